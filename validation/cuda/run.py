@@ -56,7 +56,7 @@ def main():
     else:
         package()
     tests = [str(pathlib.Path(test).resolve()) for test in arguments.tests or built()]
-    commands = [[test, "--nocapture", "--test-threads=1"] for test in tests]
+    commands = [[test, "--nocapture", "--test-threads=1", "--include-ignored"] for test in tests]
     commands += [[str(arguments.dermis.resolve()), "bench", *BENCHES, "--device", "cuda"]]
     commands += [[sys.executable, str(pathlib.Path(__file__).with_name("first_press.py"))]]
     commands += [[sys.executable, "-m", "pytest", "-q", "-rs", str(ROOT / "bindings/python/tests/test_device.py")]]

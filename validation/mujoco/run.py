@@ -97,12 +97,10 @@ def viewer(log, python, version, work):
     log.add(f"- `python -m mujoco.viewer` with a dermis.sensor: {said if well else f'FAILED: {found}'}")
 
 
-def built(libraries, dist):
-    """Builds the libraries and packs them."""
-    subprocess.run(["cargo", "build", "--workspace", "--release", "--lib"], cwd=ROOT, check=True)
-    pack = [sys.executable, PYTHON / "wheel.py", "--native", libraries / "libdermis_python.so"]
-    subprocess.run([*pack, "--plugin", libraries / "libdermis_mujoco.so", "--out", dist], check=True)
-    (wheel,) = dist.glob("dermis-*.whl")
+def built():
+    """Builds the wheel."""
+    subprocess.run(["cargo", "xtask", "wheel"], cwd=ROOT, check=True)
+    (wheel,) = (ROOT / "dist").glob("dermis-*.whl")
     return wheel
 
 
@@ -120,7 +118,7 @@ def main():
     parser.add_argument("--log", type=pathlib.Path, required=True)
     options = parser.parse_args()
     log = Log()
-    wheel = options.wheel or built(options.dermis.parent, options.work / "dist")
+    wheel = options.wheel or built()
     today = datetime.date.today().isoformat()
     log.add(f"# In MuJoCo, {today}\n\n{wheel.name}, Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores")
 

@@ -14,16 +14,21 @@ import numpy
 from PIL import Image
 
 
+def save(image: numpy.ndarray, path: pathlib.Path) -> None:
+    """Writes an image as RGB. The package stores blue, green, red, as OpenCV does."""
+    Image.fromarray(numpy.ascontiguousarray(image[..., ::-1])).save(path)
+
+
 def export(calibration: pathlib.Path, folder: pathlib.Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     data = numpy.load(calibration / "dataPack.npz", allow_pickle=False)
-    Image.fromarray(data["f0"]).save(folder / "background.png")
+    save(data["f0"], folder / "background.png")
     with open(folder / "labels.csv", "w", newline="") as table:
         rows = csv.writer(table)
         rows.writerow(["file", "center_x_px", "center_y_px", "contact_radius_px"])
         for i, (image, center, radius) in enumerate(zip(data["imgs"], data["touch_center"], data["touch_radius"])):
             name = f"press_{i:02}.png"
-            Image.fromarray(image).save(folder / name)
+            save(image, folder / name)
             rows.writerow([name, float(center[0]), float(center[1]), float(radius)])
 
 

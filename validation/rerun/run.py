@@ -30,12 +30,10 @@ at = ["0 mm", "0 mm", "20 mm"]
 """
 
 
-def install(libraries, work):
+def install():
     """Installs the wheel of this repository into the current environment."""
-    subprocess.run(["cargo", "build", "--workspace", "--release", "--lib"], cwd=ROOT, check=True)
-    pack = [sys.executable, ROOT / "bindings/python/wheel.py", "--native", libraries / "libdermis_python.so"]
-    subprocess.run([*pack, "--out", work / "dist"], check=True)
-    (wheel,) = (work / "dist").glob("dermis-*.whl")
+    subprocess.run(["cargo", "xtask", "wheel"], cwd=ROOT, check=True)
+    (wheel,) = (ROOT / "dist").glob("dermis-*.whl")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]
     subprocess.run([*pip, wheel], check=True)
     return wheel.name
@@ -60,7 +58,7 @@ def main():
         parser.add_argument(flag, type=pathlib.Path, required=True)
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
-    wheel = install(options.dermis.parent, options.work)
+    wheel = install()
     import rerun as rr
 
     import dermis
@@ -101,6 +99,11 @@ def main():
         *("/whole/readings/left_pad/force", "/whole/bodies/cube", "/press/camera", "/press/tactile"),
     }
     check("entities", wanted <= entities, f"{len(wanted & entities)} of {len(wanted)}")
+    two = SCENE + SCENE[SCENE.index("[[sensor]]"):].replace("Left", "Right").replace('"0 mm", "20 mm"]', '"50 mm", "20 mm"]')
+    scene, *pads = dermis.rerun.blueprint(dermis.World.parse(two)).root_container.contents
+    origins = [[str(view.origin) for view in pad.contents] for pad in pads]
+    apart = [[f"dermis/readings/{name}_pad/{what}" for what in ("tactile", "force")] for name in ("left", "right")]
+    check("two sensors in columns of their own", origins == apart, str(origins))
     static = {chunk.entity_path for chunk in chunks if chunk.is_static}
     check("meshes, once for all times", {"/dermis/bodies/cube/mesh", "/dermis/sensors/left_pad/mesh"} <= static, "static")
     rows = columns(chunks, "/dermis/readings/left_pad/force", "scalars")

@@ -35,12 +35,10 @@ def install():
     subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *PACKAGES], check=True, env=environment)
 
 
-def unpacked(libraries, work):
+def unpacked(work):
     """Unpacks the wheel of this repository into a folder for Debian's Python."""
-    subprocess.run(["cargo", "build", "--workspace", "--release", "--lib"], cwd=ROOT, check=True)
-    pack = [sys.executable, ROOT / "bindings/python/wheel.py", "--native", libraries / "libdermis_python.so"]
-    subprocess.run([*pack, "--out", work / "dist"], check=True)
-    (wheel,) = (work / "dist").glob("dermis-*.whl")
+    subprocess.run(["cargo", "xtask", "wheel"], cwd=ROOT, check=True)
+    (wheel,) = (ROOT / "dist").glob("dermis-*.whl")
     site = work / "site"
     shutil.rmtree(site, ignore_errors=True)
     with zipfile.ZipFile(wheel) as file:
@@ -124,7 +122,7 @@ def main():
     options = parser.parse_args()
     install()
     options.work.mkdir(parents=True, exist_ok=True)
-    site, wheel = unpacked(options.dermis.parent, options.work)
+    site, wheel = unpacked(options.work)
     eye = subprocess.run([options.dermis, "sensors", "gelsight"], check=True, capture_output=True, text=True).stdout
     (options.work / "eye.toml").write_text(eye.replace("width = 640", "width = 160").replace("height = 480", "height = 120"))
     for scene in ("scene.toml", "camera.toml"):

@@ -15,8 +15,7 @@ use crate::step::{Failure, Invocation, Step};
 use crate::workspace::Workspace;
 
 /// `cargo xtask playground`.
-pub const BUILD: Step =
-    Step { name: "playground", run: |workspace| build(workspace, &workspace.root.join("dist/playground")) };
+pub const BUILD: Step = Step { name: "page", run: |workspace| build(workspace, &site(workspace)) };
 
 /// Part of `cargo xtask test`: that geometry, skin and sensor build for a page, and that the page works.
 pub const TESTS: Step = Step { name: "playground", run: tests };
@@ -28,7 +27,7 @@ const WEB: &str = "apps/playground/web";
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// Builds the WebAssembly and copies it beside the files of the page.
-fn build(workspace: &Workspace, out: &Path) -> Result<(), Failure> {
+pub fn build(workspace: &Workspace, out: &Path) -> Result<(), Failure> {
     if !target_is_installed() {
         let add = Invocation::new("rustup target add").args([WASM_TARGET]);
         add.run(&workspace.root).map_err(|failure| Failure {
@@ -40,20 +39,27 @@ fn build(workspace: &Workspace, out: &Path) -> Result<(), Failure> {
     cargo.run(&workspace.root)?;
     let failure = |reason: String| Failure { reason, repeat: "cargo xtask playground".into() };
     let built = workspace.target.join(WASM_TARGET).join("release/dermis_playground.wasm");
-    let place = || -> std::io::Result<(usize, u64)> {
-        if out.exists() {
-            fs::remove_dir_all(out)?;
-        }
+    let place = || -> std::io::Result<(u64, u64)> {
         fs::create_dir_all(out)?;
+        let module = out.join("dermis.wasm.gz");
+        for entry in fs::read_dir(out)? {
+            let path = entry?.path();
+            if path != module {
+                fs::remove_file(path)?;
+            }
+        }
         let mut page = 0;
         for entry in fs::read_dir(workspace.root.join(WEB))? {
             let entry = entry?;
             page += fs::copy(entry.path(), out.join(entry.file_name()))?;
         }
-        let skins = fs::read(&built)?;
-        let skins = packed(&without_custom_sections(&skins).ok_or(std::io::ErrorKind::InvalidData)?)?;
-        fs::write(out.join("dermis.wasm.gz"), &skins)?;
-        Ok((skins.len(), page))
+        // A module that is current is left alone, because the program contains it and would be compiled again.
+        let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+        if changed(&module).is_none_or(|packed| changed(&built).is_none_or(|built| built > packed)) {
+            let skins = fs::read(&built)?;
+            fs::write(&module, packed(&without_custom_sections(&skins).ok_or(std::io::ErrorKind::InvalidData)?)?)?;
+        }
+        Ok((fs::metadata(&module)?.len(), page))
     };
     let (skins, page) = place().map_err(|error| failure(format!("{} could not be filled: {error}", out.display())))?;
     println!("{}: skins {} kB, page {} kB", out.display(), skins / 1000, page / 1000);
@@ -104,9 +110,13 @@ fn leb128(bytes: &[u8]) -> Option<(usize, usize)> {
     None
 }
 
+/// Folder of the built page.
+fn site(workspace: &Workspace) -> PathBuf {
+    workspace.root.join("dist/playground")
+}
+
 fn tests(workspace: &Workspace) -> Result<(), Failure> {
-    let site = workspace.target.join("playground");
-    build(workspace, &site)?;
+    let site = site(workspace);
     // The program that the page is compared with; the tests before have built it.
     Invocation::new("cargo build --workspace --release --bins").run(&workspace.root)?;
     let browser = browser(workspace)?;

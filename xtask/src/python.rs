@@ -1,10 +1,12 @@
-//! The Python package: its wheel, and its tests in a virtual environment.
+//! The Python package: its wheel, made by maturin, and its tests in a virtual environment.
 //!
-//! The wheel is packed from the output of `cargo build --workspace`, so that nothing is compiled twice. The environment is created once under the
-//! target folder and receives the new wheel each time.
+//! maturin compiles with the profile, features and target folder of the tests before, so that only PyO3 and the binding are left to compile.
+//! The environment is created once under the target folder and receives the new wheel each time.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::playground;
 use crate::step::{Failure, Invocation, Step};
 use crate::workspace::Workspace;
 
@@ -15,32 +17,80 @@ pub const WHEEL: Step =
 /// Part of `cargo xtask test`.
 pub const TESTS: Step = Step { name: "python", run: tests };
 
-/// Builds the libraries and packs them; returns the path of the wheel.
+/// The package that makes the wheel; the same as in `pyproject.toml`, which `pip install bindings/python` follows.
+const MATURIN: &str = "maturin>=1.16,<2";
+/// Folder of the Python package.
+const PACKAGE: &str = "bindings/python/python/dermis";
+/// Name of the engine plugin's library.
+const PLUGIN: &str = match () {
+    () if cfg!(windows) => "dermis_mujoco.dll",
+    () if cfg!(target_os = "macos") => "libdermis_mujoco.dylib",
+    () => "libdermis_mujoco.so",
+};
+
+/// Builds the engine plugin and the page into the package, and the wheel from it; returns the path of the wheel.
 fn wheel(workspace: &Workspace, out: &Path) -> Result<PathBuf, Failure> {
-    Invocation::new("cargo build --workspace --release --lib").run(&workspace.root)?;
-    let pack = pack(workspace, out);
-    pack.run(&workspace.root)?;
-    let is_wheel = |path: &PathBuf| path.extension().is_some_and(|end| end == "whl");
-    let found = std::fs::read_dir(out).into_iter().flatten().flatten().map(|entry| entry.path()).find(is_wheel);
-    found.ok_or_else(|| Failure { reason: format!("no wheel was left in {}", text(out)), repeat: pack.line() })
+    let root = &workspace.root;
+    let (make, python) = environment(workspace);
+    if let Some(make) = make {
+        make.run(root)?;
+    }
+    Invocation::program(&python).args(["-m", "pip", "install", "--quiet", MATURIN]).run(root)?;
+    let site = root.join("dist/playground");
+    playground::build(workspace, &site)?;
+    // Both packages, because Cargo chooses other features for the plugin alone and would compile everything again.
+    Invocation::new("cargo build --release --lib --package dermis-mujoco --package dermis-python").run(root)?;
+    let failure = |error: std::io::Error| Failure {
+        reason: format!("{PACKAGE} could not be filled: {error}"),
+        repeat: "cargo xtask wheel".into(),
+    };
+    let package = root.join(PACKAGE);
+    copy_folder(&site, &package.join("_page")).map_err(failure)?;
+    fs::create_dir_all(package.join("_plugin")).map_err(failure)?;
+    place_library(&workspace.target.join("release").join(PLUGIN), &package.join("_plugin").join(PLUGIN))
+        .map_err(failure)?;
+    let wheels =
+        || fs::read_dir(out).into_iter().flatten().flatten().map(|entry| entry.path()).filter(|path| is_wheel(path));
+    for old in wheels() {
+        fs::remove_file(old).map_err(failure)?;
+    }
+    let build = build(&python, out);
+    build.run(root)?;
+    wheels()
+        .next()
+        .ok_or_else(|| Failure { reason: format!("no wheel was left in {}", text(out)), repeat: build.line() })
 }
 
-fn pack(workspace: &Workspace, out: &Path) -> Invocation {
-    let library = |name: &str| {
-        let (start, end) = match () {
-            () if cfg!(windows) => ("", "dll"),
-            () if cfg!(target_os = "macos") => ("lib", "dylib"),
-            () => ("lib", "so"),
-        };
-        text(&workspace.target.join("release").join(format!("{start}{name}.{end}")))
-    };
-    Invocation::new("python3 bindings/python/wheel.py --native").args([
-        library("dermis_python"),
-        "--plugin".into(),
-        library("dermis_mujoco"),
-        "--out".into(),
-        text(out),
-    ])
+fn build(python: &Path, out: &Path) -> Invocation {
+    Invocation::program(python)
+        .args("-m maturin build --release --manifest-path bindings/python/Cargo.toml --out".split(' '))
+        .args([text(out)])
+}
+
+fn is_wheel(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "whl")
+}
+
+/// Copies the files of a folder into a new one.
+fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
+    if to.exists() {
+        fs::remove_dir_all(to)?;
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// Copies a library without its symbols, or as it is where there is no `strip`.
+fn place_library(from: &Path, to: &Path) -> std::io::Result<()> {
+    let stripped = std::process::Command::new("strip").args(["--strip-unneeded", "-o"]).args([to, from]).status();
+    match stripped {
+        Ok(status) if status.success() => Ok(()),
+        _ => fs::copy(from, to).map(drop),
+    }
 }
 
 fn tests(workspace: &Workspace) -> Result<(), Failure> {
@@ -54,22 +104,20 @@ fn tests(workspace: &Workspace) -> Result<(), Failure> {
 
 /// Creates the virtual environment under the target folder if it is missing; returns its Python.
 pub fn environment(workspace: &Workspace) -> (Option<Invocation>, PathBuf) {
-    environment_in(&workspace.target.join("python"))
-}
-
-fn environment_in(place: &Path) -> (Option<Invocation>, PathBuf) {
-    let venv = place.join("venv");
+    let venv = workspace.target.join("python/venv");
     let make = (!venv.exists()).then(|| Invocation::new("python3 -m venv").args([text(&venv)]));
-    (make, venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" }))
+    (make, python_in(&venv))
 }
 
-/// The environment, the wheel in it, the tests of the package and of the engine plugin, and the types of the examples.
+fn python_in(venv: &Path) -> PathBuf {
+    venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
+}
+
+/// The wheel in the environment, the tests of the package and of the engine plugin, and the types of the examples.
 fn checks(place: &Path, wheel: &Path) -> Vec<Invocation> {
-    let (make, python) = environment_in(place);
-    let python = || Invocation::program(&python).env("PYTHONDONTWRITEBYTECODE", "1");
-    let mut steps: Vec<Invocation> = make.into_iter().collect();
+    let python = || Invocation::program(&python_in(&place.join("venv"))).env("PYTHONDONTWRITEBYTECODE", "1");
     let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider"];
-    steps.extend([
+    vec![
         python().args("-m pip install --quiet --requirement bindings/python/requirements-test.txt".split(' ')),
         python().args("-m pip install --quiet --no-deps --force-reinstall".split(' ')).args([text(wheel)]),
         python().args(pytest).args(["bindings/python/tests"]).env("MPLBACKEND", "agg"),
@@ -78,8 +126,7 @@ fn checks(place: &Path, wheel: &Path) -> Vec<Invocation> {
             .args("-m mypy --strict --config-file bindings/python/pyproject.toml --cache-dir".split(' '))
             .args([text(&place.join("mypy"))])
             .args(["bindings/python/examples"]),
-    ]);
-    steps
+    ]
 }
 
 fn text(path: &Path) -> String {
@@ -91,18 +138,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wheel_is_packed_from_what_cargo_left() {
-        let workspace = Workspace { root: "/r".into(), target: "/t".into(), ..Workspace::default() };
-        let line = pack(&workspace, Path::new("/r/dist")).line();
-        assert!(line.starts_with("python3 bindings/python/wheel.py --native /t/release/"), "{line}");
-        assert!(line.ends_with("--out /r/dist") && line.contains("dermis_mujoco"), "{line}");
+    fn users_and_tests_get_the_wheel_of_one_tool() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let project = fs::read_to_string(root.join("bindings/python/pyproject.toml")).unwrap();
+        assert!(project.contains(&format!("requires = [{MATURIN:?}]")), "{MATURIN}");
+        assert!(!root.join("bindings/python/wheel.py").exists());
+        let line = build(Path::new("/v/python"), Path::new("/r/dist")).line();
+        assert!(line.starts_with("/v/python -m maturin build --release") && line.ends_with("--out /r/dist"), "{line}");
     }
 
     #[test]
-    fn the_environment_is_made_first_and_gets_the_wheel_before_the_tests() {
-        let lines: Vec<String> =
-            checks(Path::new("/no/such/place"), Path::new("/w.whl")).iter().map(Invocation::line).collect();
-        assert_eq!(lines[0], "python3 -m venv /no/such/place/venv");
+    fn the_environment_gets_the_wheel_before_the_tests() {
+        let lines: Vec<String> = checks(Path::new("/t"), Path::new("/w.whl")).iter().map(Invocation::line).collect();
         let at = |what: &str| lines.iter().position(|line| line.contains(what)).unwrap();
         assert!(at("requirements-test.txt") < at("/w.whl") && at("/w.whl") < at("bindings/python/tests"), "{lines:?}");
         assert!(at("mypy --strict") == lines.len() - 1);

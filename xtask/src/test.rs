@@ -9,6 +9,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::deny;
 use crate::layering;
 use crate::playground;
 use crate::python;
@@ -21,6 +22,9 @@ use crate::workspace::Workspace;
 pub const STEPS: &[Step] = &[
     Step { name: "formatting", run: formatting },
     LAYERING,
+    deny::CHECK,
+    // Before anything is compiled for this machine: the program contains the page.
+    playground::BUILD,
     Step { name: "clippy", run: clippy },
     Step { name: "tests", run: tests },
     Step { name: "examples", run: examples },

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 /// Run benchmarks on this machine.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  dermis bench\n  dermis bench gel --device auto --json")]
 pub struct Arguments {
     /// Names of the benchmarks; by default all.
     #[arg(value_name = "NAME")]
@@ -48,7 +49,10 @@ impl Report {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let known = || ALL.iter().map(|bench| bench.name).collect::<Vec<_>>().join(", ");
     let named = |name: &String| {
-        find(name).with_context(|| format!("unknown benchmark {name:?}; the benchmarks are {}", known()))
+        find(name).with_context(|| {
+            let meant = dermis::sensor::did_you_mean(name, ALL.iter().map(|bench| bench.name));
+            format!("unknown benchmark {name:?}{meant}; the benchmarks are {}", known())
+        })
     };
     let chosen: Vec<&'static Bench> = if arguments.names.is_empty() {
         ALL.iter().collect()

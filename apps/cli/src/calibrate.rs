@@ -6,10 +6,10 @@ use crate::{calibrate_array, calibrate_optics};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use dermis::draw::{Image, LineStyle, Marker, Plot, Series};
-use dermis::geometry::quantity::{self, Area, Force};
+use dermis::geometry::quantity::{self, Area, Force, Length};
 use dermis::output::Output;
 use dermis::sensor::calibration::{
-    Estimate, FrictionFit, StiffnessFit, fit_friction, fit_stiffness, texel_stiffness_newton_per_m,
+    Estimate, FrictionFit, StiffnessFit, fit_friction, fit_stiffness, simulated_stiffness, texel_stiffness_newton_per_m,
 };
 use dermis::sensor::{SensorSpec, SkinSpec};
 use serde_json::json;
@@ -25,19 +25,30 @@ pub struct Arguments {
 #[derive(Subcommand)]
 enum What {
     /// Stiffness from force against compression (columns such as depth_mm,force_n or compression_mm,weight_g).
+    #[command(after_help = "Example:\n  dermis calibrate stiffness foam.csv --area \"804.25 mm^2\"")]
     Stiffness(Stiffness),
     /// Friction from force against sliding velocity (columns such as velocity_m_per_s,force_n).
+    #[command(after_help = "Example:\n  dermis calibrate friction sliding.csv")]
     Friction(Friction),
     /// Gain, threshold, curve and saturation of every taxel from force against counts.
+    #[command(after_help = "Example:\n  dermis calibrate taxels bench/presses.csv --sensor wts0614 --out fit")]
     Taxels(calibrate_array::Taxels),
     /// Point spread from the readings of neighbours of pressed taxels.
+    #[command(after_help = "Example:\n  dermis calibrate spread bench/presses.csv --sensor wts0614 --out fit")]
     Spread(calibrate_array::SpreadArguments),
     /// Creep from readings under a constant load.
+    #[command(after_help = "Example:\n  dermis calibrate creep bench/creep.csv --sensor wts0614 --out fit")]
     Creep(calibrate_array::CreepArguments),
     /// All of the above from presses and creep.
-    #[command(alias = "device")]
+    #[command(
+        alias = "device",
+        after_help = "Example:\n  dermis calibrate sensor bench/presses.csv bench/creep.csv --sensor wts0614 --out fit"
+    )]
     Sensor(calibrate_array::ArrayArguments),
     /// The light of an optical sensor from images of a pressed ball.
+    #[command(
+        after_help = "Example:\n  dermis calibrate optics --background b.png --presses labels.csv --ball 4mm --pixel 0.03mm --out mine.toml"
+    )]
     Optics(calibrate_optics::Arguments),
 }
 
@@ -54,8 +65,12 @@ struct Stiffness {
     /// Number of texels.
     #[arg(long, requires_all = ["area", "sensor_area"])]
     texels: Option<usize>,
-    /// The pressed sensor: with --out, sensor.toml receives the fitted stiffness (per area with --area; otherwise the indenter is assumed
-    /// to press one texel).
+    /// Diameter of a flat, round indenter on the middle of a taxel: the stiffness of --sensor is scaled so that it gives the measured force
+    /// under the same indenter. For springs, layers and imprints.
+    #[arg(long, requires = "sensor", conflicts_with = "area")]
+    indenter: Option<Length>,
+    /// The pressed sensor: with --out, sensor.toml receives the fitted stiffness (per area with --area, scaled with --indenter; otherwise
+    /// the indenter is assumed to press one texel completely).
     #[arg(long, value_name = "NAME|FILE", requires = "out")]
     sensor: Option<String>,
     /// Write fit.png, fit.json and, with --sensor, sensor.toml into this folder.
@@ -137,27 +152,51 @@ fn stiffness(arguments: &Stiffness) -> anyhow::Result<()> {
         }
     }
     let fitted = match &arguments.sensor {
-        Some(name) => Some(with_stiffness(name, slope.value, per_area.map(|estimate| estimate.value))?),
+        Some(name) => {
+            let measured = Measured { points: &points, newton_per_m: slope.value, pa_per_m: per_area.map(|k| k.value) };
+            Some(with_stiffness(name, &measured, arguments.indenter.map(Length::si))?)
+        }
         None => None,
     };
     write_fit(&arguments.out, arguments.json, &report, fitted, || stiffness_plot(&points, &fit))
 }
 
-/// A sensor's description with the fitted stiffness: per area (Pa/m) if known, otherwise per texel (N/m).
-fn with_stiffness(name: &str, per_texel: f64, per_area: Option<f64>) -> anyhow::Result<SensorSpec> {
+struct Measured<'a> {
+    points: &'a [(f64, f64)],
+    newton_per_m: f64,
+    pa_per_m: Option<f64>,
+}
+
+/// A sensor's description with the fitted stiffness: scaled if the indenter is known, otherwise per area or per texel.
+fn with_stiffness(name: &str, measured: &Measured<'_>, indenter_m: Option<f64>) -> anyhow::Result<SensorSpec> {
     let (mut spec, folder) = SensorSpec::find(name)?;
-    let SkinSpec::Springs(springs) = &mut spec.skin else {
-        bail!(
-            "sensor {:?} has no springs to set a stiffness of; give a sensor with a skin of kind \"springs\"",
-            spec.name
-        );
-    };
-    (springs.force_table, springs.pressure_table) = (None, None);
-    springs.stiffness = per_area.is_none().then(|| quantity::Stiffness::new(per_texel));
-    springs.stiffness_per_area = per_area.map(quantity::AreaStiffness::new);
+    if let Some(folder) = folder {
+        spec = spec.with_files_in(folder);
+    }
+    if let Some(indenter_m) = indenter_m {
+        let depths_m: Vec<f64> = measured.points.iter().map(|point| point.0).collect();
+        let simulated = simulated_stiffness(&spec.build(None)?, indenter_m, &depths_m)?.through_zero_newton_per_m;
+        if !spec.skin.scale_stiffness(measured.newton_per_m / simulated.value) {
+            bail!(
+                "sensor {:?} has a skin of kind {:?}, whose stiffness cannot be scaled; `--indenter` works with springs, layers and imprints",
+                spec.name,
+                spec.skin.kind().name()
+            );
+        }
+    } else {
+        let SkinSpec::Springs(springs) = &mut spec.skin else {
+            bail!(
+                "sensor {:?} has no springs to set a stiffness of; give a sensor with a skin of kind \"springs\", or --indenter",
+                spec.name
+            );
+        };
+        (springs.force_table, springs.pressure_table) = (None, None);
+        springs.stiffness = measured.pa_per_m.is_none().then(|| quantity::Stiffness::new(measured.newton_per_m));
+        springs.stiffness_per_area = measured.pa_per_m.map(quantity::AreaStiffness::new);
+    }
     spec.description = format!("{}, with its stiffness fitted to bench data", spec.name);
     spec.name = format!("{}-fitted", spec.name);
-    spec.build(folder).context("the fitted sensor")?;
+    spec.build(None).context("the fitted sensor")?;
     Ok(spec)
 }
 

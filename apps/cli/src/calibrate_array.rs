@@ -5,12 +5,12 @@ use crate::calibrate::write_fit;
 use crate::console::{probe, say, say_json, short};
 use anyhow::Context;
 use dermis::draw::{FigurePage, Image, Marker, PALETTE, Plot, Series};
-use dermis::geometry::quantity::{Force, Time};
+use dermis::geometry::quantity::Length;
 use dermis::sensor::calibration::{
-    Estimate, TaxelsFit, fit_creep, fit_lines, fit_neighbours, fit_sensor, own_readings,
+    CreepFit, CreepTermFit, Estimate, Residual, TaxelLoads, TaxelsFit, fit_creep_record, fit_lines, fit_neighbours,
+    fit_sensor,
 };
-use dermis::sensor::characterise::Bench;
-use dermis::sensor::response::{Creep, Gain, PerTaxel, Saturation, Stage, Threshold, ThresholdKind};
+use dermis::sensor::characterise::{Bench, PressRow};
 use dermis::sensor::{ResponseSpec, Sensor, SensorSpec, Spread};
 use serde_json::json;
 use std::path::PathBuf;
@@ -34,6 +34,9 @@ pub struct Common {
 pub struct Taxels {
     /// CSV file of presses, in the format of `dermis characterise`.
     presses: PathBuf,
+    /// Diameter of the flat, round indenter.
+    #[arg(long, default_value = "2 mm")]
+    indenter: Length,
     #[command(flatten)]
     common: Common,
 }
@@ -43,6 +46,9 @@ pub struct Taxels {
 pub struct SpreadArguments {
     /// CSV file of presses, in the format of `dermis characterise`.
     presses: PathBuf,
+    /// Diameter of the flat, round indenter.
+    #[arg(long, default_value = "2 mm")]
+    indenter: Length,
     /// Size of the kernel, in taxels.
     #[arg(long, default_value_t = 3)]
     kernel: usize,
@@ -67,6 +73,9 @@ pub struct CreepArguments {
 pub struct ArrayArguments {
     /// CSV file of presses, in the format of `dermis characterise`.
     presses: PathBuf,
+    /// Diameter of the flat, round indenter.
+    #[arg(long, default_value = "2 mm")]
+    indenter: Length,
     /// CSV file of readings under a constant load.
     creep: PathBuf,
     /// Size of the spread's kernel, in taxels.
@@ -85,13 +94,12 @@ struct Base {
 impl Base {
     fn find(common: &Common) -> anyhow::Result<Self> {
         probe(common.out.as_deref())?;
-        let (spec, folder) = SensorSpec::find(&common.sensor)?;
-        let sensor = spec.build(folder)?;
+        let (mut spec, folder) = SensorSpec::find(&common.sensor)?;
+        if let Some(folder) = folder {
+            spec = spec.with_files_in(folder);
+        }
+        let sensor = spec.build(None)?;
         Ok(Self { spec, sensor })
-    }
-
-    fn newton_per_count(&self) -> f64 {
-        self.spec.response.force_per_count.si()
     }
 
     /// Prints the result and writes the description with the fitted response, the figure and the numbers.
@@ -124,67 +132,64 @@ fn pm(estimate: Estimate) -> String {
     format!("{} ± {}", short(estimate.value), short(estimate.ci95))
 }
 
-pub fn taxels(arguments: &Taxels) -> anyhow::Result<()> {
-    let base = Base::find(&arguments.common)?;
-    let named = || arguments.presses.display().to_string();
-    let bench = Bench { presses: read_presses(&arguments.presses)?, creep: Vec::new() };
-    let counts = *base.sensor.response();
-    let fit = fit_lines(&bench, base.sensor.taxels(), counts).with_context(named)?;
-    let readings = own_readings(&bench, base.sensor.taxels())?;
-    let unit = base.newton_per_count();
-    let gains: Vec<f64> = fit.taxels.iter().map(|t| t.gain_counts_per_newton.value * unit).collect();
-    let top = bench.presses.iter().map(|row| row.force_newton).fold(0.0, f64::max);
-    let response = ResponseSpec {
-        gain: Some(Gain { gain: PerTaxel::Each(gains.clone()), ..Gain::default() }),
-        threshold: Some(Threshold {
-            force: PerTaxel::Each(
-                fit.taxels
-                    .iter()
-                    .zip(&gains)
-                    .map(|(t, g)| Force::new((g * t.threshold_newton.value).max(0.0)))
-                    .collect(),
-            ),
-            kind: ThresholdKind::DeadBand,
-        }),
-        curve: Some(fit.rising_curve(unit, top * gains.iter().copied().fold(0.0, f64::max)))
-            .filter(|curve| curve.validate(1).is_ok()),
-        saturation: fit.saturation_counts.map(|c| Saturation { force: PerTaxel::All(Force::new(c * unit)) }),
-        quantised: true,
-        ..base.spec.response.clone()
+fn residual_line(residual: &Residual) -> String {
+    format!(
+        "  residual      {} counts rms at pressed taxels, {} at the others, when the written sensor is pressed alike",
+        short(residual.pressed_counts),
+        short(residual.neighbours_counts)
+    )
+}
+
+/// Gain, threshold, curve and saturation.
+fn taxel_lines(fit: &TaxelsFit) -> Vec<String> {
+    let list = |values: Vec<f64>| {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        format!("{} on average, from {} to {}", short(mean), short(low), short(values.into_iter().fold(0.0, f64::max)))
     };
-    let mean = |f: &dyn Fn(usize) -> f64| (0..fit.taxels.len()).map(f).sum::<f64>() / fit.taxels.len() as f64;
-    let lines = [
-        format!("{} taxels (± is the half-width of a 95 % interval)", fit.taxels.len()),
-        format!(
-            "  gain          {} counts/N on average, from {} to {}",
-            short(mean(&|i| gains[i] / unit)),
-            short(gains.iter().copied().fold(f64::INFINITY, f64::min) / unit),
-            short(gains.iter().copied().fold(0.0, f64::max) / unit)
-        ),
-        format!("  threshold     {} N on average", short(mean(&|i| fit.taxels[i].threshold_newton.value))),
+    let gains = fit.taxels.iter().map(|taxel| taxel.gain_counts_per_newton.value).collect();
+    let thresholds = fit.taxels.iter().map(|taxel| taxel.threshold_newton.value).collect();
+    vec![
+        format!("  gain          counts/N: {}", list(gains)),
+        format!("  threshold     N: {}", list(thresholds)),
+        format!("  curve         {:?}, explains {:.2} % of readings outside the fit", fit.shape, 100.0 * fit.explained),
         format!(
             "  saturation    {}",
             fit.saturation_counts.map_or("not reached".into(), |c| format!("{} counts", short(c)))
         ),
-        format!("  residual      {} counts rms", short(fit.rms_counts)),
-    ];
-    base.finish(&arguments.common, response, &json!({ "fit": fit }), &lines, || taxels_figure(&fit, &readings))
+    ]
 }
 
-fn taxels_figure(fit: &TaxelsFit, readings: &[Vec<(f64, f64)>]) -> Image {
+pub fn taxels(arguments: &Taxels) -> anyhow::Result<()> {
+    let base = Base::find(&arguments.common)?;
+    let named = || arguments.presses.display().to_string();
+    let bench = Bench { presses: read_presses(&arguments.presses)?, creep: Vec::new() };
+    let loads = TaxelLoads::new(&base.sensor, &bench, arguments.indenter.si()).with_context(named)?;
+    let fit = fit_lines(&loads, &base.spec.response, None).with_context(named)?;
+    let response = fit.response(&base.spec.response);
+    let residual = loads.residual(&response)?;
+    let mut lines = vec![format!("{} taxels (± is the half-width of a 95 % interval)", fit.taxels.len())];
+    lines.extend(taxel_lines(&fit));
+    lines.push(residual_line(&residual));
+    // For the figure, against the force of the indenter.
+    let alone = ResponseSpec { spread: None, ..base.spec.response.clone() };
+    let direct = fit_lines(&loads, &alone, Some(fit.shape)).with_context(named)?;
+    let report = json!({ "fit": fit, "residual": residual });
+    base.finish(&arguments.common, response, &report, &lines, || taxels_figure(&direct, &bench.presses))
+}
+
+fn taxels_figure(fit: &TaxelsFit, presses: &[PressRow]) -> Image {
+    let mut readings = vec![Vec::new(); fit.taxels.len()];
+    for row in presses.iter().filter(|row| row.force_newton > 0.0) {
+        readings[row.taxel].push((row.force_newton, f64::from(row.raw[row.taxel])));
+    }
     let shown: Vec<usize> = [0, readings.len() / 3, 2 * readings.len() / 3].into_iter().collect();
     let (mut curves, mut residuals) = (
         Plot::new().title("Counts against force").x_label("Force (N)").y_label("Counts"),
         Plot::new().title("Residuals").x_label("Force (N)").y_label("Counts"),
     );
     for (&taxel, colour) in shown.iter().zip(PALETTE) {
-        let TaxelsFit { taxels, curve: [c2, c3], saturation_counts, .. } = fit;
-        let max_counts = saturation_counts.unwrap_or(f64::INFINITY);
-        let model = |force: f64| {
-            let line = &taxels[taxel];
-            let u = (line.gain_counts_per_newton.value * (force - line.threshold_newton.value)).max(0.0);
-            (u * (1.0 + u * (c2 + c3 * u))).min(max_counts)
-        };
+        let model = |force: f64| fit.counts(taxel, force);
         let max_force = readings[taxel].iter().map(|p| p.0).fold(0.0, f64::max);
         curves = curves
             .series(
@@ -209,20 +214,21 @@ pub fn spread(arguments: &SpreadArguments) -> anyhow::Result<()> {
     let base = Base::find(&arguments.common)?;
     let named = || arguments.presses.display().to_string();
     let bench = Bench { presses: read_presses(&arguments.presses)?, creep: Vec::new() };
-    let taxels = base.sensor.taxels();
-    let gains = fit_lines(&bench, taxels, *base.sensor.response()).with_context(named)?;
-    let fit = fit_neighbours(&bench, taxels, &gains, arguments.kernel).with_context(named)?;
-    let response = ResponseSpec {
-        spread: Some(Spread::gaussian(fit.sigma_taxels.value, fit.kernel)),
-        ..base.spec.response.clone()
-    };
+    let loads = TaxelLoads::new(&base.sensor, &bench, arguments.indenter.si()).with_context(named)?;
+    let kept = ResponseSpec { spread: None, ..base.spec.response.clone() };
+    let lines = fit_lines(&loads, &kept, None).with_context(named)?;
+    let fit = fit_neighbours(&loads, &lines, &kept, arguments.kernel).with_context(named)?;
+    let response = loads.with_spread(&base.spec.response, Spread::gaussian(fit.sigma_taxels.value, fit.kernel))?;
+    let residual = loads.residual(&response)?;
     let lines = [
         format!("spread from {} neighbours (± is the half-width of a 95 % interval)", fit.points),
         format!("  sigma         {} taxels, kernel {} × {}", pm(fit.sigma_taxels), fit.kernel, fit.kernel),
         format!("  residual      {} rms of the ratio to a direct press", short(fit.rms)),
+        residual_line(&residual),
+        "  (the gains are scaled so that a directly pressed taxel reads as before)".into(),
     ];
     let sigma = fit.sigma_taxels.value;
-    base.finish(&arguments.common, response, &json!({ "fit": fit }), &lines, || {
+    base.finish(&arguments.common, response, &json!({ "fit": fit, "residual": residual }), &lines, || {
         let weight = |r: f64| (-0.5 * (r / sigma).powi(2)).exp();
         Plot::new()
             .title("Point spread")
@@ -236,32 +242,37 @@ pub fn spread(arguments: &SpreadArguments) -> anyhow::Result<()> {
     })
 }
 
+const NO_CREEP: &str = "  creep         none found in the readings under a constant load";
+
 pub fn creep(arguments: &CreepArguments) -> anyhow::Result<()> {
     let base = Base::find(&arguments.common)?;
     let rows = read_creep(&arguments.creep)?;
-    let points: Vec<(f64, f64)> = rows.iter().map(|row| (row.time_s, f64::from(row.raw))).collect();
-    let fit =
-        fit_creep(&points, usize::from(arguments.terms)).with_context(|| arguments.creep.display().to_string())?;
-    let response = ResponseSpec {
-        creep: fit
-            .terms
-            .iter()
-            .map(|t| Creep { amplitude: t.amplitude.value, time: Time::new(t.time_s.value) })
-            .collect(),
-        ..base.spec.response.clone()
-    };
-    let mut lines = vec![format!("creep from {} readings (± is the half-width of a 95 % interval)", fit.points)];
-    lines.extend(
-        fit.terms
-            .iter()
-            .map(|t| format!("  amplitude {} of the reading, time constant {} s", pm(t.amplitude), pm(t.time_s))),
-    );
-    let curve: Vec<(f64, f64)> = points.iter().map(|(t, _)| (*t, fit.at(*t))).collect();
+    let load_newton = base.spec.response.inverse(base.sensor.taxels().len())?;
+    let fit = fit_creep_record(&rows, usize::from(arguments.terms), &load_newton)
+        .with_context(|| arguments.creep.display().to_string())?;
+    let creep = fit.as_ref().map(CreepFit::stages).unwrap_or_default();
+    let response = ResponseSpec { creep, ..base.spec.response.clone() };
+    let mut lines = vec![format!("creep from {} readings (± is the half-width of a 95 % interval)", rows.len())];
+    match &fit {
+        None => lines.push(NO_CREEP.into()),
+        Some(fit) => {
+            let term = |t: &CreepTermFit| {
+                format!("  amplitude {} of the load, time constant {} s", pm(t.amplitude), pm(t.time_s))
+            };
+            lines.extend(fit.terms.iter().map(term));
+            lines.push(format!("  residual  {} of the load, rms", short(fit.rms / fit.at_once.value)));
+        }
+    }
+    let points: Vec<(f64, f64)> = rows
+        .iter()
+        .filter_map(|row| Some((row.time_s, load_newton(row.taxel, f64::from(row.raw))? / row.force_newton)))
+        .collect();
+    let curve: Vec<(f64, f64)> = fit.iter().flat_map(|fit| points.iter().map(|(t, _)| (*t, fit.at(*t)))).collect();
     base.finish(&arguments.common, response, &json!({ "fit": fit }), &lines, || {
         Plot::new()
             .title("Creep under a constant load")
             .x_label("Time (s)")
-            .y_label("Counts")
+            .y_label("Reading over force")
             .series(Series::scatter("measured", points.iter().copied().step_by((points.len() / 200).max(1))))
             .series(Series::line("fitted", curve))
             .render()
@@ -272,21 +283,31 @@ pub fn sensor(arguments: &ArrayArguments) -> anyhow::Result<()> {
     let base = Base::find(&arguments.common)?;
     let bench = Bench { presses: read_presses(&arguments.presses)?, creep: read_creep(&arguments.creep)? };
     let named = || format!("{} and {}", arguments.presses.display(), arguments.creep.display());
-    let fit =
-        fit_sensor(&bench, base.sensor.taxels(), *base.sensor.response(), arguments.kernel).with_context(named)?;
-    let readings = own_readings(&bench, base.sensor.taxels())?;
-    let lines = [
-        format!(
-            "sensor with {} taxels from {} rows (± is the half-width of a 95 % interval)",
-            fit.taxels.taxels.len(),
-            fit.rows
-        ),
-        format!("  spread        sigma {} taxels", pm(fit.spread.sigma_taxels)),
+    let loads = TaxelLoads::new(&base.sensor, &bench, arguments.indenter.si()).with_context(named)?;
+    let fit = fit_sensor(&loads, &base.spec.response, arguments.kernel).with_context(named)?;
+    let mut lines = vec![format!(
+        "sensor with {} taxels from {} rows (± is the half-width of a 95 % interval)",
+        fit.taxels.taxels.len(),
+        fit.rows
+    )];
+    lines.extend(taxel_lines(&fit.taxels));
+    lines.extend([
+        match (fit.spread, fit.response(true).spread) {
+            (Some(spread), _) => format!("  spread        sigma {} taxels", pm(spread.sigma_taxels)),
+            (None, Some(_)) => "  spread        as before: the neighbours of the pressed taxels read nothing".into(),
+            (None, None) => "  spread        none found beyond that of the skin".into(),
+        },
         format!("  hysteresis    {} of the load", pm(fit.hysteresis)),
+        fit.creep.as_ref().map_or(NO_CREEP.into(), |creep| {
+            let term = creep.terms[0];
+            format!("  creep         {} of the load, time constant {} s", pm(term.amplitude), pm(term.time_s))
+        }),
         format!("  noise         {} counts", pm(fit.noise_counts)),
         format!("  stiffness     {} N/m under the indenter", pm(fit.stiffness.through_zero_newton_per_m)),
-        format!("  residual      {} counts rms", short(fit.taxels.rms_counts)),
-    ];
+        residual_line(&fit.residual),
+    ]);
     let response = fit.response(true);
-    base.finish(&arguments.common, response, &json!({ "fit": fit }), &lines, || taxels_figure(&fit.taxels, &readings))
+    base.finish(&arguments.common, response, &json!({ "fit": fit }), &lines, || {
+        taxels_figure(&fit.direct, &bench.presses)
+    })
 }

@@ -1,8 +1,9 @@
 //! `dermis calibrate optics`: fits the light of an optical sensor to images of a pressed ball.
 
-use crate::console::{commit, probe, say, say_json, short};
+use crate::console::{commit, probe, say, say_aside, say_json, short};
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dermis::draw::{FigurePage, Image};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::{capsule, sphere};
@@ -12,8 +13,8 @@ use dermis::sensor::calibration::optics::{
     fit_scale, rmse_255,
 };
 use dermis::sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightSpec};
-use dermis::sensor::{Sensor, SensorSpec};
-use dermis::skin::Object;
+use dermis::sensor::{Sensor, SensorSpec, SkinKind};
+use dermis::skin::{Layer, Object};
 use dermis_research::ball_presses::{BallPresses, LabelledPress};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,8 @@ pub struct Arguments {
     /// The image without contact, a PNG file.
     #[arg(long, value_name = "FILE.png")]
     background: PathBuf,
-    /// CSV table of presses: file, center_x_px, center_y_px, contact_radius_px and, if known, x_mm and y_mm. Image files are relative to it.
+    /// CSV table of presses: file, center_x_px, center_y_px, contact_radius_px and, if known, x_mm, y_mm and depth_mm (travel of the ball
+    /// past first contact, such as the robot's z; otherwise the depth follows from the contact radius). Image files are relative to it.
     #[arg(long, value_name = "FILE.csv")]
     presses: PathBuf,
     /// Diameter of the ball, such as 4mm.
@@ -32,6 +34,9 @@ pub struct Arguments {
     /// The pressed sensor.
     #[arg(long, value_name = "NAME|FILE", default_value = "gelsight")]
     sensor: String,
+    /// Computes the surface of the gel with another skin: `gel` where the ball goes deep, which takes seconds for each press.
+    #[arg(long, value_parser = PossibleValuesParser::new(["layer", "gel", "imprint"]).try_map(|name| name.parse::<SkinKind>()))]
+    skin: Option<SkinKind>,
     /// Pixel size on the gel, such as 0.03mm; by default from x_mm and y_mm of the presses.
     #[arg(long)]
     pixel: Option<Length>,
@@ -66,11 +71,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if radius_m.is_nan() || radius_m <= 0.0 {
         bail!("`--ball` must be a positive diameter, got {} mm", arguments.ball.si() * 1e3);
     }
-    let (base, base_folder) = SensorSpec::find(&arguments.sensor)?;
+    let (mut base, folder_of_base) = SensorSpec::find(&arguments.sensor)?;
+    if let Some(folder) = folder_of_base {
+        base = base.with_files_in(folder);
+    }
     let scale = scale(arguments, &data)?;
     let camera = camera(&base, &data.background, &scale);
     let bare = SensorSpec { camera: Some(camera), light: None, markers: None, ..base };
-    let sensor = bare.build(base_folder)?;
+    let pressed_as = arguments.skin.map_or_else(|| Ok(bare.clone()), |kind| bare.with_skin(kind))?;
+    let sensor = pressed_as.build(None)?;
     let presses = if arguments.align {
         aligned(&sensor, radius_m, data.presses, &data.background)?
     } else {
@@ -88,11 +97,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let spec = SensorSpec { name: name.clone(), description, light: Some(light), ..bare };
     let mut output = Output::new();
     output.add(format!("{name}.toml"), spec.to_toml());
-    output.add_image(format!("{name}-background.png"), &background.to_rgb8());
+    output.add(format!("{name}-background.png"), background.to_rgb8().encode_png());
     output.add_image(format!("{name}-fit.png"), &trial.figure);
     output.add(format!("{name}-fit.json"), serde_json::to_string_pretty(&report)? + "\n");
     commit(output, &folder, arguments.json)
 }
+
+/// Depth by thickness up to which the linear theory of a layer is accurate.
+const MAX_STRAIN: f64 = 0.2;
 
 /// Presses with the simulated surface of a ball with the labelled contact.
 fn labelled(
@@ -102,8 +114,8 @@ fn labelled(
     data: Vec<LabelledPress>,
     pixel_m: f64,
 ) -> anyhow::Result<Vec<BallPress>> {
-    let labels: Vec<Label> = data.iter().map(|press| press.label).collect();
-    let widest = labels.iter().map(|label| label.radius).fold(0.0, f64::max) * pixel_m;
+    let labels: Vec<(Label, Option<f64>)> = data.iter().map(|press| (press.label, press.depth_m)).collect();
+    let widest = labels.iter().map(|(label, _)| label.radius).fold(0.0, f64::max) * pixel_m;
     if widest >= radius_m {
         bail!(
             "{}: a contact of radius {} mm is larger than a ball of radius {} mm: check --ball and --pixel",
@@ -117,8 +129,22 @@ fn labelled(
     if reliefs.len() != labels.len() {
         return Err(blind(sensor));
     }
+    let thickness_m = sensor.skin().max_depth_m();
+    let deepest_m = reliefs.iter().map(|pressed| pressed.depth_m).fold(0.0, f64::max);
+    let linear = sensor.skin_as::<Layer>().is_some();
+    if linear && deepest_m > MAX_STRAIN * thickness_m {
+        let deep = reliefs.iter().filter(|pressed| pressed.depth_m > MAX_STRAIN * thickness_m).count();
+        say_aside(format!(
+            "warning: {deep} of {} presses go up to {} mm deep into a layer that is {} mm thick; its linear theory is inaccurate above a fifth: give depth_mm in the table, or --skin gel",
+            reliefs.len(),
+            short(deepest_m * 1e3),
+            short(thickness_m * 1e3)
+        ));
+    }
     let pairs = data.into_iter().zip(reliefs);
-    Ok(pairs.map(|(press, relief)| BallPress { image: press.image, relief, label: press.label }).collect())
+    Ok(pairs
+        .map(|(press, pressed)| BallPress { image: press.image, relief: pressed.relief, label: press.label })
+        .collect())
 }
 
 /// Presses with the simulated surface of a pin, aligned to the images.
@@ -176,7 +202,7 @@ fn scale(arguments: &Arguments, data: &BallPresses) -> anyhow::Result<ScaleFit> 
         if pixel.si().is_nan() || pixel.si() <= 0.0 {
             bail!("`--pixel` must be a positive length, got {} mm", pixel.si() * 1e3);
         }
-        return Ok(ScaleFit { pixel_m: pixel.si(), mirror: false, origin_px: middle, rms_px: 0.0 });
+        return Ok(ScaleFit { pixel_m: pixel.si(), mirror: false, rotation_deg: 0.0, origin_px: middle, rms_px: 0.0 });
     }
     let places: Option<Vec<[f64; 2]>> = data.presses.iter().map(|press| press.place_m).collect();
     let Some(places) = places else {
@@ -287,6 +313,12 @@ fn tell(
     }
     say(format!("light from {} presses of a ball of {} mm", presses.len(), short(arguments.ball.si() * 1e3)));
     say(format!("  pixel size                  {} mm", short(scale.pixel_m * 1e3)));
+    if arguments.pixel.is_none() {
+        let (rms_px, rotation) = (short(scale.rms_px), short(scale.rotation_deg));
+        say(format!(
+            "  positions                   within {rms_px} pixels rms of the images; camera rotated by {rotation}°"
+        ));
+    }
     trial.lines.iter().for_each(|line| say(format!("  {line}")));
     say("  (fitted to every other press, evaluated on the rest; the written sensor is fitted to all)");
     Ok(())

@@ -9,11 +9,12 @@ use std::path::PathBuf;
 
 /// Measure a simulated sensor as on a bench: press a small indenter on every taxel, to increasing depths, several times.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis characterise --sensor wts0614 --out bench")]
 pub struct Arguments {
     #[command(flatten)]
     sensor: SensorArguments,
     /// Diameter of the round indenter.
-    #[arg(long, default_value = "1 mm")]
+    #[arg(long, default_value = "2 mm")]
     indenter: Length,
     /// Maximum depth.
     #[arg(long, default_value = "1.4 mm")]
@@ -53,6 +54,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         !interrupt.came()
     });
     bar.finish_and_clear();
+    interrupt.check("nothing is written")?;
     let bench = bench?;
     say(format!(
         "{}: {} readings of {} taxels, {} of creep",

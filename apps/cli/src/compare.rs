@@ -1,6 +1,6 @@
 //! `dermis compare`: compares two recordings.
 
-use crate::console::{commit, probe, say, say_json, short};
+use crate::console::{commit, fail_if_damaged, probe, say, say_json, short, tell_notes};
 use dermis::compare::{Comparison, Options, compare};
 use dermis::geometry::quantity::Time;
 use dermis::output::Output;
@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 /// Compare two recordings, of two runs or of a real sensor and a run: numbers and images over time.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis compare real.mcap run.mcap --from-start --out out")]
 pub struct Arguments {
     /// The reference recording: an MCAP, Parquet or CSV file, or a folder written by `dermis run`.
     a: PathBuf,
@@ -39,8 +40,8 @@ fn pair(text: &str) -> Result<(String, String), String> {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (a, b) = (Log::read(&arguments.a)?, Log::read(&arguments.b)?);
     probe(arguments.out.as_deref())?;
-    for log in [&a, &b].into_iter().filter(|log| log.cut) {
-        eprintln!("{}: the file is truncated; the readable part is used", log.source);
+    for log in [&a, &b] {
+        tell_notes(&log.source, log.cut, &log.notes);
     }
     let options =
         Options { pairs: arguments.pairs.clone(), from_start: arguments.from_start, shift_s: arguments.shift.si() };
@@ -55,7 +56,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         dermis::compare::add(&mut output, &comparison, &a, &b);
         commit(output, folder, arguments.json)?;
     }
-    Ok(())
+    fail_if_damaged(&a.source, a.damaged)?;
+    fail_if_damaged(&b.source, b.damaged)
 }
 
 fn tell(comparison: &Comparison) {
@@ -71,7 +73,11 @@ fn tell(comparison: &Comparison) {
             percent if percent.is_finite() => format!("{} %", short(percent)),
             _ => "-".into(),
         };
-        let (name, times, at) = (&signal.name, signal.times, short(signal.max_time_s));
+        let name = match signal.unit {
+            "" => signal.name.clone(),
+            unit => format!("{} ({unit})", signal.name),
+        };
+        let (times, at) = (signal.times, short(signal.max_time_s));
         say(format!("{name:<32} {times:>6} {mean:>13} {rms:>10} {max:>10} {at:>8} {part:>9}"));
     }
     if !comparison.images.is_empty() {
@@ -90,6 +96,9 @@ fn tell(comparison: &Comparison) {
         if let Some(reason) = &images.left_out {
             say(format!("{:<32} some pairs were skipped: {reason}", images.name));
         }
+    }
+    for reason in &comparison.skipped {
+        say(format!("not compared: {reason}"));
     }
     for (which, names) in [("first", &comparison.only_in_a), ("second", &comparison.only_in_b)] {
         if !names.is_empty() {

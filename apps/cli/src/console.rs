@@ -5,22 +5,52 @@ use dermis::output::Output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI8, Ordering};
 
 /// Writes a line to stdout. Ignores a closed pipe (`| head`).
 pub fn say(line: impl std::fmt::Display) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
-/// Writes a line to stderr.
+/// Writes a line to stderr, unless `-q` is given.
 pub fn say_aside(line: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    if VERBOSITY.load(Ordering::Relaxed) >= 0 {
+        let _ = writeln!(std::io::stderr().lock(), "{line}");
+    }
+}
+
+/// Writes a line to stderr if `-v` is given.
+pub fn say_verbose(line: impl std::fmt::Display) {
+    if VERBOSITY.load(Ordering::Relaxed) > 0 {
+        say_aside(line);
+    }
+}
+
+/// -1: quiet (`-q`), 0: normal, 1: verbose (`-v`).
+static VERBOSITY: AtomicI8 = AtomicI8::new(0);
+
+/// Sets the amount of text on stderr. Results on stdout and errors do not depend on it.
+pub fn set_verbosity(verbose: bool, quiet: bool) {
+    VERBOSITY.store(i8::from(verbose) - i8::from(quiet), Ordering::Relaxed);
 }
 
 /// Writes a value as the one JSON document on stdout.
 pub fn say_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     say(serde_json::to_string_pretty(value)?);
+    Ok(())
+}
+
+/// Says on stderr what is missing or differs in a recording that was read.
+pub fn tell_notes(source: &str, is_cut: bool, notes: &[String]) {
+    if is_cut {
+        say_aside(format!("{source}: the file is truncated; the readable part is used"));
+    }
+    notes.iter().for_each(|note| say_aside(format!("{source}: {note}")));
+}
+
+/// Fails at the end of a command that has used the readable rest of a damaged recording.
+pub fn fail_if_damaged(source: &str, damaged: usize) -> anyhow::Result<()> {
+    anyhow::ensure!(damaged == 0, "{source}: damaged in {damaged} places; the result holds the readable rest");
     Ok(())
 }
 
@@ -36,11 +66,15 @@ pub fn use_threads(threads: Option<u16>) -> anyhow::Result<()> {
     pool.build_global().with_context(|| format!("`--threads {threads}`: cannot start the thread pool"))
 }
 
+/// Where progress bars are drawn: on stderr if it is a terminal, without `-q`.
+pub fn progress_target() -> ProgressDrawTarget {
+    let shown = std::io::stderr().is_terminal() && VERBOSITY.load(Ordering::Relaxed) >= 0;
+    if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() }
+}
+
 /// A progress bar on stderr, from 0 to `length`; hidden if stderr is not a terminal.
 pub fn progress(what: &'static str, length: u64) -> ProgressBar {
-    let target =
-        if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(length), target).with_message(what);
+    let bar = ProgressBar::with_draw_target(Some(length), progress_target()).with_message(what);
     let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} % {eta:>4}");
     if let Ok(style) = style {
         bar.set_style(style);
@@ -48,32 +82,89 @@ pub fn progress(what: &'static str, length: u64) -> ProgressBar {
     bar
 }
 
+/// Ctrl-C was pressed while a command listened to it.
+static PRESSED: AtomicBool = AtomicBool::new(false);
+/// A command listens to Ctrl-C: it ends by itself and keeps its results.
+static LISTENING: AtomicBool = AtomicBool::new(false);
+
+/// Makes Ctrl-C end the program with exit code 130, at once unless a command listens to it.
+pub fn handle_interrupt() {
+    // If the handler cannot be installed, the signal ends the program.
+    let _ = ctrlc::set_handler(|| {
+        if !LISTENING.load(Ordering::SeqCst) || PRESSED.swap(true, Ordering::SeqCst) {
+            say_aside("dermis: interrupted");
+            std::process::exit(i32::from(Ended::INTERRUPTED));
+        }
+    });
+}
+
 /// Detects Ctrl-C. A second Ctrl-C ends the program at once.
-pub struct Interrupt(Arc<AtomicBool>);
+pub struct Interrupt;
 
 impl Interrupt {
-    /// Installs the handler.
+    /// Listens from now on.
     pub fn listen() -> Self {
-        let pressed = Arc::new(AtomicBool::new(false));
-        let shared = Arc::clone(&pressed);
-        // If the handler cannot be installed, Ctrl-C ends the program.
-        let _ = ctrlc::set_handler(move || {
-            if shared.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
-        });
-        Self(pressed)
+        LISTENING.store(true, Ordering::SeqCst);
+        Self
     }
 
     /// True after Ctrl-C.
     pub fn came(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        PRESSED.load(Ordering::SeqCst)
+    }
+
+    /// After Ctrl-C, the error that ends the command.
+    pub fn check(&self, kept: &str) -> anyhow::Result<()> {
+        if self.came() { Err(Ended::interrupted(kept).into()) } else { Ok(()) }
     }
 }
+
+/// The end of a command that did its work, but not all of it. The message goes to stderr.
+#[derive(Debug)]
+pub struct Ended {
+    message: String,
+    /// Exit code.
+    pub code: u8,
+}
+
+impl Ended {
+    const INTERRUPTED: u8 = 130;
+    const INCOMPLETE: u8 = 3;
+
+    /// Ctrl-C: exit code 130.
+    pub fn interrupted(kept: &str) -> Self {
+        Self { message: format!("interrupted; {kept}"), code: Self::INTERRUPTED }
+    }
+
+    /// The result is written and not what was asked for: exit code 3.
+    pub fn incomplete(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: Self::INCOMPLETE }
+    }
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Ended {}
 
 /// Checks that a folder can be written, before a long computation.
 pub fn probe(folder: Option<&Path>) -> anyhow::Result<()> {
     folder.map_or(Ok(()), |folder| Ok(Output::probe(folder)?))
+}
+
+/// Refuses a folder that holds files, so that the results of two commands do not mix.
+pub fn refuse_filled(folder: Option<&Path>, overwrite: bool) -> anyhow::Result<()> {
+    let is_filled = |folder: &&Path| std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    match folder.filter(|_| !overwrite).filter(is_filled) {
+        Some(folder) => anyhow::bail!(
+            "{}: the folder is not empty; name a new one, or write into it with `--overwrite`",
+            folder.display()
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Writes the files and lists them on stdout, or on stderr if stdout holds JSON.
@@ -82,7 +173,7 @@ pub fn commit(output: Output, folder: &Path, json: bool) -> anyhow::Result<()> {
     output.commit(folder)?;
     let line = format!("wrote {}: {}", folder.display(), names.join(", "));
     if json {
-        eprintln!("{line}")
+        say_aside(line)
     } else {
         say(line)
     }

@@ -1,11 +1,12 @@
 //! `dermis dataset`: generates data sets of labelled touches.
 
-use crate::console::{Interrupt, say, say_json, short};
+use crate::console::{Interrupt, progress_target, say, say_aside, say_json, short};
 use anyhow::bail;
 use clap::Subcommand;
 use dermis::dataset::{Dataset, Estimate, MakeSummary, Share, check};
+use dermis::sensor::did_you_mean;
 use dermis_research::bench::cpu_clock::program_s;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,7 @@ enum Task {
 
 /// Estimate the number of episodes, their size and the time to make them, from a few trial episodes.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis dataset plan array.toml")]
 struct PlanArguments {
     /// The description.
     spec: PathBuf,
@@ -41,6 +43,7 @@ struct PlanArguments {
 
 /// Make the data set, or continue an interrupted run.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis dataset make array.toml --out array")]
 struct MakeArguments {
     /// The description.
     spec: PathBuf,
@@ -57,6 +60,7 @@ struct MakeArguments {
 
 /// Compare every file of a finished data set with its hash.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis dataset check array")]
 struct CheckArguments {
     /// The folder.
     folder: PathBuf,
@@ -64,6 +68,7 @@ struct CheckArguments {
 
 /// Print an annotated example description; without a name, list the examples.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis dataset example array > array.toml")]
 struct ExampleArguments {
     /// Name of the example.
     name: Option<String>,
@@ -98,7 +103,8 @@ fn example(name: Option<&str>) -> anyhow::Result<()> {
     };
     let Some((_, text)) = EXAMPLES.iter().find(|(known, _)| *known == name) else {
         let known: Vec<&str> = EXAMPLES.iter().map(|(name, _)| *name).collect();
-        bail!("unknown example {name:?}; the examples are {}", known.join(", "));
+        let meant = did_you_mean(name, known.iter().copied());
+        bail!("unknown example {name:?}{meant}; the examples are {}", known.join(", "));
     };
     say(text.trim_end());
     Ok(())
@@ -141,7 +147,8 @@ fn make(arguments: &MakeArguments) -> anyhow::Result<()> {
         !interrupt.came()
     });
     bar.clear();
-    tell(&set, &arguments.out, &made?, arguments.json)
+    tell(&set, &arguments.out, &made?, arguments.json)?;
+    interrupt.check("the finished shards are kept: the same command continues")
 }
 
 fn tell(set: &Dataset, out: &Path, made: &MakeSummary, as_json: bool) -> anyhow::Result<()> {
@@ -184,8 +191,7 @@ struct Bar {
 impl Bar {
     fn new() -> Self {
         let is_terminal = std::io::stderr().is_terminal();
-        let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(None, target);
+        let bar = ProgressBar::with_draw_target(None, progress_target());
         if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} {per_sec} {eta}") {
             bar.set_style(style);
         }
@@ -200,7 +206,7 @@ impl Bar {
             self.said_s = seconds;
             let rate = made as f64 / seconds;
             let left = duration((wanted - made) as f64 / rate);
-            eprintln!("{made} of {wanted} episodes, {} per second, {left} left", short(rate));
+            say_aside(format!("{made} of {wanted} episodes, {} per second, {left} left", short(rate)));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::console::{commit, probe, say, short};
 use crate::image;
-use crate::run::simulate;
+use crate::run::{simulate, verdict};
 use dermis::draw::{Camera, FigurePage, Image, LineStyle, Plot, Scene, Series};
 use dermis::geometry::Bounds;
 use dermis::image::tactile;
@@ -18,6 +18,7 @@ const SCENE: &str = include_str!("../scenes/demo.toml");
 
 /// Run a demonstration: a gripper with two tactile sensors picks up a ball.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis demo --out demo")]
 pub struct Arguments {
     /// Write images and readings into this folder.
     #[arg(long, value_name = "DIR", default_value = "out/demo")]
@@ -58,7 +59,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     output.add("demo.toml", SCENE);
     recording.write_into(&mut output);
     let (Some(held), Some(lifted)) = (&held, &lifted) else {
-        return commit(output, &arguments.out, false);
+        commit(output, &arguments.out, false)?;
+        return verdict(&recording);
     };
     draw(&mut output, &built, &recording, held, lifted);
     tell(&built, &recording, lifted);
@@ -66,7 +68,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (poster, seconds) = (arguments.out.join("poster.png"), start.elapsed().as_secs_f64());
     say(format!("\nStart with {}. The run took {seconds:.1} s.", poster.display()));
     say("The scene is demo.toml there: change it and run it with `dermis run demo.toml --out DIR`.");
-    Ok(())
+    verdict(&recording)
 }
 
 /// Draws the single images and the poster.

@@ -1,6 +1,6 @@
 //! `dermis export`: converts a recording to another format.
 
-use crate::console::{say, say_json};
+use crate::console::{fail_if_damaged, say, say_json, tell_notes};
 use clap::ValueEnum;
 use dermis::record::{ExportFormat, export};
 use std::path::PathBuf;
@@ -9,6 +9,7 @@ use std::path::PathBuf;
 ///
 /// The name of OUT determines the format: `.parquet`, `.csv`, a folder (numpy arrays, images as PNG), or `.mcap` to repair an MCAP file.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis export run.mcap run.parquet")]
 pub struct Arguments {
     /// The recording: an MCAP, Parquet or CSV file, or a folder written by `dermis run`.
     #[arg(value_name = "IN")]
@@ -42,21 +43,23 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (by_name, None) => by_name,
     };
     let made = export(&arguments.from, &arguments.to, format)?;
-    if made.cut {
-        eprintln!("{}: the file is truncated; the readable part is used", arguments.from.display());
-    }
+    let source = arguments.from.display().to_string();
+    tell_notes(&source, made.cut, &made.notes);
     let path = made.path.display().to_string();
     if arguments.json {
-        return say_json(&serde_json::json!({
+        say_json(&serde_json::json!({
             "path": path,
             "signals": made.signals,
             "times": made.times,
             "images": made.images,
             "cut": made.cut,
-        }));
+            "damaged": made.damaged,
+            "notes": made.notes,
+        }))?;
+        return fail_if_damaged(&source, made.damaged);
     }
     let (what, times) = if format == ExportFormat::Mcap { ("channels", "messages") } else { ("signals", "times") };
     let images = if made.images > 0 { format!(", {} images", made.images) } else { String::new() };
     say(format!("wrote {path}: {} {what}, {} {times}{images}", made.signals, made.times));
-    Ok(())
+    fail_if_damaged(&source, made.damaged)
 }

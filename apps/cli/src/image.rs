@@ -1,12 +1,9 @@
 //! Renders images for the command line.
 
-use dermis::draw::{Camera, Image, Plot, Rgb, Scene, Series};
+use dermis::draw::{Camera, Image, Plot, Scene, Series};
 use dermis::image;
 use dermis::prelude::*;
 use dermis::run::Recording;
-
-/// The colour of forces.
-const FORCE: Rgb = [214, 64, 54];
 
 /// The scene of a world, with an arrow and a number for the force on each sensor.
 pub fn world(world: &World) -> Scene {
@@ -19,13 +16,22 @@ pub fn world(world: &World) -> Scene {
         let reach = world.sensor(id).surface().bounds().size().max_element();
         let behind = |part: f64| world_from_sensor.transform_point(-Vec3::Z * (part * reach));
         let (tail, head) = (behind(0.9), behind(0.3));
-        scene.arrow(tail, head, 0.035 * reach, FORCE).label(tail, format!("{:.1} N", reading.sum_newton))
+        scene.arrow(tail, head, 0.035 * reach, image::FORCE).label(tail, format!("{:.1} N", reading.sum_newton))
     })
 }
 
-/// Renders a scene from slightly above.
-pub fn render(scene: &Scene, width: usize, height: usize) -> Image {
-    scene.render(&Camera::framing(scene.bounds(), -62.0, 16.0), width, height)
+/// A figure of a world from slightly above, with axes, colour bar and legend.
+pub fn figure(of: &World, title: &str) -> Image {
+    let scene = world(of);
+    let bounds = scene.bounds();
+    let length_m = image::round_down(0.25 * bounds.size().max_element());
+    let scene = image::with_axes(scene, bounds.min - Vec3::new(0.5, 0.5, 0.0) * length_m, length_m);
+    let rendered = scene.render(&Camera::framing(scene.bounds(), -62.0, 16.0), 960, 720);
+    let caption = format!(
+        "Axes of the world, {} mm long. Red arrows: sum of the taxels of a sensor.",
+        (length_m * 1e6).round() * 1e-3
+    );
+    image::scene_figure(&rendered, title, image::peak_newton(of), &caption)
 }
 
 /// Plots the sums of the taxels over time.

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 /// Convert an OpenRAVE sensor definition (Moisio et al. 2013, Table 2) to a sensor file.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("surface").required(true).args(["mesh", "grid"]))]
+#[command(after_help = "Example:\n  dermis import sensor.xml --grid 14x6 --pitch 3.4mm --out sensor.toml")]
 pub struct Arguments {
     /// The OpenRAVE definition.
     file: PathBuf,

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Compare an image with a reference image: SSIM, PSNR, MAE and RMSE, and the same scores of the background alone.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis metrics truth.png image.png --background rest.png")]
 pub struct Arguments {
     /// The reference image, a PNG file.
     #[arg(value_name = "TRUTH.png")]

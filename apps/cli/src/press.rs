@@ -1,6 +1,6 @@
 //! `dermis press`: presses an object on a sensor.
 
-use crate::console::{commit, probe, say, say_aside, say_json, short};
+use crate::console::{commit, probe, refuse_filled, say, say_aside, say_json, say_verbose, short};
 use crate::sensor::SensorArguments;
 use dermis::camera_frame;
 use dermis::geometry::files::LengthUnit;
@@ -19,6 +19,9 @@ use std::str::FromStr;
 /// Press an object on a sensor and report the reading.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("goal").required(true).args(["depth", "force"]))]
+#[command(
+    after_help = "Examples:\n  dermis press --sensor wts0614 --object sphere:radius=10mm --force 3N\n  dermis press --sensor gelsight --object indenter:moon --depth 0.5mm --out out"
+)]
 pub struct Arguments {
     #[command(flatten)]
     sensor: SensorArguments,
@@ -58,6 +61,9 @@ pub struct Arguments {
     /// .npy, normals.png and .npy, flow.npy, markers.csv and .npy, and camera.png.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Write into a folder that holds other files.
+    #[arg(long)]
+    overwrite: bool,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -77,6 +83,7 @@ fn pair_or_one(text: &str) -> Result<(Angle, Angle), String> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     probe(arguments.out.as_deref())?;
+    refuse_filled(arguments.out.as_deref(), arguments.overwrite)?;
     let sensor = on_device(arguments.sensor.build()?, arguments.device)?;
     let object =
         ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.object(None, arguments.roughness.as_ref())?;
@@ -93,28 +100,35 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (None, None) => anyhow::bail!("give --depth or --force"),
     };
     let mut pressed = press(&sensor, &object, &aim, goal)?;
+    let mut frictionless = false;
     if let Some((x, y)) = arguments.shear {
-        pressed = pressed.sheared(&sensor, &object, [x.si(), y.si()])?;
+        pressed = pressed.sheared(&sensor, &object, [x.si(), y.si()], goal)?;
+        frictionless = arguments.sensor.spec()?.0.skin.mu_static() == 0.0;
     }
-    let report = as_json(&sensor, &arguments.object, &pressed);
+    let mut report = as_json(&sensor, &arguments.object, &pressed);
+    if frictionless {
+        report["frictionless"] = Value::from(true);
+    }
     if arguments.json {
         say_json(&report)?;
     } else {
         tell(&sensor, &arguments.object, &pressed);
+        if frictionless {
+            say("  shear       the skin is frictionless: the object slides and does not drag it");
+        }
     }
     if let Some(folder) = &arguments.out {
         let mut output = Output::new();
         let title = format!("{} N at {} mm", short(-pressed.touch.on_sensor.force.z), short(pressed.depth_m * 1e3));
-        output.add_image("tactile.png", &image::tactile(&sensor, &pressed.reading, &title, None));
-        output.add_image(
-            "scene.png",
-            &image::press_view(&sensor, &pressed.reading, object.surface.mesh(), &pressed.sensor_from_object),
-        );
+        let heading = format!("{} on {}: {title}", arguments.object, sensor.name());
+        let (mesh, pose) = (object.surface.mesh(), &pressed.sensor_from_object);
+        output.add_image("tactile.png", &image::load_and_report(&sensor, &pressed.reading, &title));
+        output.add_image("scene.png", &image::press_view(&sensor, &pressed.reading, mesh, pose, &heading));
         output.add("reading.json", serde_json::to_string_pretty(&report)? + "\n");
         output.add("taxels.csv", taxels_csv(&sensor, &pressed.reading));
         if let Some(optics) = sensor.optics() {
             let seen = sensor.render(&pressed.touch, 0)?;
-            let heading = format!("{} on {}: {title}", arguments.object, sensor.name());
+            optics.warning(&seen.relief).iter().for_each(|warning| say_aside(format!("  warning     {warning}")));
             pressed
                 .touch
                 .surface
@@ -137,7 +151,7 @@ fn on_device(sensor: Sensor, choice: Choice) -> anyhow::Result<Sensor> {
         ),
         (Some(gel), _) => gel,
     };
-    let Some(gpu) = choice.gpu(|error| say_aside(format!("{error}; the gel runs on the CPU")))? else {
+    let Some(gpu) = choice.gpu(|error| say_verbose(format!("{error}; the gel runs on the CPU")))? else {
         return Ok(sensor);
     };
     Ok(gel.on(&gpu, &sensor)?)
@@ -157,13 +171,16 @@ fn as_json(sensor: &Sensor, object: &str, pressed: &Pressed) -> Value {
         "force_n": -touch.on_sensor.force.z,
         "sum_n": reading.sum_newton,
         "on_sensor_n": touch.on_sensor.force.to_array(),
-        "lit": reading.active(),
+        "active": reading.active(),
         "peak_n": peak(reading).1,
+        "reported_active": reading.reporting(),
+        "reported_sum_n": reading.reported_newton.iter().sum::<f64>(),
+        "reported_n": reading.reported_newton,
         "area_m2": touch.area_m2(),
         "saturated": reading.saturated,
         "kinetic_by_strain_energy": touch.energy.map(|energy| energy.ratio()),
         "strain_energy_j": touch.energy.map(|energy| energy.strain_j),
-        "warnings": touch.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "warnings": touch.warning_texts(),
         "outside_n": reading.outside_newton.to_array(),
         "values_n": reading.values_newton,
         "raw": reading.raw,
@@ -175,41 +192,49 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
     let Pressed { reading, touch, .. } = pressed;
     let (index, value) = peak(reading);
     let place = match reading.size {
-        Some((_, cols)) => format!("row {}, column {}", index / cols + 1, index % cols + 1),
-        None => {
-            let at = sensor.taxels().centers()[index] * 1e3;
-            format!("x {:.1}, y {:.1}, z {:.1} mm", at.x, at.y, at.z)
-        }
+        Some((_, cols)) => format!("taxel {index} (row {}, column {})", index / cols, index % cols),
+        None => format!("taxel {index}"),
     };
-    let saturation = match reading.saturated {
-        0 => "none".to_owned(),
-        count => format!("{count} contact points exceed the maximum penetration: the force is a lower bound"),
+    let at = sensor.taxels().centers().get(index).copied().unwrap_or_default() * 1e3;
+    let load = touch.on_sensor.force;
+    let reported: f64 = reading.reported_newton.iter().sum();
+    let report = match reading.reporting() {
+        0 => "0 N: no taxel exceeds the threshold of the sensor".to_owned(),
+        count => format!("{} N on {count} taxels", short(reported)),
     };
     say(format!("{object} on {}", sensor.name()));
-    say(format!("  force       {} N (taxels sum to {} N)", short(-touch.on_sensor.force.z), short(reading.sum_newton)));
+    say(format!("  force       {} N (taxels sum to {} N)", short(-load.z), short(reading.sum_newton)));
+    if load.truncate().length() > 1e-3 * load.z.abs() {
+        let [x, y] = [load.x, load.y].map(|part| short(if part.abs() < 1e-4 * load.length() { 0.0 } else { part }));
+        say(format!("  tangential  fx {x} N, fy {y} N on the sensor"));
+    }
     say(format!("  depth       {} mm", short(pressed.depth_m * 1e3)));
     say(format!(
-        "  contact     {} of {} taxels lit, {} mm²",
+        "  contact     {} mm²; {} of {} taxels active (at least 1 % of the peak)",
+        short(touch.area_m2() * 1e6),
         reading.active(),
-        sensor.taxels().len(),
-        short(touch.area_m2() * 1e6)
+        sensor.taxels().len()
     ));
-    say(format!("  peak        {} N at {place}", short(value)));
-    say(format!("  saturation  {saturation}"));
+    say(format!("  peak        {} N at {place}, x {} mm, y {} mm", short(value), short(at.x), short(at.y)));
+    say(format!("  reported    {report}"));
     if let Some(energy) = touch.energy {
         let ratio = if energy.kinetic_j > 0.0 { short(energy.ratio()) } else { "0 (at rest)".to_owned() };
         say(format!("  energy      {} µJ of strain; kinetic by strain {ratio}", short(energy.strain_j * 1e6)));
     }
-    for warning in &touch.warnings {
+    for warning in touch.warning_texts() {
         say(format!("  warning     {warning}"));
     }
 }
 
 fn taxels_csv(sensor: &Sensor, reading: &Reading) -> String {
-    let mut text = String::from("taxel,x_m,y_m,z_m,fx_n,fy_n,fz_n,value_n,raw\n");
+    let mut text = String::from("taxel,x_m,y_m,z_m,fx_n,fy_n,fz_n,value_n,raw,reported_n\n");
     for (i, (at, force)) in sensor.taxels().centers().iter().zip(&reading.forces_newton).enumerate() {
-        let (value, raw) = (reading.values_newton[i], reading.raw[i]);
-        let _ = writeln!(text, "{i},{},{},{},{},{},{},{value},{raw}", at.x, at.y, at.z, force.x, force.y, force.z);
+        let (value, raw, reported) = (reading.values_newton[i], reading.raw[i], reading.reported_newton[i]);
+        let _ = writeln!(
+            text,
+            "{i},{},{},{},{},{},{},{value},{raw},{reported}",
+            at.x, at.y, at.z, force.x, force.y, force.z
+        );
     }
     text
 }

@@ -1,9 +1,9 @@
 //! `dermis reproduce`: runs the experiments of the papers.
 
-use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
+use crate::console::{Interrupt, commit, probe, progress, say, say_aside, say_json, short};
 use anyhow::{Context, bail};
 use dermis::output::Output;
-use dermis_research::experiments::{ALL, Experiment, Options, Outcome, find};
+use dermis_research::experiments::{ALL, Expectation, Experiment, Options, Outcome, find};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,6 +11,7 @@ use std::time::Instant;
 
 /// Run the experiments of the papers and compare the numbers with ours.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  dermis reproduce --list\n  dermis reproduce moisio-grasps --out out")]
 pub struct Arguments {
     /// Names of the experiments.
     #[arg(value_name = "NAME", required_unless_present_any = ["all", "list"])]
@@ -43,6 +44,8 @@ struct Report {
     name: &'static str,
     passed: bool,
     metrics: BTreeMap<String, f64>,
+    /// The part of the paper's experiment that was run, if not all of it.
+    partial: Option<String>,
     wall_s: f64,
 }
 
@@ -78,14 +81,23 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             Ok(report) => reports.push(report),
             Err(error) if arguments.all && !interrupt.came() => {
                 eprintln!("dermis: {error:#}");
-                reports.push(Report { name: experiment.name, passed: false, metrics: BTreeMap::new(), wall_s: 0.0 });
+                reports.push(Report {
+                    name: experiment.name,
+                    passed: false,
+                    metrics: BTreeMap::new(),
+                    partial: None,
+                    wall_s: 0.0,
+                });
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                interrupt.check(&format!("{} experiments are finished", reports.len()))?;
+                return Err(error);
+            }
         }
     }
     if let Some(path) = page.path() {
         let line = format!("wrote {}", path.display());
-        if arguments.json { eprintln!("{line}") } else { say(line) }
+        if arguments.json { say_aside(line) } else { say(line) }
     }
     if arguments.json {
         match &reports[..] {
@@ -135,11 +147,11 @@ fn reproduce(
         tell(experiment, &outcome, wall_s);
     }
     let passed = outcome.passed();
-    let Outcome { name, metrics, files, .. } = outcome;
+    let Outcome { name, metrics, files, partial, .. } = outcome;
     if let Some(folder) = &arguments.out {
         commit(files, &folder.join(name), arguments.json)?;
     }
-    Ok(Report { name, passed, metrics, wall_s })
+    Ok(Report { name, passed, metrics, partial, wall_s })
 }
 
 /// The HTML report on disk, rewritten after each experiment.
@@ -192,20 +204,28 @@ fn day(since_1970: i64) -> String {
 fn tell(experiment: &Experiment, outcome: &Outcome, wall_s: f64) {
     let verdict = if outcome.passed() { "holds" } else { "DOES NOT HOLD" };
     say(format!("{}: {} ({verdict}, {wall_s:.1} s)", experiment.name, experiment.title));
+    if let Some(part) = &outcome.partial {
+        say(format!("  partial: {part}; --full runs all"));
+    }
     for verdict in &outcome.verdicts {
         let bound = &verdict.expectation;
         let mark = if verdict.passed { "ok  " } else { "FAIL" };
         let ours = verdict.ours.map_or("missing".to_owned(), precise);
         let within = match (bound.min, bound.max) {
             (Some(min), Some(max)) => format!("{} … {}", precise(min), precise(max)),
-            (Some(min), None) => format!("at least {}", short(min)),
-            (None, Some(max)) => format!("at most {}", short(max)),
+            (Some(min), None) => format!("at least {}{}", short(min), because(bound)),
+            (None, Some(max)) => format!("at most {}{}", short(max), because(bound)),
             (None, None) => "no bound".into(),
         };
         let paper = bound.paper.as_deref().map_or(String::new(), |paper| format!("; paper: {paper}"));
         say(format!("  {mark} {}: ours {ours} ({within}{paper})", bound.what));
     }
     outcome.notes.iter().for_each(|note| say(format!("  note: {note}")));
+}
+
+/// The reason for a single bound.
+fn because(bound: &Expectation) -> String {
+    bound.one_sided.as_deref().map_or(String::new(), |reason| format!(", {reason}"))
 }
 
 /// Formats a number with enough digits to distinguish 9.8 from 9.7999.

@@ -1,6 +1,7 @@
 //! `dermis run`: runs a scene file.
 
-use crate::console::{Interrupt, commit, probe, progress, say, say_json, short};
+use crate::camera_peaks::CameraPeaks;
+use crate::console::{Ended, Interrupt, commit, probe, progress, refuse_filled, say, say_aside, say_json, short};
 use crate::image;
 use crate::web::{Live, LiveArguments};
 use anyhow::Context;
@@ -14,11 +15,15 @@ use dermis::scene::{Built, SceneSpec, slug};
 use std::path::{Path, PathBuf};
 
 /// Run a scene file and record the readings.
+///
+/// Exit code 3: the results are written, but a body left the scene or passed through a sensor, or the task was not finished. Exit code
+/// 130: Ctrl-C; the results so far are written.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  dermis run scene.toml --out out\n  dermis run scene.toml --record run.mcap")]
 pub struct Arguments {
     /// The scene.
     scene: PathBuf,
-    /// Write readings, poses, a summary and images into this folder.
+    /// Write readings, poses, a summary and images into this folder; for an optical sensor also camera-NAME.png at its largest force.
     #[arg(long, value_name = "DIR", required_unless_present_any = ["record", "view"])]
     out: Option<PathBuf>,
     /// Record during the run: an `.mcap` file (for Foxglove), a `.parquet` file, or a folder of numpy arrays and images.
@@ -31,6 +36,9 @@ pub struct Arguments {
     /// Time between two recorded images; by default 30 images per second.
     #[arg(long, value_name = "TIME", requires = "record")]
     image_every: Option<Time>,
+    /// Replace an existing recording, and write into a folder that holds other files.
+    #[arg(long)]
+    overwrite: bool,
     /// Print the summary as one JSON document.
     #[arg(long)]
     json: bool,
@@ -70,7 +78,7 @@ fn run_recorder(arguments: &Arguments, built: &Built) -> anyhow::Result<Option<R
     let Some(path) = &arguments.record else { return Ok(None) };
     let every_s = arguments.image_every.map_or(DEFAULT_IMAGE_INTERVAL_S, Time::si);
     anyhow::ensure!(every_s > 0.0, "`--image-every` must be a positive time, got {every_s} s");
-    Ok(Some(RunRecorder::open(built, path, arguments.format.map(Format::from), every_s)?))
+    Ok(Some(RunRecorder::open(built, path, arguments.format.map(Format::from), every_s, arguments.overwrite)?))
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -78,9 +86,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let file = arguments.scene.display().to_string();
     let mut built = spec.build(&file, arguments.scene.parent())?;
     probe(arguments.out.as_deref())?;
+    refuse_filled(arguments.out.as_deref(), arguments.overwrite)?;
     let mut run_recorder = run_recorder(arguments, &built)?;
     let mut live = Live::begin(&arguments.live, &built)?;
-    let mut show = |progress: Progress<'_>| live.iter_mut().for_each(|live| live.step(&progress));
+    let mut peaks = CameraPeaks::new(&built);
+    let mut show = |progress: Progress<'_>| {
+        peaks.step(&progress);
+        live.iter_mut().for_each(|live| live.step(&progress));
+    };
     let recording = simulate(&mut built, run_recorder.as_mut(), &mut show).with_context(|| file.clone())?;
     live.into_iter().for_each(|live| live.end(recording.interrupted));
     let recorded = run_recorder.map_or(Ok(Vec::new()), RunRecorder::finish)?;
@@ -91,17 +104,39 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     for path in recorded {
         let line = format!("recorded {}", path.display());
-        if arguments.json { eprintln!("{line}") } else { say(line) }
+        if arguments.json { say_aside(line) } else { say(line) }
     }
-    arguments.out.as_ref().map_or(Ok(()), |out| write_results(&built, &recording, out, arguments.json))
+    arguments.out.as_ref().map_or(Ok(()), |out| write_results(&built, &recording, &peaks, out, arguments.json))?;
+    verdict(&recording)
+}
+
+/// An error if the run is not what the scene describes.
+pub fn verdict(recording: &Recording) -> anyhow::Result<()> {
+    let warnings = &recording.warnings;
+    let reason = match (warnings.lost_body(), warnings.unfinished_task()) {
+        _ if recording.interrupted => return Err(Ended::interrupted("the results so far are kept").into()),
+        (false, false) => return Ok(()),
+        (true, false) => "a body passed through a sensor or left the scene",
+        (false, true) => "the task is not finished; `duration` may be too short",
+        (true, true) => "the task is not finished, and a body passed through a sensor or left the scene",
+    };
+    Err(Ended::incomplete(format!("{}: {reason}; see the warnings", recording.scene)).into())
 }
 
 /// Writes tables and images of a finished run.
-fn write_results(built: &Built, recording: &Recording, out: &Path, json: bool) -> anyhow::Result<()> {
+fn write_results(
+    built: &Built,
+    recording: &Recording,
+    peaks: &CameraPeaks,
+    out: &Path,
+    json: bool,
+) -> anyhow::Result<()> {
     let mut output = Output::new();
     recording.write_into(&mut output);
     output.add_image("forces.png", &image::forces(recording));
-    output.add_image("scene.png", &image::render(&image::world(&built.world), 960, 720));
+    let title = format!("{} at {} s", recording.scene, short(recording.times_s.last().copied().unwrap_or_default()));
+    output.add_image("scene.png", &image::figure(&built.world, &title));
+    peaks.add(&mut output, built)?;
     for track in &recording.sensors {
         let peak = track.rows.iter().enumerate().max_by(|a, b| a.1.sum_newton.total_cmp(&b.1.sum_newton));
         if let (Some((row, sample)), Some(id)) = (peak, built.sensor(&track.name)) {
@@ -127,11 +162,7 @@ pub fn simulate(
         if interrupt.came() { Continue::No } else { Continue::Yes }
     });
     bar.finish_and_clear();
-    let recording = recording?;
-    if recording.interrupted {
-        eprintln!("interrupted; the results so far are kept");
-    }
-    Ok(recording)
+    Ok(recording?)
 }
 
 fn tell(recording: &Recording) {
@@ -142,4 +173,5 @@ fn tell(recording: &Recording) {
         let last = track.rows.last().map_or(0.0, |row| row.sum_newton);
         say(format!("  {:<16} peak {} N, at the end {} N", track.name, short(peak), short(last)));
     }
+    recording.warnings.texts().iter().for_each(|warning| say(format!("  warning          {warning}")));
 }

@@ -4,6 +4,7 @@ use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dermis::sensor::{Sensor, SensorSpec, SkinKind, merge, parse_toml};
 use serde_json::{Map, Value};
+use std::path::Path;
 
 #[derive(clap::Args)]
 pub struct SensorArguments {
@@ -22,7 +23,17 @@ pub struct SensorArguments {
 impl SensorArguments {
     /// Builds the sensor.
     pub fn build(&self) -> anyhow::Result<Sensor> {
+        let (spec, folder) = self.spec()?;
+        let sensor = spec.build(folder);
+        if folder.is_some() { sensor.with_context(|| self.sensor.clone()) } else { Ok(sensor?) }
+    }
+
+    /// The sensor's description with all overrides, and the folder of its file.
+    pub fn spec(&self) -> anyhow::Result<(SensorSpec, Option<&Path>)> {
         let (mut spec, folder) = SensorSpec::find(&self.sensor)?;
+        if let Some(folder) = folder {
+            spec = spec.with_files_in(folder);
+        }
         if let Some(kind) = self.skin {
             spec = spec.with_skin(kind)?;
         }
@@ -30,8 +41,7 @@ impl SensorArguments {
         for text in &self.set {
             merge(&mut changes, &entry(text)?);
         }
-        let sensor = spec.with_overrides(&changes)?.build(folder);
-        if folder.is_some() { sensor.with_context(|| self.sensor.clone()) } else { Ok(sensor?) }
+        Ok((spec.with_overrides(&changes)?, folder))
     }
 }
 
@@ -55,13 +65,16 @@ mod tests {
         arguments(set).build().unwrap().skin().fully_pressed()[0].tangent.stiffness_normal
     }
 
+    /// Contact points of a texel.
+    const POINTS: f64 = 36.0;
+
     #[test]
     fn entries_of_a_description_are_set() {
-        assert_eq!(stiffness(&["skin.stiffness = '1000 N/m'"]), 1000.0);
+        assert!((POINTS * stiffness(&["skin.stiffness = '1000 N/m'"]) / 1000.0 - 1.0).abs() < 1e-12);
         assert_eq!(stiffness(&["skin.stiffness=1 N/mm", "contact_points = 1"]), 1000.0);
         let area_m2 = 3.85758e-3f64.powi(2);
         let per_area = stiffness(&["skin.stiffness_per_area = \"10 MPa/m\""]);
-        assert!((per_area / (10e6 * area_m2) - 1.0).abs() < 1e-9, "{per_area}");
+        assert!((POINTS * per_area / (10e6 * area_m2) - 1.0).abs() < 1e-9, "{per_area}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 /// List the built-in sensors, or show one as TOML.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  dermis sensors\n  dermis sensors wts0614 > my-sensor.toml")]
 pub struct Arguments {
     /// The sensor to show.
     name: Option<String>,
@@ -66,10 +67,13 @@ fn stiffness(sensor: &Sensor) -> String {
     format!("{} N/mm", short(stiffness_newton_per_m(sensor) * 1e-3))
 }
 
-/// The description up to the first full stop, colon or parenthesis.
+/// The description up to the first full stop, colon or source.
 fn headline(description: &str) -> String {
     let text = description.split_whitespace().collect::<Vec<_>>().join(" ");
-    let end = [". ", ": ", ", as ", " (Moisio"].iter().filter_map(|stop| text.find(stop)).min();
+    // The stop of an abbreviation does not end a sentence.
+    let full_stop = |(at, _): &(usize, &str)| !["et al", "e.g", "i.e"].iter().any(|short| text[..*at].ends_with(short));
+    let sentence = text.match_indices(". ").find(full_stop).map(|(at, _)| at);
+    let end = [": ", ", as ", " (Moisio"].iter().filter_map(|stop| text.find(stop)).chain(sentence).min();
     text[..end.unwrap_or(text.len())].trim_end_matches('.').to_owned()
 }
 

@@ -19,6 +19,7 @@ pub struct Arguments {
 #[derive(Subcommand)]
 enum What {
     /// Contact surfaces of pairs of bodies: force, torque, area and centroids, as relative errors.
+    #[command(after_help = "Example:\n  dermis validate hydroelastic golden.json --time")]
     Hydroelastic {
         /// The golden file; its meshes are in the folder that it names.
         #[arg(value_name = "FILE.json")]
@@ -28,6 +29,7 @@ enum What {
         time: bool,
     },
     /// The gel of a GelSight Mini: forces against measurements, surfaces against finite elements.
+    #[command(after_help = "Example:\n  dermis validate feats feats-gelsight-mini")]
     Feats {
         /// The folder with `measured_force_depth.csv` and `calculix_surface_d*.csv`.
         #[arg(value_name = "DIR")]
@@ -37,6 +39,7 @@ enum What {
         cell: Length,
     },
     /// A paraboloid on a bonded layer: force, contact radius, surface and stress on the base.
+    #[command(after_help = "Example:\n  dermis validate layer paraboloid.json")]
     Layer {
         /// The golden file.
         #[arg(value_name = "FILE.json")]

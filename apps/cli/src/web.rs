@@ -7,7 +7,7 @@ mod live;
 mod open;
 mod server;
 
-pub use files::find_skins;
+pub use files::skins;
 pub use live::{Live, LiveArguments};
 pub use open::open;
 pub use server::Server;

@@ -5,7 +5,9 @@ mod commands;
 mod common;
 #[cfg(unix)]
 mod dataset;
+mod endings;
 mod metrics;
 mod optics;
+mod press;
 mod record;
 mod view;

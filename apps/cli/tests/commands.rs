@@ -1,6 +1,8 @@
 //! Runs every command as a user does.
 
 use crate::common::{DEFINITION, SCENE, SENSOR, write};
+use dermis::geometry::files::LengthUnit;
+use dermis::geometry::quantity::{Angle, Length};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -53,14 +55,14 @@ fn press_reports_force_and_writes_its_files() {
     let report = json(&dermis(folder.path(), &[&plate[..], &["--depth", "1mm", "--json", "--out", "o"]].concat()));
     assert!((report["force_n"].as_f64().unwrap() - 168.0).abs() < 1e-9, "{report}");
     assert!((report["area_m2"].as_f64().unwrap() - 84.0 * 3.4e-3 * 3.4e-3).abs() < 1e-12);
-    assert_eq!((&report["lit"], &report["saturated"]), (&Value::from(84), &Value::from(0)));
+    assert_eq!((&report["active"], &report["saturated"]), (&Value::from(84), &Value::from(0)));
     assert_eq!(report["size"], serde_json::json!([14, 6]));
     assert_eq!(report["values_n"].as_array().unwrap().len(), 84);
     assert_eq!(report["raw"].as_array().unwrap().len(), 84);
     let made = files(&folder.path().join("o"));
     assert_eq!(names(&made), ["reading.json", "scene.png", "tactile.png", "taxels.csv"]);
     assert!(is_png(&made["scene.png"]) && is_png(&made["tactile.png"]));
-    assert!(made["taxels.csv"].starts_with(b"taxel,x_m,y_m,z_m,fx_n,fy_n,fz_n,value_n,raw\n"));
+    assert!(made["taxels.csv"].starts_with(b"taxel,x_m,y_m,z_m,fx_n,fy_n,fz_n,value_n,raw,reported_n\n"));
     assert_eq!(json(std::str::from_utf8(&made["reading.json"]).unwrap()), report);
     let report = json(&dermis(folder.path(), &[&plate[..], &["--force", "84N", "--json"]].concat()));
     assert!((report["depth_m"].as_f64().unwrap() - 0.5e-3).abs() < 1e-12, "{report}");
@@ -179,11 +181,14 @@ kernel = 3
 amplitude = 0.2
 time = "1.5 s"
 "#;
-    write(at, "device.toml", device);
+    // One contact point, so that the indenter presses a taxel completely.
+    let single = "contact_points = 1\n".to_owned();
+    write(at, "device.toml", single.clone() + &device);
     write(
         at,
         "nominal.toml",
-        SENSOR.replace("pitch = \"4 mm\"", "pitch = \"3.4 mm\"")
+        single
+            + &SENSOR.replace("pitch = \"4 mm\"", "pitch = \"3.4 mm\"")
             + "\n[response]\nforce_per_count = \"0.42 mN\"\nbits = 12\n",
     );
     dermis(at, &["characterise", "--sensor", "device.toml", "--depth", "0.6mm", "--out", "bench"]);
@@ -214,6 +219,59 @@ time = "1.5 s"
     assert!(near(&device["fit"]["spread"]["sigma_taxels"], 0.5), "{}", device["fit"]["spread"]);
 }
 
+/// The commands of the README, in its order. Those that need other files, a GPU or minutes are named here.
+#[test]
+fn the_readmes_chain_of_commands_runs() {
+    const ELSEWHERE: [&str; 12] = [
+        "part.stl",
+        "cuda",
+        "run scene",
+        "compare ",
+        "export ",
+        "calibrate optics",
+        "dataset ",
+        "reproduce ",
+        "bench ",
+        "view",
+        "demo",
+        "sensors  ",
+    ];
+    let folder = TempDir::new().unwrap();
+    let readme = include_str!("../../../README.md");
+    let commands = readme.lines().filter_map(|line| line.strip_prefix("    cargo run --release -- "));
+    let mut ran = Vec::new();
+    for command in commands.filter(|command| !ELSEWHERE.iter().any(|other| command.contains(other))) {
+        let plain = command.split(" #").next().unwrap_or_default().trim();
+        let mut arguments = Vec::new();
+        // Quoted parts are one argument.
+        for (i, part) in plain.split('\'').enumerate() {
+            if i % 2 == 1 {
+                arguments.push(part);
+            } else {
+                arguments.extend(part.split_whitespace());
+            }
+        }
+        dermis(folder.path(), &arguments);
+        ran.push(arguments[0].to_owned());
+    }
+    assert!(["press", "characterise", "calibrate"].iter().all(|name| ran.iter().any(|ran| ran == name)), "{ran:?}");
+    // The calibrated sensor reads as the measured one.
+    let raw = |sensor: &str| -> f64 {
+        let press =
+            ["press", "--sensor", sensor, "--object", "cylinder:radius=5mm,length=10mm", "--depth", "1mm", "--json"];
+        let reading = json(&dermis(folder.path(), &press));
+        reading["raw"].as_array().unwrap().iter().map(|counts| counts.as_f64().unwrap()).sum()
+    };
+    let (measured, fitted) = (raw("wts0614"), raw("out/fit/sensor.toml"));
+    assert!((fitted / measured - 1.0).abs() < 0.01, "{fitted} counts for {measured}");
+    // A sensor without creep, noise and hysteresis is fitted, too.
+    let bench = ["calibrate", "sensor", "out/bench/presses.csv", "out/bench/creep.csv", "--sensor", "wts0614"];
+    let text = dermis(folder.path(), &[&bench[..], &["--out", "out/all"]].concat());
+    assert!(text.contains("creep         none found"), "{text}");
+    let all = raw("out/all/sensor.toml");
+    assert!((all / measured - 1.0).abs() < 0.02, "{all} counts for {measured}");
+}
+
 #[test]
 fn reproduce_and_bench_say_what_there_is() {
     let folder = TempDir::new().unwrap();
@@ -239,7 +297,7 @@ fn press_takes_another_skin() {
     let finger = ["press", "--sensor", "shadow-fingertip", "--object", "sphere", "--force", "1N", "--json"];
     let report = json(&dermis(folder.path(), &finger));
     assert_eq!(report["values_n"].as_array().unwrap().len(), 12);
-    assert!(report["lit"].as_u64().unwrap() >= 2, "{report}");
+    assert!(report["active"].as_u64().unwrap() >= 2, "{report}");
 }
 
 /// On 64 cells the errors of the golden cases are at most one percent; the document has the keys that other programs
@@ -289,4 +347,73 @@ fn press_points_on_a_gel() {
     assert_eq!(number(&report["kinetic_by_strain_energy"]), 0.0);
     assert!(number(&report["strain_energy_j"]) > 1e-6, "{report}");
     assert!(dermis(folder.path(), &[&press[..], &["--unit", "mm"]].concat()).contains("kinetic by strain"));
+}
+
+/// The command line presses the object that the library makes, for every shape: the same numbers to 1e-12.
+#[test]
+fn every_shape_is_pressed_as_in_the_library() {
+    use dermis::object::ObjectSpec;
+    use dermis::prelude::*;
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "cloud.xyz", "0 0 0\n1 0 0\n0 1 0\n1 1 0.2\n");
+    std::fs::create_dir(folder.path().join("meshes")).unwrap();
+    write(folder.path(), "meshes/block.obj", dermis::geometry::files::write_obj(&block(), LengthUnit::Millimetre));
+    let shapes = [
+        ("sphere:radius=100mm", None),
+        ("sphere:radius=6mm,edge=1mm", None),
+        ("ellipsoid:semi_axes=9mm,7mm,5mm", None),
+        ("cuboid:size=8mm,6mm,5mm", None),
+        ("cylinder:radius=4mm,length=9mm", None),
+        ("capsule:radius=4mm,length=6mm", None),
+        ("cone:radius=5mm,height=8mm", None),
+        ("torus:major=5mm,minor=2mm", None),
+        ("prism:sides=5,radius=5mm,length=9mm", None),
+        ("spray-bottle:edge=4mm", None),
+        ("fingertip", None),
+        ("indenter:moon", None),
+        ("points:cloud.xyz,radius=2mm", Some(LengthUnit::Millimetre)),
+        ("meshes/block.obj", Some(LengthUnit::Millimetre)),
+    ];
+    for (sensor, depth) in [("uji-foam-14x6", 0.6), ("gelsight", 0.3)] {
+        let built = SensorSpec::find(sensor).unwrap().0.build(None).unwrap();
+        for (flag, unit) in shapes {
+            let mut words =
+                vec!["press", "--sensor", sensor, "--object", flag, "--at", "0.7mm,-0.4mm", "--tilt", "9deg"];
+            let depth_text = format!("{depth}mm");
+            words.extend(["--yaw", "20deg", "--depth", &depth_text, "--json"]);
+            let unit_text = unit.map(|unit| unit.to_string());
+            if let Some(unit) = &unit_text {
+                words.extend(["--unit", unit]);
+            }
+            let told = json(&dermis(folder.path(), &words));
+            let object = ObjectSpec::parse_flag(flag, unit).unwrap().object(Some(folder.path()), None).unwrap();
+            let (tilt, yaw) = ("9deg".parse::<Angle>().unwrap().si(), "20deg".parse::<Angle>().unwrap().si());
+            let [x, y] = ["0.7mm", "-0.4mm"].map(|text| text.parse::<Length>().unwrap().si());
+            let aim = Aim { at_m: [x, y], tilt_rad: [tilt, 0.0], yaw_rad: yaw };
+            let depth_m = depth_text.parse::<Length>().unwrap().si();
+            let pressed = press(&built, &object, &aim, Goal::Depth(depth_m)).unwrap();
+            let size = pressed.touch.on_sensor.force.length();
+            for (axis, part) in pressed.touch.on_sensor.force.to_array().into_iter().enumerate() {
+                let cli = told["on_sensor_n"][axis].as_f64().unwrap();
+                assert!((cli - part).abs() <= 1e-12 * size, "{sensor}, {flag}: {cli} and {part}");
+            }
+            assert_eq!(told["values_n"].as_array().unwrap().len(), pressed.reading.values_newton.len());
+        }
+    }
+}
+
+fn block() -> dermis::geometry::TriMesh {
+    dermis::geometry::shapes::cuboid(dermis::geometry::Vec3::new(6e-3, 5e-3, 4e-3)).unwrap()
+}
+
+/// A closed mesh without volume has no mass: the scene is refused instead of moving a body to NaN.
+#[test]
+fn a_flat_closed_mesh_cannot_be_a_free_body() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "obj-flat-closed.obj", "v 0 0 0\nv 20 0 0\nv 0 20 0\nf 1 2 3\nf 1 3 2\n");
+    write(folder.path(), "scene.toml", include_str!("corpus/scene-flat-closed-free-body.toml"));
+    let arguments = ["run", "scene.toml", "--out", "o"].map(str::to_owned);
+    let result = crate::common::dermis(folder.path(), &arguments);
+    let text = String::from_utf8_lossy(&result.stderr);
+    assert!(!result.status.success() && text.contains("closed but flat") && text.contains("sheet"), "{text}");
 }

@@ -168,9 +168,58 @@ fn a_sensors_light_comes_from_twelve_presses() {
         }
         dermis(
             folder.path(),
-            &["press", "--sensor", &out, "--object", "sphere:radius=2mm", "--depth", "0.4mm", "--out", "o"],
+            &[
+                "press",
+                "--sensor",
+                &out,
+                "--object",
+                "sphere:radius=2mm",
+                "--depth",
+                "0.4mm",
+                "--out",
+                "o",
+                "--overwrite",
+            ],
         );
+        // The background is found beside the sensor's file for every skin that replaces its own.
+        for skin in ["imprint", "layer"] {
+            let press =
+                ["press", "--sensor", &out, "--skin", skin, "--object", "sphere:radius=2mm", "--depth", "0.4mm"];
+            dermis(folder.path(), &[&press[..], &["--out", &format!("{light}-{skin}")]].concat());
+        }
     }
+}
+
+/// Depths of the robot replace those that follow from the radius of the contact; a layer pressed beyond its linear
+/// range, and a rotated camera, are mentioned.
+#[test]
+fn depth_labels_deep_presses_and_rotated_cameras() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "mine.toml", MINE);
+    presses(folder.path());
+    let table = std::fs::read_to_string(folder.path().join("labels.csv")).unwrap();
+    let with_depth = |depth_mm: &str| {
+        let rows = table.lines().skip(1).map(|line| format!("{line},{depth_mm}\n"));
+        let header = "file,center_x_px,center_y_px,contact_radius_px,x_mm,y_mm,depth_mm\n";
+        write(folder.path(), "labels.csv", header.to_owned() + &rows.collect::<String>());
+    };
+    with_depth("0.4");
+    let result = run(folder.path(), &CALIBRATE);
+    assert!(result.status.success() && result.stderr.is_empty(), "{}", String::from_utf8_lossy(&result.stderr));
+    with_depth("1.5");
+    let result = run(folder.path(), &CALIBRATE);
+    let message = String::from_utf8_lossy(&result.stderr).into_owned();
+    assert!(result.status.success() && message.contains("linear") && message.contains("1.5 mm"), "{message}");
+    with_depth("-1");
+    refused(folder.path(), &CALIBRATE, &["labels.csv, line 2", "`depth_mm`", "-1"]);
+    // Positions rotated by a quarter: −y, x.
+    let rotated = table.lines().skip(1).fold(table.lines().next().unwrap().to_owned() + "\n", |text, line| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let y: f64 = fields[5].parse().unwrap();
+        text + &format!("{},{},{}\n", fields[..4].join(","), -y, fields[4])
+    });
+    write(folder.path(), "labels.csv", rotated);
+    refused(folder.path(), &CALIBRATE, &["labels.csv", "rotated by", "90"]);
 }
 
 /// Labels that are off by several pixels degrade a fit; `--align` corrects them.

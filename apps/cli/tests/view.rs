@@ -156,10 +156,31 @@ fn it_listens_on_the_loopback_address_only() {
 #[test]
 fn a_folder_without_skins_is_said_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
-    let output = crate::common::dermis(folder.path(), &["view", "--no-open", "--dir", "."].map(String::from));
+    assert!(refusal(folder.path(), &["view", "--no-open", "--dir", "."]).contains("dermis.wasm"));
+}
+
+/// In any folder, if the page was built before the program; otherwise the program says how to build it.
+#[test]
+fn a_program_alone_shows_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    if option_env!("DERMIS_PAGE").is_none() {
+        refusal(folder.path(), &["view", "--no-open"]);
+        return;
+    }
+    let server = start(folder.path(), &["view", "--no-open"], false);
+    let own = format!("127.0.0.1:{}", server.port);
+    let module = get(server.port, "/dermis.wasm.gz", &own);
+    let length = module.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap();
+    assert!(length.parse::<usize>().unwrap() > 100_000, "{length}");
+}
+
+/// The one sentence that the program says before it fails.
+fn refusal(folder: &Path, arguments: &[&str]) -> String {
+    let output = crate::common::dermis(folder, &arguments.iter().map(|word| word.to_string()).collect::<Vec<_>>());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.lines().count() == 1, "{said}");
-    assert!(said.contains("cargo xtask playground") && said.contains("dermis.wasm"), "{said}");
+    assert!(said.contains("cargo xtask playground"), "{said}");
+    said
 }
 
 /// The scene is sent first, then the past, then frames with the pad's forces; a run without a page still ends.

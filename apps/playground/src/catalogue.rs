@@ -1,7 +1,8 @@
 //! The sensors, skins and objects that the page offers.
 
+use dermis_geometry::files::Format;
 use dermis_geometry::shapes::indenters;
-use dermis_sensor::SkinKind::{self, Hydroelastic, Imprint, Layer, Springs};
+use dermis_sensor::SkinKind::{self, Gel, Hydroelastic, Imprint, Layer, Springs};
 use dermis_sensor::{SensorError, presets};
 use serde_json::{Value, json};
 
@@ -17,14 +18,30 @@ pub struct Offer {
     pub skins: &'static [SkinKind],
 }
 
-/// The offered sensors. Gels are omitted: one press takes seconds, which is too slow for interaction.
+/// The offered sensors: all presets but `tacchi`, whose grid of 256³ nodes is too large for a page. A gel is never the default skin: one press
+/// takes seconds.
 pub const OFFERS: &[Offer] = &[
     Offer { preset: "wts0614", label: "WTS 0614", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer] },
+    Offer { preset: "wts0614-layer", label: "WTS 0614, elastic layer", kind: "Arrays", skins: &[Layer, Imprint] },
+    Offer {
+        preset: "capacitive-8x8",
+        label: "Capacitive 8 × 8",
+        kind: "Arrays",
+        skins: &[Springs, Hydroelastic, Layer],
+    },
+    Offer {
+        preset: "digitacts-6x4", label: "DigiTacts 6 × 4", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer]
+    },
     Offer { preset: "uji-foam-14x6", label: "Foam 14 × 6", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer] },
     Offer { preset: "fingertip", label: "Fingertip", kind: "Fingers", skins: &[Springs, Imprint] },
+    Offer { preset: "thumbtip", label: "Thumb tip", kind: "Fingers", skins: &[Springs, Imprint] },
     Offer { preset: "shadow-fingertip", label: "Shadow fingertip", kind: "Fingers", skins: &[Hydroelastic] },
     Offer { preset: "spherical-patch", label: "Spherical patch", kind: "Fingers", skins: &[Springs, Imprint] },
     Offer { preset: "gelsight", label: "GelSight", kind: "Cameras", skins: &[Layer, Imprint] },
+    Offer { preset: "gelsight-dots", label: "GelSight with markers", kind: "Cameras", skins: &[Layer, Imprint] },
+    Offer { preset: "gelsight-mini", label: "GelSight Mini", kind: "Cameras", skins: &[Layer, Imprint] },
+    Offer { preset: "finger-gel", label: "Gel on a finger", kind: "Cameras", skins: &[Imprint] },
+    Offer { preset: "digit", label: "DIGIT", kind: "Cameras", skins: &[Imprint, Gel] },
 ];
 
 /// The offered shapes, as on the command line.
@@ -53,5 +70,6 @@ pub fn catalogue() -> Result<Value, SensorError> {
         "sensors": sensors.collect::<Result<Vec<_>, SensorError>>()?,
         "objects": objects,
         "indenters": indenters::NAMES,
+        "meshes": Format::ALL.map(|format| format!(".{}", format.extension())),
     }))
 }

@@ -62,8 +62,8 @@ impl ControlValues {
                     thickness: Some(self.thickness(max_penetration)),
                 }
             }
-            SkinSpec::Hydroelastic(HydroelasticSpec { modulus, thickness, friction, .. }) => Controls {
-                stiffness: Some(self.modulus("Pressure modulus", modulus)),
+            SkinSpec::Hydroelastic(HydroelasticSpec { hydroelastic_modulus, thickness, friction, .. }) => Controls {
+                stiffness: Some(self.modulus("Hydroelastic modulus", hydroelastic_modulus)),
                 friction: slider(friction, self.friction),
                 thickness: thickness.as_mut().map(|thickness| self.thickness(thickness)),
             },

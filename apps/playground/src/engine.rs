@@ -64,7 +64,7 @@ impl Engine {
         };
         let mesh = object.surface.mesh();
         render::mesh(arrays, mesh);
-        let bounds = mesh.bounds();
+        let bounds = object.surface.bounds();
         let answer = json!({
             "triangles": mesh.triangles().len(),
             "low_mm": (bounds.min * 1e3).to_array(),
@@ -105,7 +105,8 @@ impl Engine {
             tilt_rad: request.tilt_deg.map(f64::to_radians),
             yaw_rad: request.yaw_deg.to_radians(),
         };
-        if request.depth_mm <= 0.0 {
+        let goal = request.force_n.map_or(Goal::Depth(request.depth_mm * 1e-3), Goal::Force);
+        if request.force_n.is_none() && request.depth_mm <= 0.0 {
             let contact = first_contact(sensor, object, &aim);
             let lift = -Vec3::Z * (request.depth_mm * 1e-3);
             return match contact {
@@ -114,8 +115,8 @@ impl Engine {
                 Err(error) => Err(error.into()),
             };
         }
-        let pressed = match press(sensor, object, &aim, Goal::Depth(request.depth_mm * 1e-3)) {
-            Ok(pressed) => pressed.sheared(sensor, object, request.shear_mm.map(|part| part * 1e-3))?,
+        let pressed = match press(sensor, object, &aim, goal) {
+            Ok(pressed) => pressed.sheared(sensor, object, request.shear_mm.map(|part| part * 1e-3), goal)?,
             Err(PressError::Misses { .. }) => {
                 return untouched(sensor, &beside(sensor, object, &aim), false, arrays);
             }
@@ -144,8 +145,7 @@ fn beside(sensor: &Sensor, object: &Object, aim: &Aim) -> Pose {
     let rotation = Quat::from_rotation_y(aim.tilt_rad[1])
         * Quat::from_rotation_x(aim.tilt_rad[0])
         * Quat::from_rotation_z(aim.yaw_rad);
-    let lowest =
-        object.surface.mesh().vertices().iter().map(|vertex| (rotation * *vertex).z).fold(f64::INFINITY, f64::min);
+    let lowest = (rotation * object.surface.support(rotation.inverse() * Vec3::NEG_Z)).z;
     Pose::new(rotation, Vec3::new(x, y, sensor.surface().bounds().max.z - lowest))
 }
 
@@ -163,6 +163,7 @@ fn untouched(sensor: &Sensor, pose: &Pose, above: bool, arrays: &mut Arrays) -> 
 fn touched(sensor: &Sensor, pressed: &Pressed, arrays: &mut Arrays) -> Result<Value, PlayError> {
     let mut answer = shown(sensor, &pressed.touch, &pressed.reading, &pressed.sensor_from_object, arrays)?;
     answer["above"] = json!(true);
+    answer["depth_mm"] = json!(pressed.depth_m * 1e3);
     Ok(answer)
 }
 
@@ -180,11 +181,11 @@ fn shown(
         "torque_nm": touch.on_sensor.torque.to_array(),
         "sum_n": reading.sum_newton,
         "outside_n": reading.outside_newton.to_array(),
-        "lit": reading.active(),
+        "active": reading.active(),
         "taxels": reading.values_newton.len(),
         "area_mm2": touch.area_m2() * 1e6,
         "saturated": reading.saturated,
-        "warnings": touch.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "warnings": touch.warning_texts(),
     });
     if let Some(field) = &touch.surface {
         answer["surface"] = render::surface(arrays, field);

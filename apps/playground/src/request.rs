@@ -56,6 +56,9 @@ pub struct PressRequest {
     pub at_mm: [f64; 2],
     /// Depth past first contact (mm); negative values are a distance above it.
     pub depth_mm: f64,
+    /// Normal force (N); if set, it replaces the depth.
+    #[serde(default)]
+    pub force_n: Option<f64>,
     /// Tilt about the sensor's x axis and then its y axis (deg).
     pub tilt_deg: [f64; 2],
     /// Rotation about the sensor's z axis (deg).

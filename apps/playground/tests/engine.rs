@@ -1,6 +1,6 @@
 //! Tests of the page's engine without a page.
 
-use dermis_playground::{Arrays, Engine, OFFERS};
+use dermis_playground::{Arrays, Engine, OFFERS, Offer};
 use dermis_sensor::object::ObjectSpec;
 use dermis_sensor::{Aim, Goal, presets, press};
 use serde_json::{Value, json};
@@ -29,16 +29,18 @@ fn question(depth_mm: f64) -> Value {
     })
 }
 
+/// On every sensor, with its own skin unless that is a gel.
 #[test]
 fn a_press_is_the_press_of_the_sensor() {
-    for (preset, skin) in [("wts0614", "springs"), ("gelsight", "layer")] {
-        let mut engine = ready(preset, skin);
+    for Offer { preset, skins, .. } in OFFERS {
+        let mut engine = ready(preset, json!(skins[0]).as_str().unwrap());
         let (answer, arrays) = ask(&mut engine, question(0.6));
-        let sensor = presets::find(preset).unwrap().build(None).unwrap();
+        let sensor = presets::find(preset).unwrap().with_skin(skins[0]).unwrap().build(None).unwrap();
         let ball = ObjectSpec::parse_flag(BALL, None).unwrap().object(None, None).unwrap();
         let aim = Aim { at_m: [1e-3, -0.5e-3], tilt_rad: [3f64.to_radians(), 0.0], yaw_rad: 10f64.to_radians() };
         let pressed = press(&sensor, &ball, &aim, Goal::Depth(0.6e-3)).unwrap();
-        assert!((answer["sum_n"].as_f64().unwrap() / pressed.reading.sum_newton - 1.0).abs() < 1e-9, "{answer}");
+        let off = answer["sum_n"].as_f64().unwrap() - pressed.reading.sum_newton;
+        assert!(off.abs() <= 1e-12 * pressed.reading.sum_newton, "{preset}: {off:e}");
         assert_eq!(arrays.index()["values"][2], 4 * sensor.taxels().len());
         assert_eq!(arrays.index().get("image").is_some(), sensor.optics().is_some());
     }
@@ -53,6 +55,25 @@ fn above_the_sensor_nothing_is_felt_and_beside_it_nothing_breaks() {
     far["at_mm"] = json!([500.0, 0.0]);
     let beside = ask(&mut engine, far).0;
     assert_eq!((&beside["sum_n"], &beside["above"]), (&json!(0.0), &json!(false)), "{beside}");
+}
+
+#[test]
+fn a_force_is_reached_and_its_depth_gives_it_again() {
+    let mut engine = ready("wts0614", "springs");
+    let mut wanted = question(0.0);
+    wanted["force_n"] = json!(1.5);
+    let by_force = ask(&mut engine, wanted.clone()).0;
+    assert!((by_force["force_n"][2].as_f64().unwrap() + 1.5).abs() < 1e-9, "{by_force}");
+    let by_depth = ask(&mut engine, question(by_force["depth_mm"].as_f64().unwrap())).0;
+    assert!((by_depth["force_n"][2].as_f64().unwrap() + 1.5).abs() < 1e-9, "{by_depth}");
+    wanted["force_n"] = json!(1e6);
+    assert!(ask(&mut engine, wanted).0["error"].as_str().unwrap().contains("cannot carry"));
+}
+
+#[test]
+fn every_preset_is_offered() {
+    let missing: Vec<_> = presets::names().filter(|name| OFFERS.iter().all(|offer| offer.preset != *name)).collect();
+    assert_eq!(missing, ["tacchi"]);
 }
 
 #[test]

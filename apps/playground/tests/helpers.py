@@ -33,9 +33,9 @@ def image(page, slot=0):
     return page.evaluate("slot => document.getElementById(`tactile-${slot}`).toDataURL()", slot)
 
 
-def by_command(page, folder="."):
+def by_command(page, folder=".", slot=0):
     """What the program says to the command that the page shows."""
-    words = shlex.split(page.inner_text("#command"))
+    words = shlex.split(page.inner_text(f"#command-{slot}"))
     assert words[:2] == ["dermis", "press"], words
     run = subprocess.run([PROGRAM, *words[1:], "--json"], capture_output=True, text=True, cwd=folder)
     assert run.returncode == 0, run.stderr

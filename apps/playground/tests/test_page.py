@@ -57,11 +57,178 @@ def test_a_dropped_mesh_is_pressed(page, tmp_path):
     (tmp_path / "cube.obj").write_text(CUBE)
     go(page, sensor="wts0614", depth=0.5)
     drop(page, "cube.obj", CUBE.encode())
-    page.wait_for_function("() => document.getElementById('command').textContent.includes('cube.obj')")
+    page.wait_for_function("() => document.getElementById('command-0').textContent.includes('cube.obj')")
     answered(page)
     # Over the centre of the sensor, although the mesh's origin is a corner.
     assert float(page.input_value("#x")) == -4
     assert by_command(page, tmp_path)["force_n"] == pytest.approx(force(page), rel=0.01)
+
+
+def choose(page, name, content):
+    """Chooses a file as a person does: with a click, which opens the browser's dialogue."""
+    with page.expect_file_chooser() as dialogue:
+        page.click("#file")
+    dialogue.value.set_files({"name": name, "mimeType": "text/plain", "buffer": content})
+
+
+def test_the_same_file_again_is_read_again(page):
+    go(page, sensor="wts0614", depth=0.5)
+    choose(page, "cube.obj", CUBE.encode())
+    page.wait_for_function("() => document.getElementById('command-0').textContent.includes('cube.obj')")
+    answered(page)
+    before = force(page)
+    smaller = "\n".join(line.replace("8", "5") if line.startswith("v") else line for line in CUBE.splitlines())
+    choose(page, "cube.obj", smaller.encode())
+    page.wait_for_function("before => Number(document.getElementById('force-of-0').dataset.value) !== before", arg=before)
+
+
+def test_a_link_with_a_dropped_mesh_says_which_file_is_missing(page, browser, url):
+    go(page, sensor="wts0614", depth=0.5)
+    drop(page, "cube.obj", CUBE.encode())
+    page.wait_for_function("() => document.getElementById('command-0').textContent.includes('cube.obj')")
+    answered(page)
+    page.locator("#x-number").fill("-3.5")
+    page.locator("#x-number").press("Enter")
+    answered(page)
+    page.evaluate("() => document.getElementById('share').click()")
+    page.wait_for_function("() => location.hash.includes('cube.obj')")
+    other = watched(browser.new_page())
+    other.goto(page.url)
+    other.wait_for_selector("#message:not([hidden])")
+    answered(other)
+    said = other.inner_text("#message")
+    assert "cube.obj" in said and "drop or choose it" in said and "disk" not in said
+    assert force(other) > 0
+    # The recipient has the file too: the same press, at the same place.
+    drop(other, "cube.obj", CUBE.encode())
+    other.wait_for_selector("#message", state="hidden")
+    answered(other)
+    other.wait_for_function("wanted => Number(document.getElementById('force-of-0').dataset.value) === wanted", arg=force(page))
+    assert other.own_complaints() == []
+    other.close()
+
+
+def test_a_bad_control_in_a_link_keeps_the_panel(page):
+    go(page, sensor="wts0614", depth=0.5)
+    plain = force(page)
+    for bad in [{"stiffness0": -1}, {"stiffness0": 0}, {"thickness0": 1e-12}]:
+        go(page, sensor="wts0614", depth=0.5, **bad)
+        assert "own values are used" in page.inner_text("#message"), bad
+        assert force(page) == plain
+        assert page.locator(".skin-controls .slider").count() == 3
+
+
+def test_reloading_keeps_the_state(page, browser, url):
+    other = watched(browser.new_page())
+    other.goto(url)
+    other.wait_for_selector("body[data-shown]")
+    answered(other)
+    other.locator("#depth-number").fill("0.777")
+    other.locator("#depth-number").press("Enter")
+    other.wait_for_function("() => location.hash.includes('depth=0.777')")
+    before = force(other)
+    other.reload()
+    other.wait_for_selector("body[data-shown]")
+    answered(other)
+    assert (other.input_value("#depth-number"), force(other)) == ("0.777", before)
+    other.close()
+
+
+def test_a_copy_is_confirmed(browser, url):
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = watched(context.new_page())
+    page.goto(url)
+    page.wait_for_selector("body[data-shown]")
+    page.click("#copy-0")
+    page.wait_for_function("() => document.getElementById('copy-0').textContent === 'Copied'")
+    assert page.evaluate("() => navigator.clipboard.readText()") == page.inner_text("#command-0")
+    assert page.inner_text("#status") == "Copied"
+    page.wait_for_function("() => document.getElementById('copy-0').textContent === 'Copy'")
+    context.close()
+
+
+def test_without_webgl_the_numbers_are_computed(browser, url, page):
+    answered(page)
+    expected = force(page)
+    other = watched(browser.new_page())
+    other.add_init_script(
+        "const get = HTMLCanvasElement.prototype.getContext;"
+        "HTMLCanvasElement.prototype.getContext = function (kind, ...more) { return kind.startsWith('webgl') ? null : get.call(this, kind, ...more); };"
+    )
+    other.goto(url)
+    other.wait_for_selector("body[data-shown]")
+    answered(other)
+    assert "no WebGL 2" in other.inner_text(".no-scene")
+    assert force(other) == expected
+    drag(other)
+    go(other, sensor="gelsight", depth=0.5)
+    assert force(other) > 0 and other.own_complaints() == []
+    other.close()
+
+
+def test_a_force_is_a_target_and_numbers_can_be_typed(page):
+    go(page, sensor="wts0614", object="sphere:radius=5mm", depth=0.4)
+    page.select_option("#goal", "force")
+    page.locator("#force-number").fill("1.5")
+    page.locator("#force-number").press("Enter")
+    page.wait_for_function("() => Math.abs(document.getElementById('force-of-0').dataset.value - 1.5) < 1e-6")
+    answered(page)
+    assert "--force 1.5N" in page.inner_text("#command-0")
+    said = by_command(page)
+    assert said["depth_m"] * 1e3 == pytest.approx(float(page.get_attribute("#depth-of-0", "data-value")), rel=1e-9)
+    assert page.get_attribute("#force", "aria-valuetext") == "1.5 N"
+    # More than the sensor can carry is said, and the page goes on.
+    page.locator("#force-number").fill("1e6")
+    page.locator("#force-number").press("Enter")
+    page.wait_for_selector("#message:not([hidden])")
+    assert "cannot carry" in page.inner_text("#message")
+    page.locator("#force-number").fill("")
+    page.locator("#force-number").press("Enter")
+    page.select_option("#goal", "depth")
+    answered(page)
+    assert force(page) > 0
+
+
+def test_both_commands_are_shown_in_compare_mode(page):
+    go(page, sensor="wts0614", compare=1, skin0="springs", skin1="layer", stiffness1=300, depth=0.5)
+    assert "--skin springs" in page.inner_text("#command-0")
+    assert "wts0614-layer.toml" in page.inner_text("#command-1")
+    assert page.get_attribute("#toml-1", "download") == "wts0614-layer.toml"
+    go(page, sensor="wts0614", depth=0.5)
+    assert page.locator("#command-1").count() == 0
+
+
+def test_keys_rotate_and_zoom_the_view(page):
+    go(page, sensor="wts0614", depth=0.5)
+    axis = lambda: page.locator(".axis-x").evaluate("label => label.style.transform")
+    settled = lambda: page.wait_for_timeout(400)
+    page.focus("#scene")
+    page.keyboard.press("Home")
+    settled()
+    home = axis()
+    places = [home]
+    for key in ["j", "i", "+"]:
+        page.keyboard.press(key)
+        settled()
+        assert axis() not in places, key
+        places.append(axis())
+    page.keyboard.press("Home")
+    settled()
+    assert axis() == home
+    x = page.input_value("#x")
+    page.check("input[value=view]", force=True)
+    page.focus("#scene")
+    page.keyboard.press("ArrowLeft")
+    settled()
+    assert axis() != home and page.input_value("#x") == x
+    page.check("input[value=move]", force=True)
+
+
+def test_warnings_of_a_touch_are_shown(page):
+    """Beyond the linear range of the layer, as the program says too."""
+    go(page, sensor="gelsight", skin0="layer", object="sphere:radius=5mm", depth=1.5)
+    shown = page.locator(".warnings li").all_inner_texts()
+    assert shown == by_command(page)["warnings"] and shown, shown
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ export function listen(canvas, view3d, mode, nudge) {
     zoom(Math.exp(event.deltaY * 0.001));
   }, { passive: false });
   canvas.addEventListener("keydown", (event) => {
-    const change = keyed(event);
+    const change = cameraKey(event) ? {} : keyed(event);
     if (!change) return;
     event.preventDefault();
     nudge(change);
@@ -57,6 +57,19 @@ export function listen(canvas, view3d, mode, nudge) {
     else if (what === "push") nudge({ depth: dy * view3d.scene.scale() * 0.25 });
     else if (what === "tilt") nudge({ tiltX: -0.3 * (dx * across(1) - dy * across(0)), tiltY: 0.3 * (dx * across(0) + dy * across(1)) });
     else orbit(dx, dy);
+  }
+
+  /** Moves the camera if the key is one of its keys; the arrows are in the mode "view". */
+  function cameraKey({ key, shiftKey, altKey }) {
+    const arrows = mode() === "view" && !shiftKey && !altKey;
+    const step = 20;
+    const by = { j: [step, 0], l: [-step, 0], i: [0, step], k: [0, -step], ...(arrows && { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] }) }[key];
+    const closer = { "+": 0.9, "=": 0.9, "-": 1 / 0.9 }[key];
+    if (by) orbit(...by);
+    else if (closer) zoom(closer);
+    else if (key === "Home") view3d.home();
+    else return false;
+    return true;
   }
 
   /** Component of the screen's right direction along the sensor's x or y axis. */

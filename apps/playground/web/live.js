@@ -8,7 +8,7 @@ import { drawPlot } from "./plot.js";
 import { AdaptiveResolution } from "./resolution.js";
 import { Scene } from "./scene.js";
 import { box } from "./solids.js";
-import { drawTactile } from "./tactile.js";
+import { drawTactile, listWarnings } from "./tactile.js";
 import { followTheme } from "./theme.js";
 
 const PLAIN = [176, 183, 194];
@@ -24,6 +24,8 @@ let run = null;
 let times = [];
 let lines = [];
 let ended = false;
+/** The last frame. */
+let last = null;
 /** The last image of each camera; images arrive less often than frames. */
 const images = [];
 
@@ -33,7 +35,7 @@ followTheme($("theme"), (isDark) => {
   draw();
 });
 new ResizeObserver(draw).observe($("scene"));
-listen($("scene"), { scene, draw }, () => "view", () => {});
+listen($("scene"), { scene, draw, home: () => last && (frameAll(last), draw()) }, () => "view", () => {});
 
 const events = new EventSource("events");
 events.addEventListener("scene", ({ data }) => begin(JSON.parse(data)));
@@ -80,7 +82,7 @@ function put(name, positions, triangles, tint, sharp, glow = 0) {
 
 function panel(name, i) {
   const article = document.createElement("article");
-  article.innerHTML = `<strong></strong><div class="image"><canvas class="tactile" id="tactile-${i}" role="img"></canvas></div><p class="note"><output id="force-${i}"></output></p>`;
+  article.innerHTML = `<strong></strong><div class="image"><canvas class="tactile" id="tactile-${i}" role="img"></canvas></div><p class="note"><output id="force-${i}"></output></p><ul class="warnings" id="warnings-${i}" aria-live="polite"></ul>`;
   article.querySelector("strong").textContent = name;
   return article;
 }
@@ -92,6 +94,7 @@ function keep(time, sums) {
 
 function show(frame) {
   if (!run) return;
+  last = frame;
   if (!(frame.time_s <= times.at(-1) + 1e-6)) keep(frame.time_s, frame.sensors.map((sensor) => sensor.sum_n));
   frame.bodies.forEach((pose, i) => scene.place(`body${i}`, fromPose(pose)));
   const peak = Math.max(1e-3, ...frame.sensors.flatMap((sensor) => sensor.values));
@@ -110,8 +113,9 @@ function show(frame) {
     const canvas = $(`tactile-${i}`);
     drawTactile(canvas, sensor, answer, peak);
     const [x, y, z] = reading.force_n.map(short);
-    $(`force-${i}`).textContent = `${short(reading.sum_n)} N on ${reading.lit} taxels; force x ${x}, y ${y}, z ${z} N`;
+    $(`force-${i}`).textContent = `${short(reading.sum_n)} N on ${reading.active} taxels; force x ${x}, y ${y}, z ${z} N`;
     canvas.setAttribute("aria-label", `Tactile image of ${sensor.name}: ${short(reading.sum_n)} N`);
+    listWarnings($(`warnings-${i}`), reading);
   });
   $("clock").textContent = `${frame.time_s.toFixed(2)} s${frame.phase ? `, ${frame.phase.toLowerCase()}` : ""}`;
   document.body.dataset.time = frame.time_s;

@@ -1,8 +1,9 @@
 // The playground: connects the state, the worker and the views.
 
 import { Client } from "./client.js";
-import { changed, command, quoted, tomlName } from "./command.js";
+import { CommandRow } from "./command.js";
 import { MODES, listen } from "./drag.js";
+import { copied, say } from "./message.js";
 import { Panel } from "./panel.js";
 import { Slider } from "./slider.js";
 import { SensorView } from "./view.js";
@@ -11,6 +12,8 @@ import { followTheme } from "./theme.js";
 
 /** Maximum size of a dropped file (bytes). */
 const MAX_BYTES = 120e6;
+/** Time (ms) without a change after which the state is written to the address; browsers limit how often that may be done. */
+const REMEMBER_MS = 300;
 
 const $ = (id) => document.getElementById(id);
 const client = new Client();
@@ -18,8 +21,10 @@ const view = new SensorView($("scene"));
 const panels = [0, 1].map((slot) => new Panel(slot, () => state, (slot) => (stale.add(`sensor${slot}`), update())));
 let state = fromHash(location.hash.slice(1));
 let catalogue = null;
+/** The bytes of the dropped file, `state.file`. */
 let file = null;
 let mode = "move";
+let remembering = 0;
 /** Parts that must be rebuilt before the next press. */
 const stale = new Set(["object", "sensor0", "sensor1"]);
 let busy = false;
@@ -27,6 +32,8 @@ let wanted = false;
 const times = [];
 /** Colour scale (N): follows the largest taxel slowly, to avoid flicker. */
 let peak = 0;
+
+const commands = [0, 1].map((slot) => new CommandRow(slot, copyCommand));
 
 followTheme($("theme"), (dark) => view.dark(dark));
 
@@ -53,6 +60,12 @@ $("hint").textContent = MODES[0].hint;
 
 listen($("scene"), view, () => mode, (changes) => {
   for (const [key, by] of Object.entries(changes)) {
+    if (key === "depth" && state.goal === "force") {
+      const { low, high } = sliders.force;
+      // A step of the depth changes the force by a tenth.
+      state.force = Number(Math.min(high, Math.max(low, state.force * 1.1 ** (by / 0.05))).toPrecision(3));
+      continue;
+    }
     const { low, high, step } = POSE.find((pose) => pose.key === key);
     const top = key === "depth" ? Number(sliders.depth.input.max) : high;
     // Accumulates drags that are smaller than a slider step.
@@ -74,13 +87,23 @@ $("sensor").addEventListener("change", () => {
 });
 $("object").addEventListener("change", () => {
   state.object = $("object").value;
-  state.unit = "";
-  file = null;
+  state.file = file = null;
   stale.add("object");
+  say("");
   update();
 });
+// Otherwise choosing the same file again, after it was changed on disk, is no change.
+$("file").addEventListener("click", () => ($("file").value = ""));
 $("file").addEventListener("change", () => loadFile($("file").files[0]));
 $("unit").addEventListener("change", () => file && loadFile(file.blob));
+$("goal").addEventListener("change", () => {
+  state.goal = $("goal").value;
+  // Goes on from where the press is.
+  const [force, depth] = ["force", "depth"].map((key) => Number($(`${key}-of-0`)?.dataset.value));
+  if (state.goal === "force" && force > 0) state.force = Number(force.toPrecision(3));
+  if (state.goal === "depth" && depth > 0) state.depth = rounded(depth, 0.01);
+  update();
+});
 $("compare").addEventListener("change", () => {
   state.compare = $("compare").checked;
   stale.add("sensor1");
@@ -88,13 +111,15 @@ $("compare").addEventListener("change", () => {
 });
 $("reset").addEventListener("click", () => restore(fresh()));
 $("share").addEventListener("click", async () => {
-  location.hash = toHash(state);
-  const whole = file ? "The link is in the address bar; the dropped file is not part of it." : "The link is in the address bar.";
-  await copied(location.href, whole);
+  remember();
+  await copied($("share"), location.href, "The link is in the address bar.");
+  if (file) say(`The link does not contain ${state.file.name}: send the file too.`);
 });
-$("copy").addEventListener("click", () => copied($("command").textContent, ""));
-addEventListener("hashchange", () => {
-  if (location.hash.slice(1) !== toHash(state)) restore(fromHash(location.hash.slice(1)));
+addEventListener("hashchange", (event) => {
+  // The address may have been rewritten since.
+  const hash = new URL(event.newURL).hash.slice(1);
+  clearTimeout(remembering);
+  if (hash !== toHash(state)) restore(fromHash(hash));
 });
 for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
 addEventListener("dragover", () => $("drop").classList.add("over"));
@@ -117,6 +142,8 @@ async function start() {
   const group = Object.assign(document.createElement("optgroup"), { label: "Indenters" });
   group.append(...catalogue.indenters.map((name) => new Option(name, `indenter:${name}`)));
   $("object").append(group);
+  $("file").accept = catalogue.meshes.join(",");
+  $("meshes").textContent = ` (${catalogue.meshes.join(" ")})`;
   restore(state);
 }
 
@@ -133,7 +160,16 @@ function restore(next) {
   peak = 0;
   stale.add("object").add("sensor0").add("sensor1");
   say("");
+  if (state.file) {
+    $("unit").value = state.file.unit;
+    say(`This press is of the mesh file ${state.file.name}, which is not part of a link: drop or choose it. Until then another object is shown.`);
+  }
   update();
+}
+
+/** Writes the state to the address, so that reloading the page keeps it. */
+function remember() {
+  history.replaceState(null, "", `#${toHash(state)}`);
 }
 
 /** Loads a dropped file. */
@@ -145,11 +181,12 @@ async function loadFile(blob) {
   const answer = await setObject({ name: blob.name, unit }, bytes);
   if (answer.error) return say(answer.error);
   say("");
+  // Keeps the place of a file that a link expects or that is loaded again; centres another over the sensor, wherever its origin is.
+  const known = state.file?.name === blob.name && state.file.unit === unit;
   file = { blob, bytes };
-  Object.assign(state, { object: blob.name, unit });
-  // Centres the object over the sensor, wherever its origin is.
+  state.file = { name: blob.name, unit };
   const middle = (axis) => (answer.low_mm[axis] + answer.high_mm[axis]) / 2;
-  for (const [axis, key] of [[0, "x"], [1, "y"]]) state[key] = rounded(Math.min(25, Math.max(-25, -middle(axis))), 0.01);
+  if (!known) for (const [axis, key] of [[0, "x"], [1, "y"]]) state[key] = rounded(Math.min(25, Math.max(-25, -middle(axis))), 0.01);
   stale.delete("object");
   update();
 }
@@ -185,12 +222,11 @@ async function work() {
 async function answerOnce() {
   const slots = state.compare ? [0, 1] : [0];
   if (stale.delete("object")) {
-    const answer = file ? await setObject({ name: state.object, unit: state.unit }, file.bytes) : await setObject({ name: state.object });
+    const answer = file ? await setObject(state.file, file.bytes) : await setObject({ name: state.object });
     if (answer.error) {
       say(answer.error);
       state.object = fresh().object;
-      state.unit = "";
-      file = null;
+      state.file = file = null;
       stale.add("object");
       wanted = true;
       return;
@@ -198,7 +234,7 @@ async function answerOnce() {
   }
   for (const slot of slots) if (stale.delete(`sensor${slot}`) && !(await build(slot))) return;
   const press = (slot) => ({ request: {
-    do: "press", slot, at_mm: [state.x, state.y], depth_mm: state.depth, tilt_deg: [state.tiltX, state.tiltY], yaw_deg: state.yaw, shear_mm: [state.shearX, state.shearY],
+    do: "press", slot, at_mm: [state.x, state.y], depth_mm: state.depth, force_n: state.goal === "force" ? state.force : null, tilt_deg: [state.tiltX, state.tiltY], yaw_deg: state.yaw, shear_mm: [state.shearX, state.shearY],
   } });
   const shown = toHash(state);
   const answers = await client.ask(slots.map(press));
@@ -216,13 +252,19 @@ async function build(slot) {
   const skin = state.skins[slot];
   if (!offer.skins.includes(skin.skin)) {
     const other = offer.skins.find((name) => name !== state.skins[0].skin) ?? offer.skins[0];
-    state.skins[slot] = { skin: slot ? other : offer.skins[0] };
+    state.skins[slot] = { ...skin, skin: slot ? other : offer.skins[0] };
   }
   const { skin: kind, ...controls } = state.skins[slot];
   const [sensor] = await client.ask([{ request: { do: "sensor", slot, preset: state.sensor, skin: kind, controls, width_px: state.width } }]);
   if (sensor.error) {
     if (sensor.broken) stale.add("object").add("sensor0").add("sensor1");
     say(sensor.error);
+    if (Object.keys(controls).length) {
+      say(`${sensor.error}. The sensor's own values are used instead.`);
+      state.skins[slot] = { skin: kind };
+      stale.add(`sensor${slot}`);
+      wanted = true;
+    }
     return false;
   }
   panels[slot].offer(offer.skins);
@@ -258,6 +300,8 @@ function show(answers, slots, shown) {
   if (times.length > 3) $("rate").textContent = `${times.length} answers/s, ${took.toFixed(1)} ms each`;
   // The state of the shown numbers, for automated tests.
   document.body.dataset.shown = shown;
+  clearTimeout(remembering);
+  remembering = setTimeout(remember, REMEMBER_MS);
 }
 
 function showState() {
@@ -267,10 +311,13 @@ function showState() {
   if (file) {
     const option = $("object").querySelector("[data-file]") ?? Object.assign(new Option(), {});
     option.dataset.file = "";
-    Object.assign(option, { text: state.object, value: state.object });
+    Object.assign(option, { text: state.file.name, value: state.file.name });
     $("object").prepend(option);
   } else $("object").querySelector("[data-file]")?.remove();
-  $("object").value = state.object;
+  $("object").value = file ? state.file.name : state.object;
+  $("goal").value = state.goal;
+  sliders.depth.element.hidden = state.goal === "force";
+  sliders.force.element.hidden = state.goal === "depth";
   $("compare").checked = state.compare;
   $("compare").disabled = offer.skins.length < 2;
   document.body.classList.toggle("comparing", state.compare);
@@ -278,29 +325,12 @@ function showState() {
   const visible = state.compare ? panels : panels.slice(0, 1);
   const elements = visible.map((panel) => panel.element);
   if ($("answers").childElementCount !== elements.length) $("answers").replaceChildren(...elements);
-  const words = command(state, 0);
-  $("command").textContent = words ? quoted(words) : "Push the object into the sensor to see the command.";
-  $("copy").hidden = !words;
-  $("toml").hidden = !changed(state.skins[0]) || !panels[0].sensor;
-  if (!$("toml").hidden) {
-    const name = tomlName(state, 0);
-    $("toml").download = $("toml").textContent = name;
-    $("toml").href = `data:application/toml;charset=utf-8,${encodeURIComponent(panels[0].sensor.toml)}`;
-  }
+  const shown = commands.slice(0, visible.length);
+  shown.forEach((row, slot) => row.show(state, panels[slot].sensor?.toml));
+  if ($("commands").childElementCount !== shown.length) $("commands").replaceChildren(...shown.map((row) => row.element));
 }
 
-/** Shows or clears a message; a message about a press is cleared by the next successful press. */
-function say(text, about = "") {
-  $("message").dataset.about = about;
-  $("message").textContent = text;
-  $("message").hidden = !text;
-}
-
-async function copied(text, otherwise) {
-  try {
-    await navigator.clipboard.writeText(text);
-    say("");
-  } catch {
-    say(otherwise);
-  }
+function copyCommand(button, code) {
+  getSelection().selectAllChildren(code);
+  return copied(button, code.textContent, "The command is selected: copy it with Ctrl+C.");
 }

@@ -3,10 +3,10 @@
 import { short } from "./format.js";
 import { Slider } from "./slider.js";
 import { CONTROLS } from "./state.js";
-import { drawScale, drawTactile } from "./tactile.js";
+import { drawScale, drawTactile, listWarnings } from "./tactile.js";
 
 const NAMES = {
-  springs: "Springs", hydroelastic: "Hydroelastic", layer: "Elastic layer", imprint: "Imprint",
+  springs: "Springs", hydroelastic: "Hydroelastic", layer: "Elastic layer", imprint: "Imprint", gel: "Gel (seconds per press)",
 };
 
 export class Panel {
@@ -42,21 +42,21 @@ export class Panel {
   /** Shows the controls of a new sensor. */
   built(sensor) {
     this.sensor = sensor;
-    const mine = this.state().skins[this.slot];
+    const mine = () => this.state().skins[this.slot];
     const sliders = CONTROLS.filter((key) => sensor.controls[key]).map((key) => {
       const { label, unit, value } = sensor.controls[key];
       const log = key !== "friction";
       const range = log ? { low: Number((value / 8).toPrecision(3)), high: Number((value * 8).toPrecision(3)), scale: "log" } : { low: 0, high: 2, step: 0.01 };
       const slider = new Slider({ id: `${key}-${this.slot}`, label, unit, ...range }, (to) => {
-        mine[key] = to;
+        mine()[key] = to;
         this.changed(this.slot);
       });
-      slider.set(mine[key] ?? value);
+      slider.set(mine()[key] ?? value);
       return slider;
     });
     // A slider must not be replaced while it is dragged.
     const same = this.sliders?.map((s) => s.input.id + s.unit + s.low).join() === sliders.map((s) => s.input.id + s.unit + s.low).join();
-    if (same) return;
+    if (same) return this.sliders.forEach((slider, i) => slider.set(sliders[i].value));
     this.sliders = sliders;
     this.controls.replaceChildren(...sliders.map((slider) => slider.element));
   }
@@ -69,19 +69,18 @@ export class Panel {
     this.scale.hidden = wide;
     this.peak.textContent = `${short(peak)} N`;
     const [fx, fy, fz] = answer.force_n;
-    this.tactile.setAttribute("aria-label", `Tactile image: ${answer.lit} of ${answer.taxels} taxels pressed, ${short(-fz)} N`);
+    this.tactile.setAttribute("aria-label", `Tactile image: ${answer.active} of ${answer.taxels} taxels active, ${short(-fz)} N`);
+    const depth = answer.depth_mm == null ? "" : `${short(answer.depth_mm)} mm`;
     const torque = answer.torque_nm.map((part) => part * 1e3);
     this.#list([
       ["Force", `${short(-fz)} N`, "main", "force", -fz],
+      ["Depth", depth || "no contact", "", "depth", answer.depth_mm ?? 0],
       ["Sum of taxels", `${short(answer.sum_n)} N`, "", "sum", answer.sum_n],
       ["Force x, y", `${short(fx)}, ${short(fy)} N`, "", "shear", `${fx},${fy}`],
       ["Torque", `${torque.map(short).join(", ")} mN\u00a0m`, "", "torque", torque.join()],
-      ["Contact", `${short(answer.area_mm2)} mm², ${answer.lit}/${answer.taxels}\u00a0taxels`, "", "contact", answer.lit],
+      ["Contact", `${short(answer.area_mm2)} mm², ${answer.active}/${answer.taxels}\u00a0taxels`, "", "contact", answer.active],
     ]);
-    const warnings = [...answer.warnings];
-    if (answer.saturated) warnings.push(`${answer.saturated} contact points exceed the maximum penetration: the force is a lower bound`);
-    if (!answer.above) warnings.push("The object is not above the sensor");
-    this.warnings.replaceChildren(...warnings.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+    listWarnings(this.warnings, answer, ...(answer.above ? [] : ["The object is not above the sensor"]));
   }
 
   #list(rows) {

@@ -1,7 +1,6 @@
 // Plots forces over time.
 
 import { PALETTE } from "./colours.js";
-import { short } from "./format.js";
 
 /** Draws lines over time: `times` (s), and for each of `names` its `values` (N). */
 export function drawPlot(canvas, times, lines, names, duration, dark) {
@@ -13,19 +12,22 @@ export function drawPlot(canvas, times, lines, names, duration, dark) {
   const [ink, faint] = dark ? ["#a0a8b5", "#323945"] : ["#5b636f", "#e2e5ea"];
   const [left, right, top, bottom] = [52, 12, 26, 30];
   const last = Math.max(times.at(-1) ?? 0, Math.min(duration, 1));
-  const maximum = niceTop(Math.max(1e-3, ...lines.flat()));
+  const forces = ticks(Math.max(1e-3, ...lines.flat()), Math.ceil);
+  const maximum = forces.at(-1).value;
   const x = (t) => left + (t / last) * (width - left - right);
   const y = (f) => height - bottom - (f / maximum) * (height - top - bottom);
   context.font = "12px system-ui, sans-serif";
   context.lineWidth = 1;
-  for (let i = 0; i <= 4; i++) {
+  context.textAlign = "right";
+  for (const { value, label } of forces) {
     context.strokeStyle = faint;
-    line(context, [[left, y((maximum * i) / 4)], [width - right, y((maximum * i) / 4)]]);
+    line(context, [[left, y(value)], [width - right, y(value)]]);
     context.fillStyle = ink;
-    context.textAlign = "right";
-    context.fillText(short((maximum * i) / 4), left - 6, y((maximum * i) / 4) + 4);
-    context.textAlign = "center";
-    context.fillText(`${short((last * i) / 4)} s`, Math.min(width - right - 12, x((last * i) / 4)), height - 10);
+    context.fillText(label, left - 6, y(value) + 4);
+  }
+  context.textAlign = "center";
+  for (const { value, label } of ticks(last, Math.floor)) {
+    context.fillText(`${label} s`, Math.min(width - right - 12, x(value)), height - 10);
   }
   context.textAlign = "left";
   context.fillText("Sum of the taxels (N)", left, 14);
@@ -47,7 +49,14 @@ function line(context, points) {
   context.stroke();
 }
 
-function niceTop(value) {
-  const power = 10 ** Math.floor(Math.log10(value));
-  return power * [1, 2, 4, 5, 8, 10].find((step) => step * power >= value * (1 - 1e-9));
+/**
+ * About four multiples of 1, 2 or 5 times a power of ten, from 0 to `top` rounded to a multiple by `round`; the labels have
+ * as many decimals as the step needs.
+ */
+export function ticks(top, round) {
+  const power = 10 ** Math.floor(Math.log10(top / 4));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= (top / 4) * (1 - 1e-9));
+  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const count = round(top / step + (round === Math.ceil ? -1e-9 : 1e-9));
+  return Array.from({ length: count + 1 }, (_, i) => ({ value: i * step, label: (i * step).toFixed(decimals) }));
 }

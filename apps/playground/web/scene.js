@@ -33,6 +33,9 @@ void main() {
   colour = vec4(vTint * mix(light, 1.0, glow) + shine * (1.0 - glow), min(1.0, alpha + rim));
 }`;
 
+/** Shown in place of the scene; without WebGL nothing is drawn, and everything else works. */
+const NO_SCENE = "This browser has no WebGL 2, so the 3-D scene is not drawn. All numbers and images are computed as usual.";
+
 /** Normals of vertices, weighted by area; `split` gives every triangle its own corners, for sharp edges. */
 export function shaded(positions, triangles, split) {
   if (split) {
@@ -59,8 +62,8 @@ export class Scene {
   constructor(canvas) {
     this.canvas = canvas;
     this.gl = canvas.getContext("webgl2", { antialias: false, alpha: false, powerPreference: "high-performance" });
-    if (!this.gl) throw new Error("this browser has no WebGL 2, which the 3-D scene needs");
-    this.program = link(this.gl);
+    if (this.gl) this.program = link(this.gl);
+    else canvas.after(Object.assign(document.createElement("p"), { className: "no-scene", textContent: NO_SCENE }));
     this.uniforms = new Map();
     this.meshes = new Map();
     /** Rendered pixels per screen pixel; lower during motion on a slow machine. */
@@ -73,6 +76,7 @@ export class Scene {
   put(name, { positions, triangles, tint, alpha = 1, glow = 0, sharp = false, pose = identity() }) {
     this.remove(name);
     const gl = this.gl;
+    if (!gl) return;
     const shape = shaded(positions, triangles, sharp);
     const mesh = { alpha, glow, pose, count: shape.triangles ? shape.triangles.length : shape.positions.length / 3, buffers: [] };
     mesh.vertices = shape.positions.length / 3;
@@ -157,6 +161,12 @@ export class Scene {
     return [scale * (dx * r[0] - dy * u[0]), scale * (dx * r[1] - dy * u[1])];
   }
 
+  /** Position of a point on the rendered canvas (CSS pixels). */
+  project([x, y, z]) {
+    const [left, down, , w] = [0, 1, 2, 3].map((row) => this.clip[row] * x + this.clip[4 + row] * y + this.clip[8 + row] * z + this.clip[12 + row]);
+    return [(0.5 + (0.5 * left) / w) * this.canvas.clientWidth, (0.5 - (0.5 * down) / w) * this.canvas.clientHeight];
+  }
+
   /** Size of a pixel (mm). */
   scale() {
     return (2 * Math.tan(this.camera().fovy / 2) * this.distance()) / this.canvas.clientHeight;
@@ -164,6 +174,7 @@ export class Scene {
 
   render() {
     const { gl, canvas } = this;
+    if (!gl) return;
     const ratio = Math.min(2, globalThis.devicePixelRatio || 1) * this.resolution;
     const [width, height] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
     if (!width || !height) return;
@@ -180,6 +191,7 @@ export class Scene {
       if (!this.uniforms.has(name)) this.uniforms.set(name, gl.getUniformLocation(this.program, name));
       return this.uniforms.get(name);
     };
+    this.clip = clip;
     gl.uniformMatrix4fv(uniform("clip"), false, clip);
     gl.uniform3fv(uniform("eye"), eye);
     const depth = (mesh) => dot(mesh.pose.slice(12, 15), toEye);

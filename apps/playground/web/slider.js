@@ -1,43 +1,48 @@
-// A slider with a name, a value and a unit.
+// A slider with a name, a number that can be typed, and a unit.
 
-import { short } from "./format.js";
-
-let count = 0;
-
-/** Builds `label, range, value with unit`; `scale` may be "log". */
+/** Builds `label, range, number, unit`; `scale` may be "log". */
 export class Slider {
   constructor({ id, label, unit, low, high, step, scale = "linear" }, changed) {
-    this.scale = scale;
-    this.unit = unit;
-    this.element = document.createElement("div");
-    this.element.className = "slider";
-    const name = document.createElement("label");
-    this.input = document.createElement("input");
-    this.output = document.createElement("output");
-    this.input.type = "range";
-    this.input.id = id ?? `slider-${count++}`;
-    name.htmlFor = this.output.htmlFor = this.input.id;
-    name.textContent = label;
-    this.element.append(name, this.input, this.output);
+    Object.assign(this, { scale, unit, value: low });
+    const element = (name, properties) => Object.assign(document.createElement(name), properties);
+    this.element = element("div", { className: "slider" });
+    this.input = element("input", { type: "range", id });
+    this.number = element("input", { type: "number", id: `${id}-number`, step: "any", ariaLabel: unit ? `${label} (${unit})` : label });
+    this.element.append(
+      element("label", { htmlFor: id, textContent: label }), this.input, this.number, element("span", { className: "unit", textContent: unit }),
+    );
     this.range(low, high, step);
     this.input.addEventListener("input", () => {
-      const value = this.#fromPlace(Number(this.input.value));
-      this.#show(value);
+      this.set(this.#fromPlace(Number(this.input.value)));
+      changed(this.value);
+    });
+    this.number.addEventListener("change", () => {
+      const typed = this.number.value === "" ? NaN : Number(this.number.value);
+      const value = this.#allowed(typed);
+      this.set(value);
+      // Also while it has the focus: a refused number must not stay.
+      this.number.value = this.#text();
       changed(value);
     });
   }
 
   range(low, high, step) {
-    this.low = low;
-    this.high = high;
-    this.step = step;
-    const log = this.scale === "log";
-    Object.assign(this.input, log ? { min: 0, max: 1, step: 0.005 } : { min: low, max: high, step });
+    Object.assign(this, { low, high, step });
+    Object.assign(this.input, this.scale === "log" ? { min: 0, max: 1, step: 0.005 } : { min: low, max: high, step });
   }
 
   set(value) {
+    this.value = value;
     this.input.value = this.scale === "log" ? Math.log(value / this.low) / Math.log(this.high / this.low) : value;
-    this.#show(value);
+    this.input.setAttribute("aria-valuetext", this.unit ? `${this.#text()} ${this.unit}` : this.#text());
+    if (document.activeElement !== this.number) this.number.value = this.#text();
+  }
+
+  /** A typed number within the range; on a logarithmic scale, whose range is a guess, any positive one. */
+  #allowed(typed) {
+    if (!Number.isFinite(typed)) return this.value;
+    if (this.scale === "log") return typed > 0 ? typed : this.value;
+    return Math.min(this.high, Math.max(this.low, typed));
   }
 
   #fromPlace(place) {
@@ -45,9 +50,7 @@ export class Slider {
     return Number((this.low * (this.high / this.low) ** place).toPrecision(3));
   }
 
-  #show(value) {
-    const text = this.scale === "log" ? short(value) : String(value);
-    this.output.textContent = this.unit ? `${text} ${this.unit}` : text;
-    this.input.setAttribute("aria-valuetext", this.output.textContent);
+  #text() {
+    return String(Number(this.value.toPrecision(5)));
   }
 }

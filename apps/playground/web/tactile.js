@@ -65,6 +65,13 @@ export function drawScale(canvas) {
   }
 }
 
+/** Shows the warnings of a reading; an unchanged list is left alone, so that a screen reader says it once. */
+export function listWarnings(list, reading, ...more) {
+  const warnings = [...reading.warnings, ...more];
+  if ([...list.children].map((item) => item.textContent).join("\n") === warnings.join("\n")) return;
+  list.replaceChildren(...warnings.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+}
+
 function resize(canvas, width, height) {
   if (canvas.width !== width) canvas.width = width;
   if (canvas.height !== height) canvas.height = height;

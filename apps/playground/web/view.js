@@ -10,13 +10,20 @@ const BASE = [112, 120, 132];
 const GLASS = [86, 160, 226];
 const FORCE = [214, 64, 54];
 const GEL = [74, 80, 94];
+/** Colours of the axes x, y and z. */
+const AXES = [[176, 58, 46], [46, 132, 74], [46, 98, 190]];
 /** Meshes with fewer triangles are drawn with sharp edges. */
 const SHARP_TRIANGLES = 400;
 
 export class SensorView {
   constructor(canvas) {
     this.scene = new Scene(canvas);
-    this.resolution = new AdaptiveResolution(this.scene, () => this.scene.render());
+    this.labels = ["x", "y", "z"].map((name) => Object.assign(document.createElement("span"), { className: `axis axis-${name}`, ariaHidden: "true" }));
+    if (this.scene.gl) canvas.after(...this.labels);
+    this.resolution = new AdaptiveResolution(this.scene, () => {
+      this.scene.render();
+      this.#label();
+    });
     new ResizeObserver(() => this.draw()).observe(canvas);
   }
 
@@ -39,12 +46,39 @@ export class SensorView {
       const under = 0.08 * this.size;
       this.scene.put("base", { ...box([low[0], low[1], -under], [high[0], high[1], -0.02]), tint: BASE, sharp: true });
     }
-    if (!keepView) {
-      this.scene.frame(low, [high[0], high[1], Math.max(high[2], 0.2 * this.size)]);
-      this.scene.view.azimuth = -60;
-      this.scene.view.elevation = 28;
-    }
+    this.#axes();
+    if (keepView) this.draw();
+    else this.home();
+  }
+
+  /** Points the camera at the sensor. */
+  home() {
+    const { low_mm: low, high_mm: high } = this.shown;
+    this.scene.frame(low, [high[0], high[1], Math.max(high[2], 0.2 * this.size)]);
+    Object.assign(this.scene.view, { azimuth: -60, elevation: 28, distance: 1.1 * this.scene.view.distance });
     this.draw();
+  }
+
+  /** The axes of the sensor frame at a corner of the sensor, as long as their label says. */
+  #axes() {
+    const { low_mm: low, high_mm: high, size } = this.shown;
+    this.axis = 10 ** Math.floor(Math.log10(0.3 * this.size));
+    this.axis *= [5, 2, 1].find((step) => step * this.axis <= 0.3 * this.size);
+    this.corner = [low[0], low[1], size ? high[2] : low[2]];
+    AXES.forEach((tint, i) => {
+      const along = [0, 1, 2].map((k) => (k === i ? this.axis : 0));
+      this.scene.put(`axis${i}`, { ...arrow(this.corner, along, 0.008 * this.size), tint, glow: 0.5 });
+      this.labels[i].textContent = i ? "xyz"[i] : `x, ${this.axis} mm`;
+    });
+  }
+
+  /** Places the names of the axes at their ends. */
+  #label() {
+    if (!this.scene.clip || !this.corner) return;
+    this.labels.forEach((label, i) => {
+      const [x, y] = this.scene.project(this.corner.map((part, k) => part + (k === i ? 1.28 * this.axis : 0)));
+      label.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) translate(-50%, -50%)`;
+    });
   }
 
   /** Shows another object. */
@@ -60,7 +94,7 @@ export class SensorView {
     const { values, surface, depth } = answer.arrays;
     const paint = this.shown.arrays.paint;
     const taxels = scene.meshes.get("taxels");
-    taxels.hidden = Boolean(surface);
+    if (taxels) taxels.hidden = Boolean(surface);
     // The base lies below a gel.
     scene.place("base", fromPose({ at: [0, 0, surface ? -this.shown.max_depth_mm : 0], rotation: [0, 0, 0, 1] }));
     if (surface) {

@@ -138,7 +138,8 @@ mod tests {
         let stiff = config(Some("uji-foam-14x6"), None, Some("skin.stiffness = '1000 N/m'; surface.grid.rows = 7"));
         let sensor = stiff.sensor().unwrap();
         assert_eq!(sensor.taxels().size(), Some((7, 6)));
-        assert_eq!(sensor.skin().fully_pressed()[0].tangent.stiffness_normal, 1000.0);
+        // A texel has 6 × 6 contact points.
+        assert!((36.0 * sensor.skin().fully_pressed()[0].tangent.stiffness_normal / 1000.0 - 1.0).abs() < 1e-12);
         assert_eq!(sensor.skin().max_depth_m(), 0.012);
     }
 
@@ -154,7 +155,7 @@ mod tests {
         assert!((per_area / (10e6 * area_m2) - 1.0).abs() < 1e-9, "{per_area}");
         let pad = stiffness("skin.kind = 'hydroelastic'");
         assert!((pad / (84.0 * 58.5) - 1.0).abs() < 1e-9, "{pad}");
-        let own = stiffness("skin = { kind = 'hydroelastic', modulus = '60 kPa', thickness = '6 mm' }");
+        let own = stiffness("skin = { kind = 'hydroelastic', hydroelastic_modulus = '60 kPa', thickness = '6 mm' }");
         assert!((own / (10e6 * area_m2) - 1.0).abs() < 1e-9, "{own}");
     }
 

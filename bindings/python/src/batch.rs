@@ -8,6 +8,7 @@ use crate::pose::six;
 use crate::reading::{Reading, ReadingData};
 use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
+use dermis::skin::Warning;
 use numpy::{Element, PyArrayDyn};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -22,6 +23,11 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// Warnings of all touches.
+    pub fn warnings(&self) -> impl Iterator<Item = &Warning> {
+        self.readings.iter().flat_map(|data| &data.touch.warnings)
+    }
+
     /// Stacks a per-taxel array of all readings; `behind` are its trailing axes.
     fn stacked<'py, T: Element + Copy>(
         &self,

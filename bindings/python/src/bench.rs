@@ -6,7 +6,7 @@ use crate::sensor::Sensor;
 use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
 use dermis::sensor::SensorSpec;
-use dermis::sensor::calibration::fit_sensor as fit;
+use dermis::sensor::calibration::{TaxelLoads, fit_sensor as fit};
 use dermis::sensor::characterise::{self, CreepRow, PressRow, Protocol};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
@@ -182,11 +182,14 @@ pub fn fit_sensor(
     sensor: PyRef<'_, Sensor>,
     bench: PyRef<'_, Bench>,
     kernel: usize,
+    indenter: f64,
 ) -> PyResult<(Sensor, String)> {
     let (shared, bench) = (sensor.shared.clone(), &bench.bench);
     let inner = shared.sensor()?;
-    let found = detached(py, || fit(bench, inner.taxels(), *inner.response(), kernel))?.into_py_err()?;
     let spec = shared.spec();
+    let found =
+        detached(py, || TaxelLoads::new(inner, bench, indenter).and_then(|loads| fit(&loads, &spec.response, kernel)))?
+            .into_py_err()?;
     let spec = SensorSpec {
         name: format!("{}-fitted", spec.name),
         description: format!("{}, with its response fitted to bench data", spec.name),

@@ -43,13 +43,13 @@ pub fn run_experiment(
             let expected = &verdict.expectation;
             json!({
                 "metric": expected.metric, "what": expected.what, "paper": expected.paper,
-                "min": expected.min, "max": expected.max, "ours": verdict.ours, "passed": verdict.passed,
+                "min": expected.min, "max": expected.max, "one_sided": expected.one_sided, "ours": verdict.ours, "passed": verdict.passed,
             })
         })
         .collect();
     let report = json!({
         "name": outcome.name, "passed": outcome.passed(), "metrics": outcome.metrics,
-        "verdicts": verdicts, "notes": outcome.notes,
+        "verdicts": verdicts, "notes": outcome.notes, "partial": outcome.partial,
     });
     if let Some(out) = out {
         outcome.files.commit(&out).map_err(|error| Error::new_err(error.to_string()))?;

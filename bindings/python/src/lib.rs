@@ -26,12 +26,41 @@ mod threads;
 mod touch;
 mod world;
 
+use dermis::skin::hydroelastic::Material;
+use error::IntoPyErr;
 use pyo3::prelude::*;
 
 /// Names of the built-in sensors, for ``Sensor.preset``.
 #[pyfunction]
 fn presets() -> Vec<&'static str> {
     dermis::sensor::presets::names().collect()
+}
+
+/// Hydroelastic modulus (Pa) of a body with Young's modulus young (Pa) and Poisson's ratio poisson.
+///
+/// With depth (m, the depth of the body: thickness of a pad, about half that of a solid), radius and indentation (m): a
+/// rigid ball of that radius has the force of Hertz at that indentation. Without them: a pad thinner than its contacts
+/// are wide.
+///
+/// >>> import dermis
+/// >>> round(dermis.hydroelastic_modulus(young=100e3, poisson=0.0))
+/// 100000
+#[pyfunction]
+#[pyo3(signature = (*, young, poisson, depth=None, radius=None, indentation=None))]
+fn hydroelastic_modulus(
+    young: f64,
+    poisson: f64,
+    depth: Option<f64>,
+    radius: Option<f64>,
+    indentation: Option<f64>,
+) -> PyResult<f64> {
+    match (depth, radius, indentation) {
+        (Some(depth), Some(radius), Some(indentation)) => {
+            Material::modulus_like_hertz_pa(young, poisson, depth, radius, indentation).into_py_err()
+        }
+        (None, None, None) => Material::modulus_like_pad_pa(young, poisson).into_py_err(),
+        _ => Err(error::Error::new_err("give all of `depth`, `radius` and `indentation` (m), or none of them")),
+    }
 }
 
 #[pymodule]
@@ -55,6 +84,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<touch::Touch>()?;
     module.add_class::<world::World>()?;
     module.add_function(wrap_pyfunction!(presets, module)?)?;
+    module.add_function(wrap_pyfunction!(hydroelastic_modulus, module)?)?;
     module.add_function(wrap_pyfunction!(bench::characterise_sensor, module)?)?;
     module.add_function(wrap_pyfunction!(dataset::check_dataset, module)?)?;
     module.add_function(wrap_pyfunction!(bench::fit_sensor, module)?)?;

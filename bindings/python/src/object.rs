@@ -7,7 +7,7 @@ use crate::threads::detached;
 use dermis::geometry::files::{Import, LengthUnit, read};
 use dermis::geometry::shapes::terrain;
 use dermis::geometry::{Primitive, TriMesh, Vec3};
-use dermis::object::ObjectSpec;
+use dermis::object::{ObjectError, ObjectSpec};
 use dermis::skin;
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
@@ -16,8 +16,6 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Default longest triangle edge of a round shape's mesh, as a fraction of its size.
-const EDGE_OF_SIZE: f64 = 1.0 / 40.0;
 /// Maximum number of heights of a height field.
 const MAX_CELLS: usize = 2_000_000;
 
@@ -42,39 +40,44 @@ struct Definition {
 
 #[derive(Clone, Serialize, Deserialize)]
 enum Shape {
-    Sphere { radius_m: f64, edge_m: f64 },
-    Ellipsoid { semi_axes_m: [f64; 3], edge_m: f64 },
-    Cuboid { half_m: [f64; 3] },
-    Cylinder { radius_m: f64, half_length_m: f64, edge_m: f64 },
-    Capsule { radius_m: f64, half_length_m: f64, edge_m: f64 },
+    Primitive { primitive: Primitive, edge_m: f64 },
+    Points { centers_m: Arc<Vec<[f64; 3]>>, radius_m: f64 },
     Mesh { vertices_m: Arc<Vec<[f64; 3]>>, triangles: Arc<Vec<[u32; 3]>> },
 }
 
 impl Shape {
     fn of_mesh(mesh: &TriMesh) -> Self {
-        let vertices = mesh.vertices().iter().map(|vertex| vertex.to_array()).collect();
-        Self::Mesh { vertices_m: Arc::new(vertices), triangles: Arc::new(mesh.triangles().to_vec()) }
+        Self::Mesh { vertices_m: numbers(mesh.vertices()), triangles: Arc::new(mesh.triangles().to_vec()) }
     }
+
+    /// The shape of an object of [`ObjectSpec`], independent of its files.
+    fn of_spec(spec: &ObjectSpec) -> Result<Self, ObjectError> {
+        let surface = spec.object(None, None)?.surface;
+        Ok(match (surface.primitive(), surface.balls()) {
+            (Some(&primitive), _) => {
+                Self::Primitive { primitive, edge_m: spec.edge_m().unwrap_or(primitive.default_edge_m()) }
+            }
+            (_, Some(balls)) => Self::Points { centers_m: numbers(balls.centers()), radius_m: balls.radius_m() },
+            _ => Self::of_mesh(surface.mesh()),
+        })
+    }
+}
+
+fn numbers(points: &[Vec3]) -> Arc<Vec<[f64; 3]>> {
+    Arc::new(points.iter().map(|point| point.to_array()).collect())
 }
 
 impl Definition {
     fn build(&self) -> PyResult<skin::Object> {
-        let exact = |primitive: Primitive, edge_m: f64| skin::Object::of_primitive(primitive, edge_m).into_py_err();
+        let vectors = |all: &[[f64; 3]]| all.iter().map(|&numbers| Vec3::from_array(numbers)).collect::<Vec<_>>();
         let object = match &self.shape {
-            Shape::Sphere { radius_m, edge_m } => exact(Primitive::Sphere { radius_m: *radius_m }, *edge_m)?,
-            Shape::Ellipsoid { semi_axes_m, edge_m } => {
-                exact(Primitive::Ellipsoid { semi_axes_m: Vec3::from_array(*semi_axes_m) }, *edge_m)?
-            }
-            Shape::Cuboid { half_m } => exact(Primitive::Cuboid { half_m: Vec3::from_array(*half_m) }, 1.0)?,
-            Shape::Cylinder { radius_m, half_length_m, edge_m } => {
-                exact(Primitive::Cylinder { radius_m: *radius_m, half_length_m: *half_length_m }, *edge_m)?
-            }
-            Shape::Capsule { radius_m, half_length_m, edge_m } => {
-                exact(Primitive::Capsule { radius_m: *radius_m, half_length_m: *half_length_m }, *edge_m)?
+            Shape::Primitive { primitive, edge_m } => skin::Object::of_primitive(*primitive, *edge_m).into_py_err()?,
+            Shape::Points { centers_m, radius_m } => {
+                skin::Object::of_points(vectors(centers_m), *radius_m).into_py_err()?
             }
             Shape::Mesh { vertices_m, triangles } => {
-                let vertices = vertices_m.iter().map(|&vertex| Vec3::from_array(vertex)).collect();
-                skin::Object::new(TriMesh::new(self.name.clone(), vertices, triangles.to_vec()).into_py_err()?)
+                let mesh = TriMesh::new(self.name.clone(), vectors(vertices_m), triangles.to_vec()).into_py_err()?;
+                skin::Object::new(mesh)
             }
         };
         Ok(skin::Object { mu: self.mu, ..object })
@@ -94,14 +97,21 @@ impl Object {
     fn of_mesh(py: Python<'_>, mesh: &TriMesh, mu: Option<f64>) -> PyResult<Self> {
         Self::make(py, mesh.name(), Shape::of_mesh(mesh), mu)
     }
+
+    fn of_primitive(
+        py: Python<'_>,
+        name: &str,
+        primitive: Primitive,
+        edge: Option<f64>,
+        mu: Option<f64>,
+    ) -> PyResult<Self> {
+        let edge_m = edge.map_or(Ok(primitive.default_edge_m()), |edge| positive(edge, "edge", "metres"))?;
+        Self::make(py, name, Shape::Primitive { primitive, edge_m }, mu)
+    }
 }
 
 fn unit_of(unit: Option<&str>) -> PyResult<Option<LengthUnit>> {
     unit.map(|text| text.parse::<LengthUnit>().map_err(|error| Error::new_err(error.to_string()))).transpose()
-}
-
-fn edge_of(edge: Option<f64>, size_m: f64) -> PyResult<f64> {
-    edge.map_or(Ok(size_m * EDGE_OF_SIZE), |edge| positive(edge, "edge", "metres"))
 }
 
 #[pymethods]
@@ -110,20 +120,24 @@ impl Object {
     #[pyo3(signature = (shape, *, unit=None, mu=None))]
     fn new(py: Python<'_>, shape: &str, unit: Option<&str>, mu: Option<f64>) -> PyResult<Self> {
         let spec = ObjectSpec::parse_flag(shape, unit_of(unit)?).into_py_err()?;
-        let mesh = detached(py, || spec.build(None))?.into_py_err()?;
-        Self::of_mesh(py, &mesh, mu)
+        let shape = detached(py, || Shape::of_spec(&spec))?.into_py_err()?;
+        let name = match &spec {
+            ObjectSpec::Mesh { file, .. } | ObjectSpec::Points { file, .. } => file.display().to_string(),
+            ObjectSpec::Indenter { name } => name.clone(),
+            _ => spec.kind().to_owned(),
+        };
+        Self::make(py, &name, shape, mu)
     }
 
     /// A sphere at the origin.
     ///
-    /// radius: m. edge: longest triangle edge (m) of its mesh, which gels and layers use; default: a fortieth of the
-    /// diameter. Springs use the exact sphere. mu: coefficient of friction (layers only); default: that of the skin.
+    /// radius: m. Every skin is in contact with the exact sphere. edge: longest triangle edge (m) of the mesh that is drawn;
+    /// default: a fortieth of the diameter. mu: coefficient of friction (layers only); default: that of the skin.
     #[staticmethod]
     #[pyo3(signature = (*, radius, edge=None, mu=None))]
     fn sphere(py: Python<'_>, radius: f64, edge: Option<f64>, mu: Option<f64>) -> PyResult<Self> {
         let radius_m = positive(radius, "radius", "metres")?;
-        let edge_m = edge_of(edge, 2.0 * radius_m)?;
-        Self::make(py, "sphere", Shape::Sphere { radius_m, edge_m }, mu)
+        Self::of_primitive(py, "sphere", Primitive::Sphere { radius_m }, edge, mu)
     }
 
     /// An ellipsoid at the origin.
@@ -136,8 +150,8 @@ impl Object {
         for axis in semi_axes_m {
             positive(axis, "semi_axes", "metres")?;
         }
-        let edge_m = edge_of(edge, 2.0 * Vec3::from_array(semi_axes_m).max_element())?;
-        Self::make(py, "ellipsoid", Shape::Ellipsoid { semi_axes_m, edge_m }, mu)
+        let primitive = Primitive::Ellipsoid { semi_axes_m: Vec3::from_array(semi_axes_m) };
+        Self::of_primitive(py, "ellipsoid", primitive, edge, mu)
     }
 
     /// An axis-aligned box at the origin.
@@ -150,7 +164,7 @@ impl Object {
         for extent in size {
             positive(extent, "size", "metres")?;
         }
-        Self::make(py, "box", Shape::Cuboid { half_m: size.map(|extent| 0.5 * extent) }, mu)
+        Self::of_primitive(py, "box", Primitive::Cuboid { half_m: Vec3::from_array(size) * 0.5 }, None, mu)
     }
 
     /// A cylinder along z at the origin.
@@ -160,8 +174,7 @@ impl Object {
     #[pyo3(signature = (*, radius, length, edge=None, mu=None))]
     fn cylinder(py: Python<'_>, radius: f64, length: f64, edge: Option<f64>, mu: Option<f64>) -> PyResult<Self> {
         let (radius_m, length) = (positive(radius, "radius", "metres")?, positive(length, "length", "metres")?);
-        let edge_m = edge_of(edge, length.max(2.0 * radius_m))?;
-        Self::make(py, "cylinder", Shape::Cylinder { radius_m, half_length_m: 0.5 * length, edge_m }, mu)
+        Self::of_primitive(py, "cylinder", Primitive::Cylinder { radius_m, half_length_m: 0.5 * length }, edge, mu)
     }
 
     /// A capsule along z at the origin.
@@ -171,8 +184,7 @@ impl Object {
     #[pyo3(signature = (*, radius, length, edge=None, mu=None))]
     fn capsule(py: Python<'_>, radius: f64, length: f64, edge: Option<f64>, mu: Option<f64>) -> PyResult<Self> {
         let (radius_m, length) = (positive(radius, "radius", "metres")?, positive(length, "length", "metres")?);
-        let edge_m = edge_of(edge, length + 2.0 * radius_m)?;
-        Self::make(py, "capsule", Shape::Capsule { radius_m, half_length_m: 0.5 * length, edge_m }, mu)
+        Self::of_primitive(py, "capsule", Primitive::Capsule { radius_m, half_length_m: 0.5 * length }, edge, mu)
     }
 
     /// A solid plate whose top face is z = 0 of its frame.

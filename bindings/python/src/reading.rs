@@ -11,6 +11,7 @@ use dermis::geometry::Pose;
 use dermis::sensor::optics::{CameraFrame, Relief};
 use dermis::{camera_frame, sensor, skin};
 use numpy::PyArrayDyn;
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use serde::{Deserialize, Serialize};
@@ -100,7 +101,15 @@ impl Reading {
     fn frame(&self, py: Python<'_>) -> PyResult<&CameraFrame> {
         match self.data.camera_frame.get() {
             Some(camera_frame) => Ok(camera_frame),
-            None => detached(py, || self.data.render())?,
+            None => {
+                let frame = detached(py, || self.data.render())??;
+                let optics = self.data.shared.sensor()?.optics();
+                if let Some(warning) = optics.and_then(|optics| optics.warning(&frame.relief)) {
+                    let text = std::ffi::CString::new(warning).unwrap_or_default();
+                    PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1)?;
+                }
+                Ok(frame)
+            }
         }
     }
 }
@@ -163,7 +172,7 @@ impl Reading {
         self.reading().sum_newton
     }
 
-    /// Number of taxels under load.
+    /// Number of taxels with at least 1 % of the largest load.
     #[getter]
     fn active(&self) -> usize {
         self.reading().active()

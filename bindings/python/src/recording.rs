@@ -76,6 +76,13 @@ impl Recording {
         self.recording.phases.iter().map(|(time_s, phase)| (*time_s, format!("{phase:?}"))).collect()
     }
 
+    /// Warnings of skins, world and task: results outside the range of a skin, loads that no sensor reads, bodies that
+    /// passed a sensor or left the scene, a task that is not finished.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.recording.warnings.texts()
+    }
+
     fn __len__(&self) -> usize {
         self.recording.times_s.len()
     }

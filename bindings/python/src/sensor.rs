@@ -1,7 +1,7 @@
 //! The Python class of a sensor.
 
 use crate::array::{array, positive, vector};
-use crate::batch::presses;
+use crate::batch::presses::{self, PressRequest};
 use crate::contacts;
 use crate::error::{Error, IntoPyErr, ToPyErr};
 use crate::gpu::{self, DeviceBatch, Environments, batch::Places};
@@ -12,6 +12,7 @@ use crate::reading::{Reading, ReadingData, ReadingValues};
 use crate::shared_sensor::{SharedSensor, with_parameters};
 use crate::state::{History, State};
 use crate::threads::detached;
+use crate::touch::{Issued, warn};
 use dermis::geometry::Vec3;
 use dermis::gpu::{Choice, GpuError};
 use dermis::sensor::{self, Aim, Goal, SensorSpec};
@@ -39,6 +40,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Sensor {
     pub shared: Arc<SharedSensor>,
     history: Mutex<History>,
+    /// Warnings issued by steps since the last reset.
+    issued: Mutex<Issued>,
 }
 
 /// The history of an untouched sensor.
@@ -49,13 +52,13 @@ pub fn at_rest(sensor: &sensor::Sensor) -> History {
 impl Sensor {
     /// Makes an untouched sensor.
     pub fn of_shared(shared: Arc<SharedSensor>) -> PyResult<Self> {
-        let history = Mutex::new(at_rest(shared.sensor()?));
-        Ok(Self { shared, history })
+        let history = at_rest(shared.sensor()?);
+        Ok(Self::with_history(shared, history))
     }
 
     /// Makes a sensor with a history.
     pub fn with_history(shared: Arc<SharedSensor>, history: History) -> Self {
-        Self { shared, history: Mutex::new(history) }
+        Self { shared, history: Mutex::new(history), issued: Mutex::default() }
     }
 
     fn build(
@@ -66,7 +69,10 @@ impl Sensor {
         parameters: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let spec = match skin {
-            Some(kind) => spec.with_skin(kind.parse().into_py_err()?).into_py_err()?,
+            Some(kind) => {
+                let located = folder.as_ref().map_or_else(|| spec.clone(), |folder| spec.with_files_in(folder));
+                located.with_skin(kind.parse().into_py_err()?).into_py_err()?
+            }
             None => spec,
         };
         let spec = parameters.map_or(Ok(spec.clone()), |parameters| with_parameters(&spec, parameters))?;
@@ -82,11 +88,33 @@ impl Sensor {
         self.shared.sensor()
     }
 
-    /// Stores the new state and makes a reading of the contact.
-    fn keep(&self, history: History, touch: skin::Touch, reading: sensor::Reading) -> Reading {
+    /// Stores the new state, issues new warnings and makes a reading of the contact.
+    fn keep(
+        &self,
+        py: Python<'_>,
+        history: History,
+        touch: skin::Touch,
+        reading: sensor::Reading,
+    ) -> PyResult<Reading> {
         let numbers = ReadingValues { reading, frame: history.frame, travel_m: None, sensor_from_object: None };
         *self.history() = history;
-        Reading::new(ReadingData::new(self.shared.clone(), numbers, touch))
+        // A copy, because a filter of Python may run code that steps this sensor.
+        let mut issued = self.issued().clone();
+        let outcome = warn(py, &touch.warnings, &mut issued);
+        *self.issued() = issued;
+        outcome?;
+        Ok(Reading::new(ReadingData::new(self.shared.clone(), numbers, touch)))
+    }
+
+    /// Computes a batch of presses on the CPU and issues each kind of warning once.
+    fn press_on_cpu(&self, py: Python<'_>, object: &Arc<skin::Object>, wanted: &[PressRequest]) -> PyResult<Py<PyAny>> {
+        let batch = detached(py, || presses::make(&self.shared, object, wanted))??;
+        warn(py, batch.warnings(), &mut Issued::new())?;
+        Ok(Py::new(py, batch)?.into_any())
+    }
+
+    fn issued(&self) -> MutexGuard<'_, Issued> {
+        self.issued.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -179,6 +207,7 @@ impl Sensor {
         let skin = Arc::new(pressed.state.clone());
         let history = History { skin, ..at_rest(sensor) };
         *self.history() = history;
+        warn(py, &pressed.touch.warnings, &mut Issued::new())?;
         Ok(Reading::new(presses::data_of(&self.shared, pressed)))
     }
 
@@ -221,9 +250,7 @@ impl Sensor {
                     let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
                     if choice == Choice::Auto && !presses::have_poses(&wanted) {
                         gpu::warn_once(py, "force-controlled presses run on the CPU only")?;
-                        return Ok(
-                            Py::new(py, detached(py, || presses::make(&self.shared, &object, &wanted))??)?.into_any()
-                        );
+                        return self.press_on_cpu(py, &object, &wanted);
                     }
                     detached(py, || Places::of_depths(&self.shared, &object, &wanted))??
                 }
@@ -236,7 +263,7 @@ impl Sensor {
             }
         }
         let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
-        Ok(Py::new(py, detached(py, || presses::make(&self.shared, &object, &wanted))??)?.into_any())
+        self.press_on_cpu(py, &object, &wanted)
     }
 
     /// Many untouched copies of this sensor, each with its own instance of obj, that step together on a GPU. Springs
@@ -283,7 +310,7 @@ impl Sensor {
             let frame = before.frame + 1;
             Ok::<_, PyErr>((touch, reading, History { skin: Arc::new(skin), response: Arc::new(response), frame }))
         })??;
-        Ok(self.keep(after, touch, reading))
+        self.keep(py, after, touch, reading)
     }
 
     /// Holds objects in place until the skin is at rest, and reads the sensor without its response.
@@ -302,7 +329,7 @@ impl Sensor {
         let (touch, skin) =
             detached(py, || moving.with(|motion| sensor.skin().settle(&before.skin, motion)))?.into_py_err()?;
         let reading = detached(py, || sensor.read(&touch))?;
-        Ok(self.keep(History { skin: Arc::new(skin), ..before }, touch, reading))
+        self.keep(py, History { skin: Arc::new(skin), ..before }, touch, reading)
     }
 
     /// Reads contact points of another simulator, such as PyBullet or MuJoCo. Uses neither the skin nor the state.
@@ -336,6 +363,7 @@ impl Sensor {
     fn reset(&self) -> PyResult<()> {
         let rest = at_rest(self.inner()?);
         *self.history() = rest;
+        self.issued().clear();
         Ok(())
     }
 
@@ -453,7 +481,7 @@ impl Sensor {
     }
 
     fn __copy__(&self) -> Self {
-        Self { shared: self.shared.clone(), history: Mutex::new(self.history().clone()) }
+        Self::with_history(self.shared.clone(), self.history().clone())
     }
 
     fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
@@ -470,7 +498,7 @@ impl Sensor {
     ) -> PyResult<Self> {
         let shared = SharedSensor::restore(toml, folder).into_py_err()?;
         detached(py, || shared.sensor().map(|_| ()))??;
-        Ok(Self { shared: Arc::new(shared), history: Mutex::new(state.history.clone()) })
+        Ok(Self::with_history(Arc::new(shared), state.history.clone()))
     }
 
     #[allow(clippy::type_complexity)] // the tuple of pickle

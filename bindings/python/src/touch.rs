@@ -4,10 +4,13 @@ use crate::array::array;
 use crate::error::Error;
 use crate::pose::{six, vectors};
 use dermis::geometry::Vec3;
-use dermis::skin::{self, Facet, Load, SurfaceField};
+use dermis::skin::{self, Facet, SurfaceField, Warning};
 use numpy::PyArrayDyn;
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
+use std::ffi::CString;
+use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
 /// The contact between a skin and objects: loads on both, contact facets and the deformed surface.
@@ -18,21 +21,19 @@ pub struct Touch {
     pub touch: Arc<skin::Touch>,
 }
 
-/// The center of a facet.
-fn center(facet: &Facet) -> Vec3 {
-    match &facet.load {
-        Load::Point { at, .. } => *at,
-        Load::Polygon(corners) => {
-            let (mut sum, mut total) = (Vec3::ZERO, 0.0);
-            for i in 2..corners.len() {
-                let [a, b, c] = [corners[0].at, corners[i - 1].at, corners[i].at];
-                let area = (b - a).cross(c - a).length();
-                sum += (a + b + c) * (area / 3.0);
-                total += area;
-            }
-            if total > 0.0 { sum / total } else { corners.first().map_or(Vec3::ZERO, |corner| corner.at) }
+/// Kinds of warnings that were issued.
+pub type Issued = Vec<Discriminant<Warning>>;
+
+/// Issues warnings through Python's ``warnings``, each kind once: their numbers differ from step to step.
+pub fn warn<'a>(py: Python<'_>, warnings: impl IntoIterator<Item = &'a Warning>, issued: &mut Issued) -> PyResult<()> {
+    for warning in warnings {
+        if !issued.contains(&discriminant(warning)) {
+            issued.push(discriminant(warning));
+            let text = CString::new(warning.to_string()).unwrap_or_default();
+            PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1)?;
         }
     }
+    Ok(())
 }
 
 fn field<'py>(py: Python<'py>, field: Option<&SurfaceField>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
@@ -71,7 +72,7 @@ impl Touch {
     /// Center of each contact facet (m), shape (facets, 3).
     #[getter]
     fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        self.each3(py, center)
+        self.each3(py, Facet::at)
     }
 
     /// Force on the sensor from each facet (N), shape (facets, 3).
@@ -126,7 +127,7 @@ impl Touch {
     /// Warnings that the solution may be inaccurate.
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.touch.warnings.iter().map(ToString::to_string).collect()
+        self.touch.warning_texts()
     }
 
     /// Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; None if the skin does not compute

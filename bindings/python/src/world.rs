@@ -178,7 +178,7 @@ impl World {
         let mut body = match (motion, mass, &obj) {
             ("free", Some(mass), Some(obj)) => {
                 let mass_kg = positive(mass, "mass", "kilograms")?;
-                let mass = obj.object.surface.mesh().mass_properties(mass_kg).into_py_err()?;
+                let mass = obj.object.surface.mass_properties(mass_kg).into_py_err()?;
                 Body::free(name, pose, mass)
             }
             ("free", ..) => {
@@ -253,7 +253,9 @@ impl World {
     /// arrays and images. format: "mcap", "ros2" (a bag, in an ``.mcap`` file), "parquet", "npy" or "png"; default:
     /// from the file name.
     /// image_every: time between two recorded images (s).
-    #[pyo3(signature = (*, duration=None, record=None, format=None, image_every=DEFAULT_IMAGE_INTERVAL_S))]
+    /// overwrite: replace an existing recording.
+    #[pyo3(signature = (*, duration=None, record=None, format=None, image_every=DEFAULT_IMAGE_INTERVAL_S, overwrite=false))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn run(
         &self,
         py: Python<'_>,
@@ -261,6 +263,7 @@ impl World {
         record: Option<PathBuf>,
         format: Option<&str>,
         image_every: f64,
+        overwrite: bool,
     ) -> PyResult<Recording> {
         let format = format.map(format_of).transpose()?;
         let image_every_s = positive(image_every, "image_every", "seconds")?;
@@ -270,7 +273,7 @@ impl World {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let default_s = state.built.duration_s;
             let mut run_recorder = match &record {
-                Some(path) => Some(RunRecorder::open(&state.built, path, format, image_every_s)?),
+                Some(path) => Some(RunRecorder::open(&state.built, path, format, image_every_s, overwrite)?),
                 None => None,
             };
             state.built.duration_s = duration_s.unwrap_or(default_s);
@@ -315,6 +318,12 @@ impl World {
     #[getter]
     fn phase(&self, py: Python<'_>) -> Option<String> {
         self.state(py).built.task.as_ref().map(|task| format!("{:?}", task.phase()))
+    }
+
+    /// Warnings since the start: loads that no sensor reads, and bodies that passed a sensor or left the scene.
+    #[getter]
+    fn warnings(&self, py: Python<'_>) -> Vec<String> {
+        self.state(py).built.world.warnings().iter().map(ToString::to_string).collect()
     }
 
     /// Names of the bodies.

@@ -3,11 +3,13 @@
 import doctest
 import gc
 import importlib
+import importlib.metadata
 import inspect
 import os
 import pathlib
 import subprocess
 import sys
+import urllib.request
 
 import pytest
 
@@ -87,3 +89,24 @@ def test_a_thousand_lives_leave_nothing_behind():
     before = resident_bytes()
     live(1000)
     assert resident_bytes() - before < 5e6
+
+
+def test_the_package_shows_the_page(tmp_path):
+    """`python -m dermis view` in any folder: the page and its module, on the loopback address."""
+    command = [sys.executable, "-m", "dermis", "view", "--no-open"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as server:
+        try:
+            url = server.stdout.readline().split()[0]
+            assert url.startswith("http://127.0.0.1:")
+            for name, least in [("", 1000), ("main.js", 1000), ("dermis.wasm.gz", 100_000)]:
+                with urllib.request.urlopen(url + name) as reply:
+                    assert len(reply.read()) > least, name
+        finally:
+            server.kill()
+
+
+def test_the_wheel_has_the_engine_plugin_and_its_licence():
+    files = {str(path) for path in importlib.metadata.files("dermis")}
+    assert "dermis/_plugin/libdermis_mujoco.so" in files
+    assert importlib.metadata.metadata("dermis")["License-Expression"] == "MIT OR Apache-2.0"
+    assert any("LICENSE" in name for name in files), sorted(files)

@@ -96,7 +96,7 @@ def test_integers_and_floats_of_any_size_are_numbers(foam):
         (lambda s: s.read_contacts([[0, 0, 0]], [[0, 0, -1]], objects=[-1]), "`objects`"),
         (lambda s: s.stable_step(mass=0, size=(1, 1, 1)), "`mass`"),
         (lambda s: setattr(s, "state", Sensor.preset("gelsight").state), "not of a springs skin"),
-        (lambda s: setattr(s, "state", Sensor.preset("digitacts-6x4").state), "384 texels and the skin has 84"),
+        (lambda s: setattr(s, "state", Sensor.preset("digitacts-6x4").state), "2400 texels and the skin has 3024"),
     ],
 )
 def test_calls(foam, call, words):
@@ -139,7 +139,7 @@ def test_calls_with_the_wrong_types(foam, call):
         (lambda: Object.mesh(vertices=np.eye(3), triangles=[[0, 1, -2]]), "`triangles`"),
         (lambda: Object.mesh(vertices=np.eye(3), triangles=[[0, 1, 1.5]]), "`triangles`"),
         (lambda: Object.mesh(vertices=np.eye(3) * NAN, triangles=[[0, 1, 2]]), "`vertices`"),
-        (lambda: Object.mesh(vertices=np.zeros((3, 3)), triangles=[[0, 1, 2]]), "empty"),
+        (lambda: Object.mesh(vertices=np.zeros((3, 3)), triangles=[[0, 1, 2]]), "m large"),
         (lambda: Object.height_field(np.zeros(4), size=(1, 1)), r"`heights` must have shape \(rows, cols\)"),
         (lambda: Object.height_field(np.zeros((1, 4)), size=(1, 1)), "at least 2"),
         (lambda: Object.height_field(np.full((2, 2), -1.0), size=(1, 1)), "above -base"),

@@ -1,11 +1,13 @@
 """Presses, steps and what is kept in all of them."""
 
 import copy
+import json
 import multiprocessing
 import os
 import pickle
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -169,17 +171,23 @@ def test_a_batch_names_the_press_that_fails(foam):
 
 
 def test_python_goes_on_while_a_skin_works():
-    """Another thread must be able to run during a batch."""
-    sensor, done, turns = dermis.Sensor.preset("gelsight"), threading.Event(), 0
-    def work():
-        sensor.press_batch(BALL, depth=0.5e-3, at=np.linspace(-1e-3, 1e-3, 16).reshape(8, 2))
-        done.set()
-    worker = threading.Thread(target=work)
-    worker.start()
-    while not done.is_set():
-        turns += 1
-        time.sleep(1e-4)
-    worker.join()
+    """Another thread must be able to run during a batch. The batch grows until it takes a tenth of a second."""
+    sensor, presses, elapsed = dermis.Sensor.preset("gelsight"), 4, 0.0
+    while elapsed < 0.1:
+        presses *= 2
+        places, done, turns = np.linspace(-1e-3, 1e-3, 2 * presses).reshape(presses, 2), threading.Event(), 0
+
+        def work(places=places, done=done):
+            sensor.press_batch(BALL, depth=0.5e-3, at=places)
+            done.set()
+
+        worker, start = threading.Thread(target=work), time.perf_counter()
+        worker.start()
+        while not done.is_set():
+            turns += 1
+            time.sleep(1e-4)
+        worker.join()
+        elapsed = time.perf_counter() - start
     assert turns > 20
 
 
@@ -218,7 +226,7 @@ def test_parameters_follow_the_rules_of_overrides():
     assert 'stiffness_per_area = "10000000 Pa/m"' in per_area.toml and "stiffness = " not in per_area.toml
     layer = dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": {"kind": "layer"}})
     assert layer.toml == dermis.Sensor.preset("uji-foam-14x6", skin="layer").toml
-    own = {"kind": "hydroelastic", "modulus": "60 kPa", "thickness": "6 mm"}
+    own = {"kind": "hydroelastic", "hydroelastic_modulus": "60 kPa", "thickness": "6 mm"}
     assert "max_penetration" not in dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": own}).toml
     with pytest.raises(dermis.Error, match="`skin.friction.sigma0`"):
         dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": {"friction": {"sigma0": "1 N"}}})
@@ -248,3 +256,38 @@ def test_every_preset_is_pressed():
         total = reading.forces.reshape(-1, 3).sum(axis=0) + reading.outside
         assert total == pytest.approx(reading.wrench[:3], abs=1e-9 + 1e-9 * abs(reading.force[2])), name
         assert reading.force[2] < 0 and sensor.description, name
+
+
+def test_an_object_between_contact_points_warns():
+    coarse = dermis.Sensor.preset("uji-foam-14x6", parameters={"contact_points": 1})
+    small = dermis.Object.sphere(radius=2e-3)
+    with pytest.warns(RuntimeWarning, match="increase `contact_points`"):
+        reading = coarse.press(small, depth=1e-3)
+    assert reading.force[2] == 0 and len(reading.touch.warnings) == 1
+    with pytest.warns(RuntimeWarning, match="contact points"):
+        coarse.press_batch(small, depth=[0.5e-3, 1e-3])
+    with pytest.warns(RuntimeWarning, match="contact points"):
+        coarse.step(small, pose=(0, 0, 1e-3), dt=1e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        coarse.step(small, pose=(0, 0, 1e-3), dt=1e-3)  # once until the sensor is reset
+        dermis.Sensor.preset("uji-foam-14x6").press(dermis.Object.sphere(radius=6e-3), depth=1e-3)
+
+
+def test_youngs_modulus_converts_to_a_hydroelastic_modulus():
+    hertz = dermis.hydroelastic_modulus(young=50e3, poisson=0.0, depth=6e-3, radius=4e-3, indentation=1e-3)
+    assert hertz == pytest.approx(4 * 50e3 * 6e-3 / (3 * np.pi * 2e-3))
+    with pytest.raises(dermis.Error, match="all of"):
+        dermis.hydroelastic_modulus(young=50e3, poisson=0.0, depth=6e-3)
+    with pytest.raises(dermis.Error, match="hydroelastic_modulus"):
+        own = {"kind": "hydroelastic", "modulus": "60 kPa", "thickness": "6 mm"}
+        dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": own})
+
+
+def test_a_damaged_state_is_refused(foam):
+    foam.step(BALL, pose=(0, 0, 19e-3), dt=1e-3)
+    saved = json.loads(foam.state.__reduce__()[1][0])
+    saved["skin"]["Springs"]["bristles"][-1]["site"] = 10**6
+    damaged = dermis.State._restore(json.dumps(saved).encode())
+    with pytest.raises(dermis.Error, match="damaged"):
+        foam.state = damaged

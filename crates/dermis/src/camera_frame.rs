@@ -1,7 +1,8 @@
 //! Camera frames of optical sensors as images and arrays.
 
+use crate::image::round_down;
 use crate::output::Output;
-use dermis_draw::{Canvas, ColourMap, FigurePage, Image, PALETTE};
+use dermis_draw::{Canvas, ColourMap, FigurePage, Image, PALETTE, with_colour_bar};
 use dermis_geometry::Vec2;
 use dermis_record::npy;
 use dermis_sensor::image::encode_grey16;
@@ -26,17 +27,24 @@ pub fn pressed_m(relief: &Relief, rest: Option<&Relief>) -> Vec<f32> {
     relief.z_m.iter().enumerate().map(|(i, z)| before(i) - z).collect()
 }
 
-/// Depth as colours, from zero to the deepest; bulges count as zero.
+/// Depth as colours with their scale, from zero to the deepest; bulges count as zero.
 fn depth_image(relief: &Relief, pressed: &[f32]) -> Image {
     let deepest = f64::from(pressed.iter().copied().fold(1e-9, f32::max));
-    Image::from_fn(relief.width, relief.height, |x, y| {
+    let depth = Image::from_fn(relief.width, relief.height, |x, y| {
         ColourMap::Ember.colour((f64::from(pressed[y * relief.width + x]) / deepest).max(0.0))
-    })
+    });
+    with_colour_bar(&depth, ColourMap::Ember, (0.0, deepest * 1e3), "Depth (mm)")
 }
 
-/// Marker displacements, drawn at five times their length over the faded image.
-fn marker_image(image: &Image, markers: &[[f64; 4]]) -> Image {
-    const STRETCH: f64 = 5.0;
+/// A round factor (1, 2 or 5 times a power of ten) that makes the longest displacement about as long as the spacing of a
+/// grid of 16 points across the image.
+fn stretch_of(width: usize, markers: &[[f64; 4]]) -> f64 {
+    let longest = markers.iter().map(|[x0, y0, x1, y1]| (x1 - x0).hypot(y1 - y0)).fold(0.0, f64::max);
+    round_down(width as f64 / 16.0 / longest.max(1e-3)).max(1.0)
+}
+
+/// Marker displacements, drawn at `stretch` times their length over the faded image.
+fn marker_image(image: &Image, markers: &[[f64; 4]], stretch: f64) -> Image {
     let pale = Image::from_fn(image.width(), image.height(), |x, y| {
         image.pixel(x, y).map(|c| (160 + u16::from(c) * 3 / 8) as u8)
     });
@@ -45,9 +53,9 @@ fn marker_image(image: &Image, markers: &[[f64; 4]]) -> Image {
     for &[x0, y0, x1, y1] in markers {
         // On a canvas, integer coordinates lie between pixels.
         let from = Vec2::new(x0 + 0.5, y0 + 0.5);
-        let to = from + Vec2::new(x1 - x0, y1 - y0) * STRETCH;
-        canvas.line(from, to, 2.0, PALETTE[3]);
-        canvas.disc(from, 2.5, PALETTE[0]);
+        let to = from + Vec2::new(x1 - x0, y1 - y0) * stretch;
+        canvas.disc(from, 2.0, PALETTE[0]);
+        canvas.arrow(from, to, 2.2, PALETTE[3]);
     }
     image
 }
@@ -62,7 +70,7 @@ pub fn add(output: &mut Output, optics: &Optics, surface: &SurfaceField, frame: 
     let pressed = pressed_m(relief, rest.as_ref());
     let rgb = image.to_rgb8();
     let shown = [("rgb.png", rgb.clone()), ("normals.png", normals(relief))];
-    shown.iter().for_each(|(name, image)| output.add_image(*name, image));
+    shown.iter().for_each(|(name, image)| output.add(*name, image.encode_png()));
     let level = |depth: &f32| (f64::from(*depth) / DEPTH_LEVEL_M).round().clamp(0.0, 65535.0) as u16;
     let levels: Vec<u16> = pressed.iter().map(level).collect();
     let [right, down] = optics.flow(surface);
@@ -85,19 +93,31 @@ pub fn add(output: &mut Output, optics: &Optics, surface: &SurfaceField, frame: 
             output.add(name, bytes);
         }
     }
-    let mut sheet = FigurePage::new(2)
+    if !markers.is_empty() {
+        output.add("markers.csv", markers_csv(markers));
+    }
+    output.add_image("camera.png", &overview(optics, surface, frame, title));
+}
+
+/// Camera image, depth, normals and displacements on one page.
+pub fn overview(optics: &Optics, surface: &SurfaceField, frame: &CameraFrame, title: &str) -> Image {
+    let CameraFrame { image, relief, markers } = frame;
+    let rest = surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, optics.camera()));
+    let rgb = image.to_rgb8();
+    let (moved, what) = if markers.is_empty() {
+        let [right, down] = optics.flow(surface);
+        (flow_points(relief.width, relief.height, &right, &down), "gel points")
+    } else {
+        (markers.clone(), "markers")
+    };
+    let stretch = stretch_of(relief.width, &moved);
+    FigurePage::new(2)
         .title(title)
         .image(rgb.clone(), "camera image")
-        .image(depth_image(relief, &pressed), depth_caption(&pressed))
-        .image(shown[1].1.clone(), "normals (red right, green up, blue to the camera)");
-    let (moved, caption) = if markers.is_empty() {
-        (flow_points(width, height, &right, &down), "displacement of gel points, five times as long")
-    } else {
-        output.add("markers.csv", markers_csv(markers));
-        (markers.clone(), "displacement of markers, five times as long")
-    };
-    sheet = sheet.image(marker_image(&rgb, &moved), caption);
-    output.add_image("camera.png", &sheet.render());
+        .image(depth_image(relief, &pressed_m(relief, rest.as_ref())), "indentation")
+        .image(normals(relief), "normals (red right, green up, blue to the camera)")
+        .image(marker_image(&rgb, &moved, stretch), format!("displacement of {what}, arrows {stretch} times as long"))
+        .render()
 }
 
 /// Points of the gel on a regular grid, before and after the displacement (pixels), in the layout of markers.
@@ -109,11 +129,6 @@ fn flow_points(width: usize, height: usize, right: &[f32], down: &[f32]) -> Vec<
         [column, row, column + f64::from(right[i]), row + f64::from(down[i])]
     };
     places.map(moved).collect()
-}
-
-fn depth_caption(pressed: &[f32]) -> String {
-    let deepest = pressed.iter().copied().fold(0.0, f32::max);
-    format!("depth (light: {:.3} mm)", deepest * 1e3)
 }
 
 fn markers_csv(markers: &[[f64; 4]]) -> String {

@@ -1,12 +1,16 @@
 //! Compares the numbers and images of two recordings over time.
 
 mod page;
+mod signal;
 
 pub use page::{add, csv};
+pub use signal::{SignalComparison, Trace};
 
 use dermis_record::{ImageLog, Log, SignalLog};
 use dermis_sensor::metrics::{ChannelImage, Metrics, MetricsError, Ssim};
 use serde::Serialize;
+use signal::compare_signal;
+use std::borrow::Cow;
 
 /// An error in comparing recordings.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +26,9 @@ pub enum CompareError {
         "{a} and {b} have no time in common: {a_times} and {b_times}; `--from-start` shifts both to start at t = 0"
     )]
     NoCommonTime { a: String, b: String, a_times: String, b_times: String },
+    /// Signals of equal name or of a pair differ in kind.
+    #[error("{a} and {b} have nothing that can be compared: {reasons}")]
+    Unlike { a: String, b: String, reasons: String },
     /// A pair names an unknown signal.
     #[error("`--pair {pair}`: {source_name} has no {name:?}; it has {known}")]
     BadPair { pair: String, source_name: String, name: String, known: String },
@@ -49,36 +56,12 @@ pub struct Comparison {
     pub signals: Vec<SignalComparison>,
     /// Compared image sequences.
     pub images: Vec<ImageComparison>,
+    /// Signals that could not be compared, with the reason.
+    pub skipped: Vec<String>,
     /// Names in the first recording only.
     pub only_in_a: Vec<String>,
     /// Names in the second recording only.
     pub only_in_b: Vec<String>,
-}
-
-/// The comparison of one signal, at the sample times of the first recording.
-#[derive(Clone, Debug, Serialize)]
-pub struct SignalComparison {
-    /// Its name in the first recording.
-    pub name: String,
-    /// Its name in the second recording.
-    pub other_name: String,
-    /// Numbers per sample.
-    pub width: usize,
-    /// Number of compared samples.
-    pub times: usize,
-    /// Mean absolute difference.
-    pub mean_abs: f64,
-    /// Root mean square difference.
-    pub rms: f64,
-    /// Largest absolute difference.
-    pub max_abs: f64,
-    /// Time of the largest difference (s).
-    pub max_time_s: f64,
-    /// Largest minus smallest number of the first recording.
-    pub range: f64,
-    /// Time (s), and root mean square of the first, of the second and of their difference.
-    #[serde(skip)]
-    pub over_time: Vec<[f64; 4]>,
 }
 
 /// The comparison of one image sequence.
@@ -145,23 +128,33 @@ pub fn compare(a: &Log, b: &Log, options: &Options) -> Result<Comparison, Compar
     let (names_a, names_b) = (names(&a), names(&b));
     for (name_a, name_b) in &options.pairs {
         for (log, names, name) in [(&a, &names_a, name_a), (&b, &names_b, name_b)] {
-            if !names.contains(name) {
+            if !names.contains(name) && pick(log, name).is_none() {
                 let (source_name, name, known) = (log.source.clone(), name.clone(), list(names));
                 return Err(CompareError::BadPair { pair: format!("{name_a}={name_b}"), source_name, name, known });
             }
         }
     }
-    let other = |name: &str| {
-        let paired = options.pairs.iter().find(|(in_a, _)| in_a == name).map(|(_, in_b)| in_b.clone());
-        paired.unwrap_or_else(|| name.to_owned())
-    };
-    let common: Vec<&String> = names_a.iter().filter(|name| names_b.contains(&other(name))).collect();
+    // Pairs first; then equal names that no pair uses.
+    let is_paired = |name: &String| options.pairs.iter().any(|(in_a, _)| in_a == name);
+    let equal = names_a.iter().filter(|name| !is_paired(name) && names_b.contains(name));
+    let common: Vec<(String, String)> =
+        options.pairs.iter().cloned().chain(equal.map(|name| (name.clone(), name.clone()))).collect();
     if common.is_empty() {
         let (in_a, in_b) = (list(&names_a), list(&names_b));
         return Err(CompareError::NothingInCommon { a: a.source, b: b.source, in_a, in_b });
     }
-    let signals: Vec<SignalComparison> =
-        a.signals.iter().filter_map(|signal| compare_signal(signal, b.signal(&other(&signal.name))?)).collect();
+    let (mut signals, mut skipped) = (Vec::new(), Vec::new());
+    for (in_a, in_b) in &common {
+        match (pick(&a, in_a), pick(&b, in_b)) {
+            (Some(of_a), Some(of_b)) if of_a.width != of_b.width => skipped.push(format!(
+                "{in_a} has {} and {in_b} {} numbers per time; `--pair {in_a}={in_b}.0` takes one of several",
+                of_a.width, of_b.width
+            )),
+            (Some(of_a), Some(of_b)) => signals.extend(compare_signal(&of_a, &of_b)),
+            (None, None) => (),
+            _ => skipped.push(format!("of {in_a} and {in_b} one is a signal and one is a sequence of images")),
+        }
+    }
     // Heat maps show numbers that are compared as signals.
     let is_drawn = |name: &str| {
         let owner = name.strip_suffix("/tactile");
@@ -171,56 +164,35 @@ pub fn compare(a: &Log, b: &Log, options: &Options) -> Result<Comparison, Compar
         .images
         .iter()
         .filter(|images| !is_drawn(&images.name))
-        .filter_map(|images| Some(compare_images(images, b.images(&other(&images.name))?)))
+        .filter_map(|images| {
+            let (_, other) = common.iter().find(|(in_a, _)| *in_a == images.name)?;
+            Some(compare_images(images, b.images(other)?))
+        })
         .collect();
     if signals.is_empty() && images.iter().all(|images| images.times == 0 && images.left_out.is_none()) {
+        if !skipped.is_empty() {
+            return Err(CompareError::Unlike { a: a.source, b: b.source, reasons: skipped.join("; ") });
+        }
         let times = |log: &Log| span(log).map_or("no times".into(), |(from, to)| format!("{from:.3} s to {to:.3} s"));
         let (a_times, b_times) = (times(&a), times(&b));
         return Err(CompareError::NoCommonTime { a: a.source, b: b.source, a_times, b_times });
     }
-    let used: Vec<String> = common.iter().map(|name| other(name)).collect();
-    let only_in_a = names_a.iter().filter(|name| !common.contains(name)).cloned().collect();
-    let only_in_b = names_b.into_iter().filter(|name| !used.contains(name)).collect();
-    Ok(Comparison { a: a.source, b: b.source, signals, images, only_in_a, only_in_b })
+    let uses = |name: &str, used: &String| used == name || used.rsplit_once('.').is_some_and(|(of, _)| of == name);
+    let only_in_a = names_a.into_iter().filter(|name| !common.iter().any(|(used, _)| uses(name, used))).collect();
+    let only_in_b = names_b.into_iter().filter(|name| !common.iter().any(|(_, used)| uses(name, used))).collect();
+    Ok(Comparison { a: a.source, b: b.source, signals, images, skipped, only_in_a, only_in_b })
 }
 
-fn compare_signal(a: &SignalLog, b: &SignalLog) -> Option<SignalComparison> {
-    if a.width != b.width {
-        return None;
+/// A signal by name, or one number of it: `pad/force_n.2`.
+fn pick<'a>(log: &'a Log, name: &str) -> Option<Cow<'a, SignalLog>> {
+    if let Some(signal) = log.signal(name) {
+        return Some(Cow::Borrowed(signal));
     }
-    let (mut over_time, mut worst) = (Vec::new(), (0.0, f64::NAN));
-    let (mut absolute, mut squared, mut lowest, mut highest) = (0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY);
-    let mean_square = |values: &[f64]| (values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64).sqrt();
-    for (i, &time_s) in a.times_s.iter().enumerate() {
-        let Some(other) = b.at(time_s) else { continue };
-        let row = a.row(i);
-        let off: Vec<f64> = row.iter().zip(&other).map(|(a, b)| b - a).collect();
-        if off.iter().any(|value| value.is_nan()) {
-            continue;
-        }
-        for (value, off) in row.iter().zip(&off) {
-            (lowest, highest) = (lowest.min(*value), highest.max(*value));
-            absolute += off.abs();
-            squared += off * off;
-            if off.abs() > worst.0 || worst.1.is_nan() {
-                worst = (off.abs(), time_s);
-            }
-        }
-        over_time.push([time_s, mean_square(row), mean_square(&other), mean_square(&off)]);
-    }
-    let count = (over_time.len() * a.width) as f64;
-    (count > 0.0).then(|| SignalComparison {
-        name: a.name.clone(),
-        other_name: b.name.clone(),
-        width: a.width,
-        times: over_time.len(),
-        mean_abs: absolute / count,
-        rms: (squared / count).sqrt(),
-        max_abs: worst.0,
-        max_time_s: worst.1,
-        range: highest - lowest,
-        over_time,
-    })
+    let (of, place) = name.rsplit_once('.')?;
+    let (signal, place) = (log.signal(of)?, place.parse::<usize>().ok()?);
+    let values = (place < signal.width).then(|| signal.values.iter().skip(place).step_by(signal.width).copied())?;
+    let (name, times_s) = (name.to_owned(), signal.times_s.clone());
+    Some(Cow::Owned(SignalLog { name, width: 1, times_s, values: values.collect() }))
 }
 
 /// The median time between images (s).

@@ -1,30 +1,48 @@
 //! Images of readings and worlds.
 
-use dermis_draw::{Camera, ColourMap, Edges, HeatMap, Image, Material, PALETTE, Rgb, ScatterMap, Scene};
+use dermis_draw::{
+    Camera, ColourMap, Edges, FigurePage, HeatMap, Image, Material, PALETTE, Rgb, ScatterMap, Scene, with_colour_bar,
+};
 use dermis_geometry::shapes::cuboid;
 use dermis_geometry::{Pose, TriMesh, Vec2, Vec3};
 use dermis_sensor::{Reading, Sensor, TaxelMesh};
 use dermis_world::World;
 
 /// The colour of forces.
-const FORCE: Rgb = [214, 64, 54];
+pub const FORCE: Rgb = [214, 64, 54];
+/// The colour of axes.
+const AXES: Rgb = [38, 42, 48];
 /// The colour of the base under a flat sensor's taxels.
 const BASE: Rgb = [112, 120, 132];
 
-/// A tactile image: a heat map for a taxel grid, coloured dots seen along −z otherwise. `max_newton` fixes the colour
-/// scale.
+/// A tactile image in the sensor frame, seen along −z, x to the right and y up: a heat map for a taxel grid, coloured
+/// dots otherwise. `max_newton` fixes the colour scale.
 pub fn tactile(sensor: &Sensor, reading: &Reading, title: &str, max_newton: Option<f64>) -> Image {
     tactile_values(sensor, &reading.values_newton, title, max_newton)
+}
+
+/// The load on each taxel and, where the response changes it, the force that the sensor reports, on the same scale.
+pub fn load_and_report(sensor: &Sensor, reading: &Reading, title: &str) -> Image {
+    let (load, reported) = (&reading.values_newton, &reading.reported_newton);
+    if load == reported {
+        return tactile(sensor, reading, title, None);
+    }
+    let peak = load.iter().chain(reported).copied().fold(0.0, f64::max);
+    let heading = if reading.reporting() == 0 { "Reported: all zero" } else { "Reported by the sensor" };
+    FigurePage::new(2)
+        .title(title)
+        .image(tactile_values(sensor, load, "Load", Some(peak)), "")
+        .image(tactile_values(sensor, reported, heading, Some(peak)), "")
+        .render()
 }
 
 /// Like [`tactile`], from the taxels' values (N).
 pub fn tactile_values(sensor: &Sensor, values: &[f64], title: &str, max_newton: Option<f64>) -> Image {
     match (sensor.taxels().size(), sensor.taxels().pitch_m()) {
         (Some((rows, cols)), Some(pitch_m)) => {
-            let mut map = HeatMap::new(rows, cols, values)
-                .title(title)
-                .unit("Force (N)")
-                .extent_mm(cols as f64 * pitch_m * 1e3, rows as f64 * pitch_m * 1e3);
+            let half = |count: usize| 0.5e3 * count as f64 * pitch_m;
+            let (x, y) = (half(cols), half(rows));
+            let mut map = HeatMap::new(rows, cols, values).title(title).unit("Force (N)").extent_mm((-x, x), (-y, y));
             if let Some(max) = max_newton {
                 map = map.max(max);
             }
@@ -32,7 +50,7 @@ pub fn tactile_values(sensor: &Sensor, values: &[f64], title: &str, max_newton: 
         }
         _ => {
             let points: Vec<Vec2> = sensor.taxels().centers().iter().map(|p| Vec2::new(p.x, p.y) * 1e3).collect();
-            let mut map = ScatterMap::new(&points, values).title(title).unit("Force (N)").scale_bar(5.0, "5 mm");
+            let mut map = ScatterMap::new(&points, values).title(title).unit("Force (N)");
             if let Some(max) = max_newton {
                 map = map.max(max);
             }
@@ -55,8 +73,14 @@ pub fn tactile_bare(reading: &Reading, max_newton: f64, cell_px: usize) -> Optio
     )
 }
 
-/// The scene of a world: its bodies, and its sensors coloured by their readings.
+/// The largest force (N) on a taxel of a world's sensors.
+pub fn peak_newton(world: &World) -> f64 {
+    world.sensors().flat_map(|id| world.reading(id).values_newton).fold(0.0, f64::max)
+}
+
+/// The scene of a world: its bodies, and its sensors coloured by their readings on one scale up to [`peak_newton`].
 pub fn scene(world: &World) -> Scene {
+    let peak = peak_newton(world);
     let mut scene = Scene::new();
     if let Some(z_m) = world.parameters().ground_z_m {
         scene = scene.ground(z_m);
@@ -75,7 +99,6 @@ pub fn scene(world: &World) -> Scene {
     }
     for id in world.sensors() {
         let (sensor, reading) = (world.sensor(id), world.reading(id));
-        let peak = reading.values_newton.iter().copied().fold(0.0, f64::max);
         let (mesh, colours) = painted(sensor, &reading, peak);
         if reading.size.is_some() {
             // The base shows between the tiles.
@@ -92,12 +115,32 @@ pub fn view(world: &World, azimuth_deg: f64, elevation_deg: f64, width: usize, h
     scene.render(&Camera::framing(scene.bounds(), azimuth_deg, elevation_deg), width, height)
 }
 
+/// Adds x, y and z axes of `length_m` at a point.
+pub fn with_axes(scene: Scene, at: Vec3, length_m: f64) -> Scene {
+    [(Vec3::X, "x"), (Vec3::Y, "y"), (Vec3::Z, "z")].into_iter().fold(scene, |scene, (axis, name)| {
+        let tip = at + axis * length_m;
+        scene.arrow(at, tip, 0.03 * length_m, AXES).label(tip, name)
+    })
+}
+
+/// The largest of 1, 2 and 5 times a power of ten that is at most `value`: a round length of axes and arrows.
+pub fn round_down(value: f64) -> f64 {
+    let decade = 10f64.powf(value.max(1e-9).log10().floor());
+    decade * [5.0, 2.0, 1.0].into_iter().find(|step| step * decade <= value).unwrap_or(1.0)
+}
+
+/// A rendered scene as a figure: title, colour bar of the taxels' force up to `peak_newton`, and a caption.
+pub fn scene_figure(image: &Image, title: &str, peak_newton: f64, caption: &str) -> Image {
+    let shown = match peak_newton > 0.0 {
+        true => with_colour_bar(image, ColourMap::Ember, (0.0, peak_newton), "Force on a taxel (N)"),
+        false => image.clone(),
+    };
+    FigurePage::new(1).title(title).image(shown, caption).render()
+}
+
 /// The sensing surface as a mesh with a colour per vertex: dark where unloaded.
 pub fn painted(sensor: &Sensor, reading: &Reading, peak_newton: f64) -> (TriMesh, Vec<Rgb>) {
-    let paint = |value: f64| match value > 0.0 && peak_newton > 0.0 {
-        true => ColourMap::Ember.colour(0.15 + 0.85 * value / peak_newton),
-        false => [52, 56, 64],
-    };
+    let paint = |value: f64| ColourMap::Ember.colour(if peak_newton > 0.0 { value / peak_newton } else { 0.0 });
     let TaxelMesh { mut vertices, triangles, taxels } = sensor.taxel_mesh();
     if reading.size.is_some() {
         // 0.2 mm above the surface, whose colour shows between the tiles.
@@ -108,8 +151,14 @@ pub fn painted(sensor: &Sensor, reading: &Reading, peak_newton: f64) -> (TriMesh
     (mesh, colours)
 }
 
-/// Renders one object on one sensor, with the force of each taxel as an arrow.
-pub fn press_view(sensor: &Sensor, reading: &Reading, object: &TriMesh, sensor_from_object: &Pose) -> Image {
+/// A figure of one object on one sensor, with the force of each taxel as an arrow and the axes of the sensor frame.
+pub fn press_view(
+    sensor: &Sensor,
+    reading: &Reading,
+    object: &TriMesh,
+    sensor_from_object: &Pose,
+    title: &str,
+) -> Image {
     let peak = reading.values_newton.iter().copied().fold(0.0, f64::max);
     let (mesh, colours) = painted(sensor, reading, peak);
     let extent = sensor.surface().bounds().size();
@@ -131,5 +180,56 @@ pub fn press_view(sensor: &Sensor, reading: &Reading, object: &TriMesh, sensor_f
             scene = scene.arrow(*center - arrow, *center, 0.006 * size, FORCE);
         }
     }
-    scene.render(&Camera::framing(scene.bounds(), -60.0, 28.0), 900, 700)
+    let length_m = round_down(0.3 * size);
+    let corner = sensor.surface().bounds().min - Vec3::new(0.4, 0.4, 0.0) * length_m;
+    scene = with_axes(scene, corner, length_m);
+    let image = scene.render(&Camera::framing(scene.bounds(), -60.0, 28.0), 900, 700);
+    let longest = reading.forces_newton.iter().map(|force| force.length()).fold(0.0, f64::max);
+    let caption = format!(
+        "Axes of the sensor frame, {} mm long. Red arrows: force on a taxel, the longest {longest:.3} N.",
+        (length_m * 1e6).round() * 1e-3
+    );
+    scene_figure(&image, title, peak, &caption)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dermis_sensor::presets;
+
+    /// Mean pixel of the one loaded taxel in a tactile image.
+    fn pixel_of(sensor: &Sensor, taxel: usize) -> Vec2 {
+        let values: Vec<f64> = (0..sensor.taxels().len()).map(|i| f64::from(u8::from(i == taxel))).collect();
+        let image = tactile_values(sensor, &values, "one taxel", None);
+        let bright = ColourMap::Ember.colour(1.0);
+        // The colour bar is in the right part of the image.
+        let places = (0..image.width() * image.height()).map(|i| (i % image.width(), i / image.width()));
+        let hits: Vec<Vec2> = places
+            .filter(|&(x, y)| image.pixel(x, y) == bright && x + 90 < image.width())
+            .map(|(x, y)| Vec2::new(x as f64, y as f64))
+            .collect();
+        hits.iter().sum::<Vec2>() / hits.len() as f64
+    }
+
+    /// The taxel farther along x is farther right, the one farther along y is higher, on a grid and elsewhere.
+    #[test]
+    fn tactile_images_have_x_to_the_right_and_y_up() {
+        for name in ["wts0614", "shadow-fingertip"] {
+            let sensor = presets::find(name).unwrap().build(None).unwrap();
+            let centers = sensor.taxels().centers();
+            let farthest = |along: Vec3| {
+                let order = |a: &usize, b: &usize| centers[*a].dot(along).total_cmp(&centers[*b].dot(along));
+                pixel_of(&sensor, (0..centers.len()).max_by(order).unwrap())
+            };
+            assert!(farthest(Vec3::X).x > farthest(-Vec3::X).x + 50.0, "{name}");
+            assert!(farthest(Vec3::Y).y < farthest(-Vec3::Y).y - 50.0, "{name}");
+        }
+    }
+
+    #[test]
+    fn lengths_of_axes_are_round() {
+        for (given, round) in [(0.0137, 0.01), (0.0049, 0.002), (0.05, 0.05), (1.9, 1.0)] {
+            assert!((round_down(given) / round - 1.0).abs() < 1e-9, "{given}");
+        }
+    }
 }

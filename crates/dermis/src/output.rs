@@ -1,6 +1,6 @@
 //! Writes a set of files completely or not at all.
 
-use dermis_record::atomic_file::AtomicFile;
+use dermis_record::atomic_file::{self, AtomicFile};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -31,9 +31,9 @@ impl Output {
         self.files.push((name.into(), bytes.into()));
     }
 
-    /// Adds an image as PNG.
+    /// Adds a figure as PNG, with a palette where that loses nothing.
     pub fn add_image(&mut self, name: impl Into<PathBuf>, image: &dermis_draw::Image) {
-        self.add(name, image.encode_png());
+        self.add(name, image.encode_png_figure());
     }
 
     /// Names of the files, in the order they were added.
@@ -60,6 +60,10 @@ impl Output {
 
     /// Writes all files under temporary names, then renames them. On an error, removes all files that it wrote.
     pub fn commit(self, folder: &Path) -> Result<Vec<PathBuf>, OutputError> {
+        if folder.is_dir() {
+            // What a killed program has left.
+            let _ = atomic_file::sweep(folder);
+        }
         let mut made = missing_ancestors(folder);
         let mut staged = Vec::new();
         let mut written = Vec::new();

@@ -2,9 +2,11 @@
 
 mod recording;
 mod run_recorder;
+mod run_warnings;
 
 pub use recording::{BodyTrack, Recording, SensorRow, SensorTrack};
 pub use run_recorder::{DEFAULT_IMAGE_INTERVAL_S, RunRecorder};
+pub use run_warnings::RunWarnings;
 
 use crate::scene::Built;
 use dermis_record::RecordError;
@@ -74,6 +76,7 @@ pub fn run_into(
     run_recorder.as_deref_mut().map_or(Ok(()), |recorder| recorder.record(built))?;
     for step in 1..=steps {
         built.step()?;
+        recording.warnings.add(built);
         let phase = built.task.as_ref().map(|task| task.phase());
         recording.enter(phase, built.world.time_s());
         let progress =
@@ -90,5 +93,6 @@ pub fn run_into(
             break;
         }
     }
+    recording.warnings.finish(built);
     Ok(recording)
 }

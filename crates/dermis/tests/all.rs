@@ -2,3 +2,5 @@
 
 mod compare;
 mod dataset;
+mod limits;
+mod scene;

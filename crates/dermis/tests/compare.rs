@@ -28,7 +28,8 @@ fn differences_are_those_of_the_signals_not_of_their_times() {
     let aligned = compare(&a, &apart, &Options { from_start: true, ..Options::default() }).unwrap();
     assert!(aligned.signals[0].max_abs < 1e-5, "{}", aligned.signals[0].max_abs);
     let shifted = compare(&a, &b, &Options { shift_s: 0.25, ..Options::default() }).unwrap();
-    assert!((shifted.signals[0].over_time[10][3] - ((0.25f64.powi(2) + 1.0) / 2.0).sqrt()).abs() < 1e-9);
+    let offs = [0, 1].map(|component| shifted.signals[0].traces[component].rows[10][3]);
+    assert!((offs[0] + 0.25).abs() < 1e-9 && (offs[1] - 1.0).abs() < 1e-9, "{offs:?}");
 }
 
 #[test]
@@ -40,4 +41,37 @@ fn names_are_paired() {
     assert_eq!(compare(&a, &b, &pair("x", "y")).unwrap().signals[0].max_abs, 0.0);
     let message = compare(&a, &b, &pair("x", "z")).unwrap_err().to_string();
     assert!(message.contains("y.mcap has no \"z\"; it has y"), "{message}");
+}
+
+#[test]
+fn a_vector_and_a_number_are_refused_with_the_reason() {
+    let a = log("x", [0.0, 1.0].into_iter(), |t| [t, 2.0 * t]);
+    let single = SignalLog { name: "x".into(), width: 1, times_s: vec![0.0, 1.0], values: vec![0.0, 2.0] };
+    let b = Log { source: "b.csv".into(), signals: vec![single], ..Log::default() };
+    let message = compare(&a, &b, &Options::default()).unwrap_err().to_string();
+    assert!(message.contains("x has 2 and x 1 numbers per time"), "{message}");
+    let component = Options { pairs: vec![("x.1".into(), "x".into())], ..Options::default() };
+    assert_eq!(compare(&a, &b, &component).unwrap().signals[0].max_abs, 0.0);
+}
+
+/// A rotation by 1 rad/s and one that lags by 0.1 rad, whose quaternion changes sign on the way.
+#[test]
+fn orientations_are_compared_by_their_angle() {
+    let turning = |lag: f64, flips: bool| {
+        let times_s: Vec<f64> = (0..60).map(|i| 0.1 * f64::from(i)).collect();
+        let row = |(i, t): (usize, &f64)| {
+            let (sin, cos) = (0.5 * (t - lag)).sin_cos();
+            let sign = if flips && i % 2 == 1 { -1.0 } else { 1.0 };
+            [sign * cos, 0.0, 0.0, sign * sin]
+        };
+        let values = times_s.iter().enumerate().flat_map(row).collect();
+        let signal = SignalLog { name: "pad/orientation_wxyz".into(), width: 4, times_s, values };
+        Log { source: "a.mcap".into(), signals: vec![signal], ..Log::default() }
+    };
+    let found = compare(&turning(0.0, false), &turning(0.1, true), &Options { shift_s: 0.05, ..Options::default() });
+    let signal = &found.unwrap().signals[0];
+    assert_eq!((signal.unit, signal.traces.len()), ("deg", 1));
+    // A shift of 0.05 s adds 0.05 rad to the lag.
+    assert!((signal.max_abs - 0.15f64.to_degrees()).abs() < 0.01, "{}", signal.max_abs);
+    assert!((signal.range - 180.0).abs() < 6.0, "{}", signal.range);
 }

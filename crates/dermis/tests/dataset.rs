@@ -94,7 +94,11 @@ fn the_bytes_do_not_depend_on_how_a_set_is_made() {
             // Half-written files of a killed program have no effect.
             std::fs::create_dir_all(stopped.join("data")).unwrap();
             if runs == 2 {
-                std::fs::write(stopped.join("data/.x.host-1-1.part"), b"half").unwrap();
+                let part = stopped.join("data/.x.host-1-1.part");
+                std::fs::write(&part, b"half").unwrap();
+                // Young ones may belong to a running program.
+                let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+                std::fs::File::options().write(true).open(&part).unwrap().set_modified(old).unwrap();
             } else if runs == 1 {
                 std::fs::remove_dir(stopped.join("data")).unwrap();
             }

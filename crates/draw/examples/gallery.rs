@@ -25,7 +25,7 @@ fn heat_map() -> Image {
     HeatMap::new(6, 14, &values)
         .title("Sphere of 20 mm on a 14 × 6 pad")
         .unit("Pressure (kPa)")
-        .extent_mm(47.6, 20.4)
+        .extent_mm((-23.8, 23.8), (-10.2, 10.2))
         .arrows(&arrows)
         .render()
 }
@@ -51,8 +51,8 @@ fn plot() -> Image {
         .y_label("Force (N)")
         .log_x()
         .log_y()
-        .series(Series::line("sphere, F ∝ d√d", law(4.0, 1.5)).band(band))
-        .series(Series::line("flat punch, F ∝ d", law(6.0, 1.0)).style(LineStyle::Dashed))
+        .series(Series::line("sphere, F = k d√d", law(4.0, 1.5)).band(band))
+        .series(Series::line("flat punch, F = k d", law(6.0, 1.0)).style(LineStyle::Dashed))
         .series(Series::scatter("measured ± 20 %", measured).errors(measured.map(|m| 0.2 * m.1)))
         .render()
 }
@@ -81,7 +81,6 @@ fn scatter_map() -> Image {
         .title("Fingertip, unwrapped")
         .unit("Shear (kPa)")
         .map(ColourMap::Diverging)
-        .scale_bar(5.0, "5 mm")
         .render()
 }
 

@@ -1,11 +1,15 @@
 //! The colour bar of a map.
 
+use crate::Image;
 use crate::axis::Scale;
 use crate::canvas::Canvas;
-use crate::colour::{ColourMap, INK, SOFT};
+use crate::colour::{ColourMap, INK, PAPER, SOFT};
 use crate::rect::Rect;
 use crate::text::Font;
 use dermis_geometry::Vec2;
+
+/// Number of colours in a figure with a colour bar.
+const STEPS: f64 = 97.0;
 
 /// A colour map with its range of values and their unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +39,12 @@ impl Bar {
         self.map.colour((value - self.low) / (self.high - self.low))
     }
 
+    /// The colour of a value, rounded to one of [`STEPS`]: a figure of few colours is a small file.
+    pub fn step_colour(&self, value: f64) -> crate::Rgb {
+        let last = STEPS - 1.0;
+        self.map.colour(((value - self.low) / (self.high - self.low) * last).round() / last)
+    }
+
     fn label(&self, factor: &str) -> String {
         if factor.is_empty() { self.label.clone() } else { format!("{factor} {}", self.label) }
     }
@@ -53,9 +63,9 @@ impl Bar {
         let body = Rect::new(left + 18.0, top, left + 34.0, bottom);
         let rows = (bottom - top).max(1.0) as usize;
         for row in 0..rows {
-            let value = 1.0 - (row as f64 + 0.5) / rows as f64;
+            let value = self.high - (row as f64 + 0.5) / rows as f64 * (self.high - self.low);
             let y = top + row as f64;
-            canvas.rect(Rect::new(body.left, y, body.right, y + 1.0), self.map.colour(value));
+            canvas.rect(Rect::new(body.left, y, body.right, y + 1.0), self.step_colour(value));
         }
         canvas.frame(Rect::new(body.left - 0.5, top - 0.5, body.right + 0.5, bottom + 0.5), 1.0, SOFT);
         let ticks = Scale::Linear.ticks(self.low, self.high, tick_count(bottom - top));
@@ -74,6 +84,18 @@ impl Bar {
 
 fn tick_count(height: f64) -> usize {
     ((height / 44.0) as usize).clamp(2, 8)
+}
+
+/// The image with a colour bar on its right: `map` from `low` to `high`, labelled with quantity and unit.
+pub fn with_colour_bar(image: &Image, map: ColourMap, (low, high): (f64, f64), label: &str) -> Image {
+    const MARGIN: usize = 14;
+    let bar = Bar::spanning(map, &[], Some((low, high)), label);
+    let (width, height) = (image.width() as f64, image.height() as f64);
+    let mut figure =
+        Image::new((width + bar.room(height)).ceil() as usize + MARGIN, image.height() + 2 * MARGIN, PAPER);
+    figure.blit(image, 0, MARGIN as i64);
+    bar.draw(&mut Canvas::new(&mut figure), width, MARGIN as f64, MARGIN as f64 + height);
+    figure
 }
 
 /// Builder methods for the fields `title`, `unit`, `map` and `range` of a map with a colour bar.

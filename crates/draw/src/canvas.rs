@@ -1,14 +1,13 @@
-//! Anti-aliased shapes on an image.
+//! Anti-aliased shapes on an image, rasterised by tiny-skia.
 //!
 //! Coordinates are in pixels, `x` to the right and `y` down; integers lie on the borders between pixels: the centre of
-//! the upper left pixel is (0.5, 0.5). Each shape is first rendered to a coverage mask, which is then blended over the
-//! image once, so that a translucent line is not darker where it crosses itself.
+//! the upper left pixel is (0.5, 0.5). Each shape is one path that is blended over the image once, so that a
+//! translucent line is not darker where it crosses itself.
 
-use crate::dash::dashes;
-use crate::mask::{Mask, band_coverage};
 use crate::rect::Rect;
 use crate::{Image, Rgb};
 use dermis_geometry::Vec2;
+use tiny_skia::{FillRule, LineCap, LineJoin, Mask, Path, PathBuilder, Stroke, StrokeDash, Transform};
 
 /// A colour with its opacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,68 +71,42 @@ impl<'a> Canvas<'a> {
 
     /// Draws several lines as one shape: overlaps are painted once.
     pub fn strokes(&mut self, lines: &[&[Vec2]], width: f64, ink: impl Into<Ink>) {
-        let half = width.max(0.0) / 2.0;
-        let points = lines.iter().flat_map(|line| line.iter().copied());
-        let Some(mut mask) = Mask::around(points, half + 1.0, self.clip) else { return };
-        for line in lines {
-            match line {
-                [point] => mask.add_capsule(*point, *point, half),
-                _ => line.windows(2).for_each(|ends| mask.add_capsule(ends[0], ends[1], half)),
-            }
-        }
-        self.lay(&mask, ink.into());
+        self.stroke(path_of(lines), width, ink);
     }
 
     /// Draws a dashed line; `pattern` holds lengths on, off, on, off … in pixels.
     pub fn dashed(&mut self, points: &[Vec2], width: f64, pattern: &[f64], ink: impl Into<Ink>) {
-        let period: f64 = pattern.iter().sum();
-        if pattern.iter().any(|&p| p < 0.0) || period.is_nan() || period < 0.5 {
-            return self.polyline(points, width, ink);
-        }
-        let reach =
-            Rect::new(self.clip.left - width, self.clip.top - width, self.clip.right + width, self.clip.bottom + width);
-        let dashes = dashes(points, pattern, reach);
-        let lines: Vec<&[Vec2]> = dashes.iter().map(Vec::as_slice).collect();
-        self.strokes(&lines, width, ink);
+        let dash = StrokeDash::new(pattern.iter().map(|&length| length as f32).collect(), 0.0);
+        let path = path_of(&[points]).and_then(|path| dash.map_or(Some(path.clone()), |dash| path.dash(&dash, 1.0)));
+        self.stroke(path, width, ink);
     }
 
     /// Fills a polygon by the nonzero winding rule.
     pub fn polygon(&mut self, corners: &[Vec2], ink: impl Into<Ink>) {
-        if corners.len() < 3 || corners.iter().any(|c| !c.is_finite()) {
-            return;
+        if corners.iter().all(|corner| corner.is_finite()) {
+            self.fill(path_of(&[corners]), ink);
         }
-        let Some(mut mask) = Mask::around(corners.iter().copied(), 1.0, self.clip) else { return };
-        mask.add_polygon(corners);
-        self.lay(&mask, ink.into());
     }
 
     /// Fills a disc.
     pub fn disc(&mut self, centre: Vec2, radius: f64, ink: impl Into<Ink>) {
-        self.line(centre, centre, 2.0 * radius, ink);
+        self.fill(PathBuilder::from_circle(centre.x as f32, centre.y as f32, radius as f32), ink);
     }
 
     /// Draws a circle as a line.
     pub fn circle(&mut self, centre: Vec2, radius: f64, width: f64, ink: impl Into<Ink>) {
-        let Some(mut mask) = Mask::around([centre], radius + width / 2.0 + 1.0, self.clip) else { return };
-        mask.add(|point| band_coverage(((point - centre).length() - radius).abs(), width / 2.0));
-        self.lay(&mask, ink.into());
+        self.stroke(PathBuilder::from_circle(centre.x as f32, centre.y as f32, radius as f32), width, ink);
     }
 
     /// Fills a rectangle.
     pub fn rect(&mut self, rect: Rect, ink: impl Into<Ink>) {
-        let corners = [Vec2::new(rect.left, rect.top), Vec2::new(rect.right, rect.bottom)];
-        let Some(mut mask) = Mask::around(corners, 1.0, self.clip) else { return };
-        let overlap = |middle: f64, low: f64, high: f64| ((middle + 0.5).min(high) - (middle - 0.5).max(low)).max(0.0);
-        mask.add(|point| overlap(point.x, rect.left, rect.right) * overlap(point.y, rect.top, rect.bottom));
-        self.lay(&mask, ink.into());
+        self.polygon(&corners(rect), ink);
     }
 
     /// Draws the border of a rectangle, centred on its sides.
     pub fn frame(&mut self, rect: Rect, width: f64, ink: impl Into<Ink>) {
-        let corner =
-            [(rect.left, rect.top), (rect.right, rect.top), (rect.right, rect.bottom), (rect.left, rect.bottom)];
-        let corner = corner.map(|(x, y)| Vec2::new(x, y));
-        self.polyline(&[corner[0], corner[1], corner[2], corner[3], corner[0]], width, ink);
+        let [a, b, c, d] = corners(rect);
+        self.polyline(&[a, b, c, d, a], width, ink);
     }
 
     /// Draws an arrow with a filled head; an arrow shorter than its head is scaled down as a whole.
@@ -147,36 +120,63 @@ impl<'a> Canvas<'a> {
         let width = width.min(length / 3.0);
         let head = (4.2 * width).min(0.75 * length);
         let neck = to - along * head;
-        let Some(mut mask) = Mask::around([from, to], head + width + 1.0, self.clip) else { return };
-        mask.add_capsule(from, neck + along * (0.3 * head), width / 2.0);
-        mask.add_polygon(&[
-            to,
-            neck + across * (0.48 * head),
-            neck + along * (0.18 * head),
-            neck - across * (0.48 * head),
-        ]);
-        self.lay(&mask, ink);
+        self.line(from, neck + along * (0.3 * head), width, ink);
+        let side = across * (0.48 * head);
+        self.polygon(&[to, neck + side, neck + along * (0.18 * head), neck - side], ink);
     }
 
-    fn lay(&mut self, mask: &Mask, ink: Ink) {
-        for row in 0..mask.height {
-            for column in 0..mask.width {
-                let share = f64::from(mask.coverage[row * mask.width + column]) * ink.alpha;
-                if share <= 0.0 {
-                    continue;
-                }
-                let (x, y) = (mask.left + column, mask.top + row);
-                let below = self.image.pixel(x, y);
-                self.image.set(x, y, mix(below, ink.colour, share));
-            }
+    fn stroke(&mut self, path: Option<Path>, width: f64, ink: impl Into<Ink>) {
+        let stroke =
+            Stroke { width: width as f32, line_cap: LineCap::Round, line_join: LineJoin::Round, ..Stroke::default() };
+        self.fill(path.and_then(|path| path.stroke(&stroke, 1.0)), ink);
+    }
+
+    /// Blends the inside of a path over the image; `None` is a path without extent.
+    fn fill(&mut self, path: Option<Path>, ink: impl Into<Ink>) {
+        let Some(path) = path else { return };
+        let (ink, bounds) = (ink.into(), path.bounds());
+        let left = f64::from(bounds.left()).floor().max(self.clip.left);
+        let top = f64::from(bounds.top()).floor().max(self.clip.top);
+        let right = f64::from(bounds.right()).ceil().min(self.clip.right);
+        let bottom = f64::from(bounds.bottom()).ceil().min(self.clip.bottom);
+        // `as` turns a negative size into zero, for which there is no mask.
+        let Some(mut mask) = Mask::new((right - left) as u32, (bottom - top) as u32) else { return };
+        let move_to_mask = Transform::from_translate(-left as f32, -top as f32);
+        mask.fill_path(&path, FillRule::Winding, true, move_to_mask);
+        let width = mask.width() as usize;
+        for (i, &coverage) in mask.data().iter().enumerate().filter(|(_, coverage)| **coverage > 0) {
+            let (x, y) = (left as i64 + (i % width) as i64, top as i64 + (i / width) as i64);
+            self.blend(x, y, f64::from(coverage) / 255.0, ink);
+        }
+    }
+
+    /// Blends `ink` over a share of one pixel; a pixel outside the clip is ignored.
+    pub(crate) fn blend(&mut self, x: i64, y: i64, share: f64, ink: Ink) {
+        let inside = |v: i64, low: f64, high: f64| v as f64 >= low && (v as f64) < high;
+        if inside(x, self.clip.left, self.clip.right) && inside(y, self.clip.top, self.clip.bottom) {
+            let (x, y, share) = (x as usize, y as usize, (share * ink.alpha).clamp(0.0, 1.0));
+            let below = self.image.pixel(x, y);
+            let mixed = |i: usize| f64::from(below[i]) * (1.0 - share) + f64::from(ink.colour[i]) * share;
+            self.image.set(x, y, std::array::from_fn(|i| mixed(i).round() as u8));
         }
     }
 }
 
-/// Blends `share` of `above` over `below`.
-pub(crate) fn mix(below: Rgb, above: Rgb, share: f64) -> Rgb {
-    let share = share.clamp(0.0, 1.0);
-    std::array::from_fn(|i| (f64::from(below[i]) * (1.0 - share) + f64::from(above[i]) * share).round() as u8)
+/// One path of several lines; a line breaks where a coordinate is not finite.
+fn path_of(lines: &[&[Vec2]]) -> Option<Path> {
+    let mut path = PathBuilder::new();
+    for run in lines.iter().flat_map(|line| line.split(|point| !point.is_finite())) {
+        for (i, point) in run.iter().enumerate() {
+            let (x, y) = (point.x as f32, point.y as f32);
+            if i == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
+        }
+    }
+    path.finish()
+}
+
+fn corners(rect: Rect) -> [Vec2; 4] {
+    [(rect.left, rect.top), (rect.right, rect.top), (rect.right, rect.bottom), (rect.left, rect.bottom)]
+        .map(|(x, y)| Vec2::new(x, y))
 }
 
 #[cfg(test)]

@@ -126,9 +126,15 @@ mod tests {
         assert_eq!(image.pixel(18, 16), PAPER);
     }
 
+    /// A page without images is blank except for its title.
     #[test]
-    fn an_empty_page_renders() {
-        FigurePage::new(0).render();
-        FigurePage::new(3).title("nothing yet").captions_above().render();
+    fn an_empty_page_is_blank_and_as_wide_as_its_title() {
+        let dark = |image: &Image| image.pixels().iter().filter(|pixel| pixel[0] < 128).count();
+        let blank = FigurePage::new(0).render();
+        assert_eq!((blank.height(), dark(&blank)), (32, 0));
+        let titled = FigurePage::new(3).title("nothing yet").captions_above().render();
+        assert!(dark(&titled) > 50, "{}", dark(&titled));
+        let width = Font::new(19.0).bold().width("nothing yet");
+        assert!((titled.width() as f64 - width - 32.0).abs() <= 1.0 && titled.height() == 32 + 36);
     }
 }

@@ -1,9 +1,10 @@
 //! Heat maps of grids of values.
 
-use crate::axis::{Scale, number};
+use crate::axis::number;
 use crate::bar::{Bar, colour_bar_methods};
 use crate::canvas::{Canvas, Ink};
 use crate::colour::{ColourMap, INK, PAPER, SOFT, lightness};
+use crate::map_axes::{FOOT, MapAxes};
 use crate::rect::Rect;
 use crate::text::Font;
 use crate::{Image, Rgb};
@@ -19,8 +20,7 @@ pub struct HeatMap {
     unit: String,
     map: ColourMap,
     range: Option<(f64, f64)>,
-    extent_mm: Option<(f64, f64)>,
-    axis_labels: (String, String),
+    axes: Option<MapAxes>,
     decimals: Option<usize>,
     arrows: Vec<Vec2>,
     arrow_full: Option<f64>,
@@ -42,8 +42,7 @@ impl HeatMap {
             unit: String::new(),
             map: ColourMap::default(),
             range: None,
-            extent_mm: None,
-            axis_labels: ("x (mm)".into(), "y (mm)".into()),
+            axes: None,
             decimals: None,
             arrows: Vec::new(),
             arrow_full: None,
@@ -54,15 +53,10 @@ impl HeatMap {
 
     colour_bar_methods!();
 
-    /// Shows axes: the cells span `x_mm` from left to right and `y_mm` from top to bottom.
-    pub fn extent_mm(mut self, x_mm: f64, y_mm: f64) -> Self {
-        self.extent_mm = Some((x_mm, y_mm));
-        self
-    }
-
-    /// Sets the labels of the axes, by default `x (mm)` and `y (mm)`.
-    pub fn axis_labels(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
-        self.axis_labels = (x.into(), y.into());
+    /// Shows axes in millimetres: the cells span `x` from left to right and `y` from bottom to top, so that row 0 is at
+    /// the largest y.
+    pub fn extent_mm(mut self, x: (f64, f64), y: (f64, f64)) -> Self {
+        self.axes = Some(MapAxes::mm(x, y));
         self
     }
 
@@ -111,14 +105,7 @@ impl HeatMap {
             return Vec2::ZERO;
         }
         let top = if self.title.is_empty() { 16.0 } else { 44.0 };
-        let left = match self.extent_mm {
-            None => 16.0,
-            Some((_, y_mm)) => {
-                let labels = Scale::Linear.ticks(0.0, y_mm, 4).labels;
-                let widest = labels.iter().map(|l| Font::new(13.0).width(l)).fold(0.0, f64::max);
-                42.0 + widest
-            }
-        };
+        let left = self.axes.as_ref().map_or(16.0, |axes| axes.left(self.side() * self.rows as f64));
         Vec2::new(left, top)
     }
 
@@ -129,46 +116,56 @@ impl HeatMap {
         Rect::new(left, top, left + side, top + side)
     }
 
+    /// Pixel of a point of the plane (mm) in the image; `None` without [`HeatMap::extent_mm`].
+    pub fn pixel_of_mm(&self, point: Vec2) -> Option<Vec2> {
+        self.axes.as_ref().map(|axes| axes.place(self.body(), point))
+    }
+
+    /// Area of all cells in the image (px).
+    fn body(&self) -> Rect {
+        let (first, last) = (self.cell_rect(0, 0), self.cell_rect(self.rows - 1, self.cols - 1));
+        Rect::new(first.left, first.top, last.right, last.bottom)
+    }
+
     /// Colour of a cell that has a value.
     pub fn cell_colour(&self, row: usize, col: usize) -> Rgb {
-        self.bar().colour(self.values[row * self.cols + col])
+        let (bar, value) = (self.bar(), self.values[row * self.cols + col]);
+        if self.bare { bar.colour(value) } else { bar.step_colour(value) }
     }
 
     /// Draws the map.
     pub fn render(&self) -> Image {
-        let (side, origin, bar) = (self.side(), self.origin(), self.bar());
-        let last = self.cell_rect(self.rows - 1, self.cols - 1);
-        let body = Rect::new(origin.x, origin.y, last.right, last.bottom);
+        let (side, body, bar) = (self.side(), self.body(), self.bar());
         if self.bare {
             let mut image = Image::new(body.right as usize, body.bottom as usize, PAPER);
             let mut canvas = Canvas::new(&mut image);
-            self.draw_cells(&mut canvas, &bar, side);
+            self.draw_cells(&mut canvas, side);
             canvas.frame(Rect::new(0.5, 0.5, body.right - 0.5, body.bottom - 0.5), 1.0, [190, 194, 200]);
             return image;
         }
         let title_font = Font::new(17.0).bold();
-        let foot = if self.extent_mm.is_some() { 52.0 } else { 16.0 };
+        let foot = if self.axes.is_some() { FOOT } else { 16.0 };
         let width = (body.right + bar.room(body.height()) + 14.0).max(title_font.width(&self.title) + 32.0);
         let mut image = Image::new(width.ceil() as usize, (body.bottom + foot) as usize, PAPER);
         let mut canvas = Canvas::new(&mut image);
-        self.draw_cells(&mut canvas, &bar, side);
+        self.draw_cells(&mut canvas, side);
         canvas.frame(Rect::new(body.left - 0.5, body.top - 0.5, body.right + 0.5, body.bottom + 0.5), 1.0, SOFT);
         bar.draw(&mut canvas, body.right, body.top, body.bottom);
         canvas.text(Vec2::new(body.left - 2.0, 29.0), &self.title, title_font, INK);
-        if let Some((x_mm, y_mm)) = self.extent_mm {
-            self.draw_axes(&mut canvas, body, x_mm, y_mm);
+        if let Some(axes) = &self.axes {
+            axes.draw(&mut canvas, body);
         }
         image
     }
 
-    fn draw_cells(&self, canvas: &mut Canvas, bar: &Bar, side: f64) {
+    fn draw_cells(&self, canvas: &mut Canvas, side: f64) {
         let cells = || (0..self.rows).flat_map(|row| (0..self.cols).map(move |col| (row, col)));
         for (row, col) in cells() {
             let (rect, value) = (self.cell_rect(row, col), self.values[row * self.cols + col]);
             if value.is_nan() {
                 hatch(canvas, rect);
             } else {
-                canvas.rect(rect, bar.colour(value));
+                canvas.rect(rect, self.cell_colour(row, col));
             }
             if side >= 9.0 {
                 let line = Ink::new([96, 104, 116], 0.22);
@@ -205,30 +202,6 @@ impl HeatMap {
         let baseline = (rect.top + rect.bottom + font.cap_height()) / 2.0;
         canvas.text(Vec2::new((rect.left + rect.right) / 2.0, baseline), &text, font, ink);
     }
-
-    fn draw_axes(&self, canvas: &mut Canvas, body: Rect, x_mm: f64, y_mm: f64) {
-        let font = Font::new(13.0);
-        let ticks = Scale::Linear.ticks(0.0, x_mm, ((body.width() / 70.0) as usize).clamp(1, 8));
-        for (value, label) in ticks.at.iter().zip(&ticks.labels) {
-            let x = (body.left + value / x_mm * body.width()).round();
-            canvas.rect(Rect::new(x - 1.0, body.bottom + 1.0, x, body.bottom + 5.0), SOFT);
-            canvas.text(Vec2::new(x, body.bottom + 20.0), label, font.middle(), INK);
-        }
-        let ticks = Scale::Linear.ticks(0.0, y_mm, ((body.height() / 50.0) as usize).clamp(1, 8));
-        let mut widest: f64 = 0.0;
-        for (value, label) in ticks.at.iter().zip(&ticks.labels) {
-            let y = (body.top + value / y_mm * body.height()).round();
-            canvas.rect(Rect::new(body.left - 5.0, y - 1.0, body.left - 1.0, y), SOFT);
-            let at = Vec2::new(body.left - 7.0, y + (font.cap_height() / 2.0).floor());
-            canvas.text(at, label, font.right(), INK);
-            widest = widest.max(font.width(label));
-        }
-        let (x_label, y_label) = &self.axis_labels;
-        let label = Font::new(14.0).middle();
-        canvas.text(Vec2::new((body.left + body.right) / 2.0, body.bottom + 42.0), x_label, label, INK);
-        let left = body.left - 7.0 - widest - 10.0;
-        canvas.text(Vec2::new(left, (body.top + body.bottom) / 2.0), y_label, label.upwards(), INK);
-    }
 }
 
 /// Draws a cell without a value: pale, with diagonal lines.
@@ -256,16 +229,22 @@ mod tests {
     fn cells_have_their_colours_with_row_zero_on_top_and_column_zero_left() {
         let values = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
         for bare in [false, true] {
-            let mut map = HeatMap::new(2, 3, &values).map(ColourMap::Grey).title("cells").extent_mm(12.0, 8.0);
+            let mut map =
+                HeatMap::new(2, 3, &values).map(ColourMap::Grey).title("cells").extent_mm((-6.0, 6.0), (-4.0, 4.0));
             map.bare = bare;
             let image = map.render();
             let mut places = Vec::new();
             for row in 0..2 {
                 for col in 0..3 {
                     let (x, y) = middle(map.cell_rect(row, col));
-                    let grey = (255.0 * (1.0 - values[row * 3 + col] / 5.0)).round() as u8;
-                    assert_eq!(image.pixel(x, y), [grey; 3], "row {row} col {col}");
+                    let grey = 255.0 * (1.0 - values[row * 3 + col] / 5.0);
+                    // A figure has steps of 1/96 of its scale, bare cells all 256 greys.
+                    let tolerance = if bare { 0.5 } else { 1.5 };
+                    assert!((f64::from(image.pixel(x, y)[0]) - grey).abs() <= tolerance, "row {row} col {col}");
                     places.push((x, y));
+                    let mm = Vec2::new(col as f64 * 4.0 - 4.0, 2.0 - row as f64 * 4.0);
+                    let named = map.pixel_of_mm(mm).unwrap();
+                    assert_eq!((named.x as usize, named.y as usize), (x, y), "x to the right, y up");
                 }
             }
             assert!(places[0].0 < places[1].0 && places[0].1 == places[1].1);
@@ -278,7 +257,7 @@ mod tests {
         let map = HeatMap::new(1, 2, &[1.0]).map(ColourMap::Grey).max(2.0);
         let image = map.render();
         let (x, y) = middle(map.cell_rect(0, 0));
-        assert_eq!(image.pixel(x, y), [128; 3]);
+        assert!(image.pixel(x, y)[0].abs_diff(128) <= 1);
         let (x, y) = middle(map.cell_rect(0, 1));
         assert!(image.pixel(x, y)[0] >= 190);
     }
@@ -288,7 +267,11 @@ mod tests {
         let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e308];
         let arrows = [Vec2::NAN, Vec2::INFINITY, Vec2::ZERO, Vec2::X, -Vec2::Y, Vec2::ONE];
         for values in [&odd[..], &[], &[f64::NAN; 6], &[0.0; 6]] {
-            let map = HeatMap::new(2, 3, values).arrows(&arrows).cell_values(2).extent_mm(0.0, f64::NAN).max(f64::NAN);
+            let map = HeatMap::new(2, 3, values)
+                .arrows(&arrows)
+                .cell_values(2)
+                .extent_mm((0.0, 0.0), (0.0, f64::NAN))
+                .max(f64::NAN);
             assert_eq!(map.render().encode_png(), map.render().encode_png());
         }
         HeatMap::new(0, 0, &[]).render();

@@ -1,6 +1,6 @@
 //! Figures: heat maps, plots and rendered scenes.
 //!
-//! Renders images in pure Rust without fonts, windows or a GPU; the same input gives the same bytes. A [`HeatMap`], a
+//! Renders images in pure Rust with an embedded font, without windows or a GPU; the same input gives the same bytes. A [`HeatMap`], a
 //! [`ScatterMap`], a [`Plot`] or a [`Scene`] of meshes ([`TriMesh`](dermis_geometry::TriMesh)) renders to an [`Image`],
 //! and a [`FigurePage`] arranges several images with captions.
 
@@ -9,15 +9,13 @@ mod bar;
 mod camera;
 mod canvas;
 pub mod colour;
-mod dash;
 mod facet;
 mod figure_page;
-mod glyphs;
 mod heat;
 mod legend;
 mod light;
+mod map_axes;
 mod marker;
-mod mask;
 mod material;
 mod plot;
 mod raster;
@@ -30,6 +28,7 @@ mod text;
 mod view;
 
 pub use axis::{Scale, Ticks};
+pub use bar::with_colour_bar;
 pub use camera::Camera;
 pub use canvas::{Canvas, Ink};
 pub use colour::{ColourMap, PALETTE};

@@ -6,6 +6,7 @@ use crate::colour::{INK, PAPER, linear_from_rgb};
 use crate::facet::facets;
 use crate::light::Light;
 use crate::material::Material;
+use crate::rect::Rect;
 use crate::text::Font;
 use crate::view::{Triangle, View};
 use crate::{Image, Rgb, solid};
@@ -118,7 +119,9 @@ impl Scene {
             canvas.line(pixel, end, 1.2, INK);
             canvas.disc(pixel, 2.6, INK);
             let at = end + Vec2::new(3.0, 3.0);
-            canvas.text_with_halo(at, text, font, INK, Ink::new(PAPER, 0.75));
+            let back = Rect::new(at.x - 3.0, at.y - 14.0, at.x + font.width(text) + 3.0, at.y + 5.0);
+            canvas.rect(back, Ink::new(PAPER, 0.7));
+            canvas.text(at, text, font, INK);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A point cloud as a solid: the union of equal balls about its points.
 
-use crate::shapes::{MAX_TRIANGLES, ShapeError};
+use crate::limits::MAX_TRIANGLES;
+use crate::shapes::ShapeError;
 use crate::{Bounds, TriMesh, Vec3};
 
 /// Equal balls about the points of a cloud; the solid is their union. Points closer to each other than the radius form

@@ -30,7 +30,12 @@ pub use write::{write_obj, write_stl};
 use crate::{MeshError, TetMesh, TriMesh, Vec3};
 use raw_mesh::RawMesh;
 use std::fmt;
+use std::io::Read;
 use std::path::Path;
+
+/// The largest file that is read, and the largest sum of the buffers of a glTF file (bytes): 50 million triangles as
+/// text.
+const MAX_BYTES: u64 = 16 << 30;
 
 /// Options for reading a mesh file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,17 +112,14 @@ impl fmt::Debug for Format {
 /// The path becomes the name of the mesh. External buffers of a glTF file are read from its folder.
 pub fn read(path: &Path, import: &Import) -> Result<TriMesh, FileError> {
     let file = path.display().to_string();
-    let metadata = std::fs::metadata(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
-    if metadata.is_dir() {
-        return Err(Problem::IsDirectory.in_file(&file));
-    }
+    check_regular(path).map_err(|problem| problem.in_file(&file))?;
     let Some(format) = Format::from_path(path) else {
         let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
         return Err(Problem::UnknownExtension { extension }.in_file(&file));
     };
     // Checks the unit before reading the file.
     unit_of(&file, format, import)?;
-    let bytes = std::fs::read(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
+    let bytes = read_regular(path, u64::MAX).map_err(|problem| problem.in_file(&file))?;
     let folder = path.parent().unwrap_or(Path::new(""));
     parse_with(&file, format, &bytes, import, &gltf::External::Folder(folder))
 }
@@ -150,7 +152,7 @@ pub fn read_tets(path: &Path, unit: LengthUnit) -> Result<TetMesh, FileError> {
             return Err(Problem::UnknownTetExtension { extension }.in_file(&file));
         }
     };
-    let bytes = std::fs::read(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
+    let bytes = read_regular(path, u64::MAX).map_err(|problem| problem.in_file(&file))?;
     parse_tets(&file, format, &bytes, unit)
 }
 
@@ -165,6 +167,27 @@ pub fn parse_tets(name: &str, format: TetFormat, bytes: &[u8], unit: LengthUnit)
     }
     .map_err(|error| error.in_file(name))?;
     mesh.finish(name, unit)
+}
+
+/// Refuses folders, devices, pipes and files of more than [`MAX_BYTES`]: reading a device may never end.
+fn check_regular(path: &Path) -> Result<(), Problem> {
+    let metadata = std::fs::metadata(path).map_err(|error| Problem::from_io(&error))?;
+    match metadata.len() {
+        _ if metadata.is_dir() => Err(Problem::IsDirectory),
+        _ if !metadata.is_file() => Err(Problem::NotRegular),
+        claimed if claimed > MAX_BYTES => Err(Problem::TooLarge { what: "bytes", claimed, limit: MAX_BYTES }),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a regular file, at most its first `max_bytes`.
+fn read_regular(path: &Path, max_bytes: u64) -> Result<Vec<u8>, Problem> {
+    check_regular(path)?;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)
+        .and_then(|file| file.take(max_bytes.min(MAX_BYTES)).read_to_end(&mut bytes))
+        .map_err(|error| Problem::from_io(&error))?;
+    Ok(bytes)
 }
 
 fn parse_with(

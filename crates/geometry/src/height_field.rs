@@ -1,6 +1,11 @@
 //! Height maps of surfaces over a plane.
 
-use crate::{Pose, Surface, Vec2, Vec3};
+use crate::{Bounds, Pose, Primitive, Ray, Surface, Vec2, Vec3};
+
+/// Fraction of a cell added on every side of a triangle before its cells are searched; the exact test follows.
+const SLACK: f64 = 5e-3;
+/// Number of samples of a cell under a cliff along each axis.
+const SAMPLES: usize = 6;
 
 /// A regular grid of square cells in the plane z = 0, row 0 at +y, column 0 at −x.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +27,8 @@ pub struct HeightField {
     pub grid: HeightGrid,
     /// Heights (m) above z = 0, row by row; infinite without a surface.
     pub heights_m: Vec<f64>,
+    /// Fraction of each cell that the object covers: below 1 only where it reaches below z = 0 under a cliff.
+    pub covered: Vec<f64>,
 }
 
 impl HeightGrid {
@@ -59,17 +66,23 @@ impl HeightGrid {
 impl HeightField {
     /// A height field without a surface.
     pub fn empty(grid: HeightGrid) -> Self {
-        Self { grid, heights_m: vec![f64::INFINITY; grid.rows * grid.cols] }
+        let cells = grid.rows * grid.cols;
+        Self { grid, heights_m: vec![f64::INFINITY; cells], covered: vec![1.0; cells] }
     }
 
     /// Samples a function of x and y (m) at the cell centres.
     pub fn from_fn(grid: HeightGrid, height_m: impl Fn(f64, f64) -> f64) -> Self {
         let cells = (0..grid.rows).flat_map(|row| (0..grid.cols).map(move |col| (row, col)));
-        Self { grid, heights_m: cells.map(|(row, col)| height_m(grid.x_m(col), grid.y_m(row))).collect() }
+        let heights_m = cells.map(|(row, col)| height_m(grid.x_m(col), grid.y_m(row))).collect();
+        Self { grid, heights_m, covered: vec![1.0; grid.rows * grid.cols] }
     }
 
-    /// Rasterises a surface as seen along +z from below. The height of a cell is that of the triangle over its centre,
-    /// to rounding. A centre under an edge or a corner belongs to all triangles there, so a closed mesh leaves no gap.
+    /// Rasterises a surface as seen along +z from below. The height of a cell is that of the surface over its centre, to
+    /// rounding; a primitive is evaluated in closed form. A centre under an edge or a corner of a mesh belongs to all
+    /// triangles there, so a closed mesh leaves no gap.
+    ///
+    /// A cell under a cliff, such as the rim of a punch, holds the fraction of its area where the object reaches below
+    /// z = 0, and the average height there. Without this the rim would be a staircase of whole cells.
     pub fn of_surface(grid: HeightGrid, surface: &Surface, grid_from_surface: &Pose) -> Self {
         let mut field = Self::empty(grid);
         field.lower(surface, grid_from_surface, f64::INFINITY);
@@ -77,37 +90,111 @@ impl HeightField {
     }
 
     /// Rasterises a surface as [`HeightField::of_surface`] does and keeps the lower height of each cell. Returns
-    /// whether any cell became lower. Skips triangles that lie entirely above `max_m`.
+    /// whether any cell became lower. Skips parts that lie entirely above `max_m`.
     pub fn lower(&mut self, surface: &Surface, grid_from_surface: &Pose, max_m: f64) -> bool {
-        let mesh = surface.mesh();
-        let corners: Vec<Vec3> = mesh.vertices().iter().map(|&v| grid_from_surface.transform_point(v)).collect();
-        // On a closed mesh an upward face is never the lowest.
-        let only_downward = surface.is_closed();
+        let mut own = Self::empty(self.grid);
+        match surface.primitive() {
+            Some(primitive) => own.enter(primitive, grid_from_surface, max_m),
+            None => own.draw_mesh(surface, grid_from_surface, max_m),
+        }
+        own.average_cliffs(surface, grid_from_surface);
         let mut fell = false;
-        for triangle in mesh.triangles() {
-            let [a, b, c] = triangle.map(|i| corners[i as usize]);
-            if a.z > max_m && b.z > max_m && c.z > max_m {
-                continue;
+        for (i, (height, covered)) in own.heights_m.into_iter().zip(own.covered).enumerate() {
+            if height < self.heights_m[i] {
+                (self.heights_m[i], self.covered[i]) = (height, covered);
+                fell = true;
             }
-            fell |= self.draw(a, b, c, only_downward);
         }
         fell
     }
 
-    fn draw(&mut self, a: Vec3, b: Vec3, c: Vec3, only_downward: bool) -> bool {
+    /// The heights at which vertical lines through the cell centres enter a primitive.
+    fn enter(&mut self, primitive: &Primitive, grid_from_primitive: &Pose, max_m: f64) {
+        let (grid, infinite) = (self.grid, Vec3::splat(f64::INFINITY));
+        let below = Bounds { min: -infinite, max: Vec3 { z: max_m, ..infinite } };
+        let Some(Bounds { min, max }) = primitive.bounds_in(grid_from_primitive, &below) else { return };
+        let rows = HeightGrid::span(grid.row_of(max.y) - SLACK, grid.row_of(min.y) + SLACK, grid.rows);
+        let cols = HeightGrid::span(grid.col_of(min.x) - SLACK, grid.col_of(max.x) + SLACK, grid.cols);
+        let (Some((first_row, last_row)), Some((first_col, last_col))) = (rows, cols) else { return };
+        let primitive_from_grid = grid_from_primitive.inverse();
+        let up = primitive_from_grid.transform_vector(Vec3::Z);
+        for row in first_row..=last_row {
+            for col in first_col..=last_col {
+                let foot = primitive_from_grid.transform_point(grid.cell_center(row, col).extend(0.0));
+                if let Some(height) = primitive.enter(foot, up) {
+                    self.heights_m[row * grid.cols + col] = height;
+                }
+            }
+        }
+    }
+
+    fn draw_mesh(&mut self, surface: &Surface, grid_from_surface: &Pose, max_m: f64) {
+        let mesh = surface.mesh();
+        let corners: Vec<Vec3> = mesh.vertices().iter().map(|&v| grid_from_surface.transform_point(v)).collect();
+        // On a closed mesh an upward face is never the lowest.
+        let only_downward = surface.is_closed();
+        for triangle in mesh.triangles() {
+            let [a, b, c] = triangle.map(|i| corners[i as usize]);
+            if a.z <= max_m || b.z <= max_m || c.z <= max_m {
+                self.draw(a, b, c, only_downward);
+            }
+        }
+    }
+
+    /// Sets height and covered fraction of every cell under a cliff ([`HeightField::of_surface`]) from [`SAMPLES`]² points
+    /// whose rows and columns all differ.
+    fn average_cliffs(&mut self, surface: &Surface, grid_from_surface: &Pose) {
+        let (grid, surface_from_grid) = (self.grid, grid_from_surface.inverse());
+        let direction = surface_from_grid.transform_vector(Vec3::Z);
+        let bounds = surface.bounds();
+        let reach = 0.5 * bounds.size().length() + grid.cell_m;
+        let below_m = grid_from_surface.transform_point(bounds.center()).z - reach;
+        let at_cliffs: Vec<(usize, f64, f64)> = (0..self.heights_m.len())
+            .filter(|&cell| self.is_at_cliff(cell))
+            .filter_map(|cell| {
+                let middle = grid.cell_center(cell / grid.cols, cell % grid.cols);
+                let (mut sum, mut count) = (0.0, 0.0);
+                for i in 0..SAMPLES * SAMPLES {
+                    let at = middle + sample(i) * grid.cell_m;
+                    let origin = surface_from_grid.transform_point(at.extend(below_m));
+                    let ray = Ray { origin, direction, length: 2.0 * reach };
+                    let height = surface.cast(&ray, None).map_or(f64::INFINITY, |hit| below_m + hit.distance);
+                    if height < 0.0 {
+                        sum += height;
+                        count += 1.0;
+                    }
+                }
+                (count > 0.0).then(|| (cell, sum / count, count / (SAMPLES * SAMPLES) as f64))
+            })
+            .collect();
+        for (cell, height_m, covered) in at_cliffs {
+            (self.heights_m[cell], self.covered[cell]) = (height_m, covered);
+        }
+    }
+
+    /// True if a cell or one of its eight neighbours is below z = 0 and their heights differ by more than a cell.
+    fn is_at_cliff(&self, cell: usize) -> bool {
+        let HeightGrid { rows, cols, cell_m, .. } = self.grid;
+        let (row, col, own) = (cell / cols, cell % cols, self.heights_m[cell]);
+        (row.saturating_sub(1)..=(row + 1).min(rows - 1)).any(|row| {
+            (col.saturating_sub(1)..=(col + 1).min(cols - 1)).any(|col| {
+                let other = self.heights_m[row * cols + col];
+                own.min(other) < 0.0 && own.max(other) - own.min(other) > cell_m
+            })
+        })
+    }
+
+    fn draw(&mut self, a: Vec3, b: Vec3, c: Vec3, only_downward: bool) {
         let doubled_area = cross(b - a, c - a);
         if doubled_area == 0.0 || (only_downward && doubled_area > 0.0) {
-            return false;
+            return;
         }
         let grid = self.grid;
         let (low_y, high_y) = (a.y.min(b.y).min(c.y), a.y.max(b.y).max(c.y));
         let (low_x, high_x) = (a.x.min(b.x).min(c.x), a.x.max(b.x).max(c.x));
-        // Adds 0.5 % of a cell on every side; the exact test follows.
-        const SLACK: f64 = 5e-3;
         let rows = HeightGrid::span(grid.row_of(high_y) - SLACK, grid.row_of(low_y) + SLACK, grid.rows);
         let cols = HeightGrid::span(grid.col_of(low_x) - SLACK, grid.col_of(high_x) + SLACK, grid.cols);
-        let (Some((first_row, last_row)), Some((first_col, last_col))) = (rows, cols) else { return false };
-        let mut fell = false;
+        let (Some((first_row, last_row)), Some((first_col, last_col))) = (rows, cols) else { return };
         for row in first_row..=last_row {
             let y = grid.y_m(row);
             let (first, last) = match last_col - first_col {
@@ -133,15 +220,19 @@ impl HeightField {
                 if inside && sum != 0.0 {
                     let height = (u * a.z + v * b.z + w * c.z) / sum;
                     let lowest = &mut self.heights_m[row * grid.cols + col];
-                    if height < *lowest {
-                        *lowest = height;
-                        fell = true;
-                    }
+                    *lowest = lowest.min(height);
                 }
             }
         }
-        fell
     }
+}
+
+/// Offset of a sample from the centre of its cell, in cells: point i of a lattice in which no two points share a row or a
+/// column, so that an edge along an axis is located to 1/[`SAMPLES`]² of a cell.
+fn sample(i: usize) -> Vec2 {
+    let (row, col) = (i / SAMPLES, i % SAMPLES);
+    let count = (SAMPLES * SAMPLES) as f64;
+    Vec2::new((SAMPLES * col + row) as f64 + 0.5, (SAMPLES * row + col) as f64 + 0.5) / count - 0.5
 }
 
 /// z of the cross product of two vectors in the plane.

@@ -13,6 +13,7 @@ mod balls;
 mod bvh;
 pub mod files;
 mod height_field;
+pub mod limits;
 mod mesh;
 mod pose;
 mod primitive;

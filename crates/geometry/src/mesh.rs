@@ -14,6 +14,14 @@ pub enum MeshError {
     /// A coordinate is NaN or infinite.
     #[error("{mesh}: vertex {vertex} is ({x}, {y}, {z}); every coordinate must be a finite number")]
     NotFinite { mesh: String, vertex: usize, x: f64, y: f64, z: f64 },
+    /// A coordinate is beyond [`TriMesh::MAX_COORDINATE_M`].
+    #[error(
+        "{mesh}: vertex {vertex} is ({x:e}, {y:e}, {z:e}) m; coordinates lie within 1e6 m of the origin, so check the unit and the exporter"
+    )]
+    OutOfRange { mesh: String, vertex: usize, x: f64, y: f64, z: f64 },
+    /// All vertices lie within [`TriMesh::MIN_SIZE_M`].
+    #[error("{mesh}: the mesh is {size_m:e} m large; at least 1e-9 m are needed, so check the unit and the exporter")]
+    TooSmall { mesh: String, size_m: f64 },
     /// An element refers to a vertex that does not exist.
     #[error("{mesh}: {element} {number} refers to vertex {index}, but there are only {vertices} vertices")]
     IndexOutOfRange { mesh: String, element: &'static str, number: usize, index: i64, vertices: usize },
@@ -27,15 +35,22 @@ pub enum MeshError {
     NoVolume { mesh: String, tet: usize, corners: [u32; 4] },
 }
 
-/// Refuses vertices that are not finite.
-pub(crate) fn check_finite(mesh: &str, vertices: &[Vec3]) -> Result<(), MeshError> {
-    match vertices.iter().position(|v| !v.is_finite()) {
-        Some(vertex) => {
-            let Vec3 { x, y, z } = vertices[vertex];
-            Err(MeshError::NotFinite { mesh: mesh.into(), vertex, x, y, z })
-        }
-        None => Ok(()),
+/// Refuses vertices that are not finite or out of range, and meshes that are too small: lengths to the fifth power, as
+/// in inertias, must neither overflow nor vanish.
+pub(crate) fn check_coordinates(mesh: &str, vertices: &[Vec3]) -> Result<(), MeshError> {
+    let in_range = |v: &Vec3| v.abs().max_element() <= TriMesh::MAX_COORDINATE_M;
+    if let Some(vertex) = vertices.iter().position(|v| !(v.is_finite() && in_range(v))) {
+        let (Vec3 { x, y, z }, mesh) = (vertices[vertex], mesh.into());
+        return Err(match vertices[vertex].is_finite() {
+            true => MeshError::OutOfRange { mesh, vertex, x, y, z },
+            false => MeshError::NotFinite { mesh, vertex, x, y, z },
+        });
     }
+    let size_m = Bounds::around(vertices.iter().copied()).size().max_element();
+    if size_m < TriMesh::MIN_SIZE_M {
+        return Err(MeshError::TooSmall { mesh: mesh.into(), size_m });
+    }
+    Ok(())
 }
 
 /// Refuses elements that refer to vertices that do not exist.
@@ -80,6 +95,11 @@ pub struct MassProperties {
 }
 
 impl TriMesh {
+    /// Largest coordinate of a mesh (m).
+    pub const MAX_COORDINATE_M: f64 = 1e6;
+    /// Smallest extent of a mesh (m).
+    pub const MIN_SIZE_M: f64 = 1e-9;
+
     /// Validates vertices (m) and triangles. Every error names the mesh `name`.
     pub fn new(name: impl Into<String>, vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Result<Self, MeshError> {
         let mesh = Self { name: name.into(), vertices, triangles };
@@ -117,9 +137,9 @@ impl TriMesh {
         Ok(())
     }
 
-    /// Checks that every vertex is finite and every index exists.
+    /// Checks that every vertex is in range and every index exists.
     fn check_elements(&self) -> Result<(), MeshError> {
-        check_finite(&self.name, &self.vertices)?;
+        check_coordinates(&self.name, &self.vertices)?;
         check_indices(&self.name, "triangle", &self.triangles, self.vertices.len())
     }
 

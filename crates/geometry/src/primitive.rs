@@ -1,12 +1,14 @@
 //! Convex shapes with ray intersection in closed form.
 
 mod nearest;
+mod solid;
 
 use crate::shapes::{self, ShapeError};
 use crate::{Bounds, Mat3, Pose, Ray, TriMesh, Vec3};
+use serde::{Deserialize, Serialize};
 
 /// An exact convex shape centred at the origin of its frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Primitive {
     /// A sphere.
     Sphere {
@@ -104,6 +106,12 @@ impl Primitive {
             .then(|| (distance, self.normal(ray.origin + ray.direction * distance)))
     }
 
+    /// Where a line enters the solid: the distance (m) from `origin` along the unit vector `direction`, negative behind
+    /// the origin. `None` if the line misses it.
+    pub fn enter(&self, origin: Vec3, direction: Vec3) -> Option<f64> {
+        self.inside(origin, direction).map(|inside| inside.enter)
+    }
+
     fn inside(&self, o: Vec3, d: Vec3) -> Option<Inside> {
         match *self {
             Self::Sphere { radius_m } => Inside::unit_ball(o / radius_m, d / radius_m),
@@ -183,6 +191,12 @@ impl Primitive {
         };
         let found = Bounds { min: (center - half).max(within.min), max: (center + half).min(within.max) };
         found.min.cmple(found.max).all().then_some(found)
+    }
+
+    /// Default longest edge (m) of the mesh of a primitive that is exact in contact: a fortieth of its size, for drawing.
+    pub fn default_edge_m(&self) -> f64 {
+        let edge_m = self.bounds().size().max_element() / 40.0;
+        if edge_m > 0.0 && edge_m.is_finite() { edge_m } else { 1e-3 }
     }
 
     /// A triangle mesh of the shape; round parts have edges of at most `edge_m`. Refuses sizes that are not positive.

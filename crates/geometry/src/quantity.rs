@@ -13,14 +13,17 @@ use std::str::FromStr;
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum QuantityError {
     /// A number without a unit.
-    #[error("{text:?} has no unit; write a {kind} as for example {example:?}")]
+    #[error("{text:?} has no unit; write {} {kind} as for example {example:?}", article(kind))]
     NoUnit { text: String, kind: &'static str, example: String },
     /// An unknown unit, or the unit of another quantity.
     #[error("{text:?}: {unit:?} is no unit of {kind}; use one of {allowed}")]
     WrongUnit { text: String, unit: String, kind: &'static str, allowed: String },
     /// Not a number, NaN or infinite.
-    #[error("{text:?} is not a number with a unit; write a {kind} as for example {example:?}")]
+    #[error("{text:?} is not a number with a unit; write {} {kind} as for example {example:?}", article(kind))]
     NotANumber { text: String, kind: &'static str, example: String },
+    /// A number that no sensor has, by many orders of magnitude.
+    #[error("{text:?} is out of range: {} {kind} is 0 or has a size from {min:e} to {max:e} {unit}", article(kind))]
+    OutOfRange { text: String, kind: &'static str, min: f64, max: f64, unit: &'static str },
 }
 
 /// A physical quantity and its units.
@@ -29,6 +32,14 @@ pub trait Kind: 'static {
     const NAME: &'static str;
     /// Units and their sizes in SI; the first is used for output.
     const UNITS: &'static [(&'static str, f64)];
+    /// Smallest and largest size in SI that files and flags may ask for, besides 0: far beyond what any sensor has, and
+    /// near enough that products of several quantities stay finite.
+    const RANGE: [f64; 2];
+}
+
+/// The indefinite article of a word.
+fn article(word: &str) -> &'static str {
+    if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
 /// A number in SI that is read and written with its unit.
@@ -83,13 +94,18 @@ impl<K: Kind> FromStr for Quantity<K> {
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let trimmed = text.trim();
+        let not_a_number = || QuantityError::NotANumber { text: text.into(), kind: K::NAME, example: example::<K>() };
         // The longest prefix that parses as a number, so that both "1e-3 m" and "1mm" are split correctly.
         let split = (1..=trimmed.len())
             .rev()
             .filter(|&end| trimmed.is_char_boundary(end))
-            .find(|&end| trimmed[..end].trim_end().parse::<f64>().is_ok_and(f64::is_finite))
-            .ok_or_else(|| QuantityError::NotANumber { text: text.into(), kind: K::NAME, example: example::<K>() })?;
+            .find(|&end| trimmed[..end].trim_end().parse::<f64>().is_ok())
+            .ok_or_else(not_a_number)?;
         let (number, unit) = (trimmed[..split].trim_end(), trimmed[split..].trim());
+        // "inf" and "NaN" parse as numbers; "1e400" is too large for one.
+        if !number.contains(|c: char| c.is_ascii_digit()) {
+            return Err(not_a_number());
+        }
         if unit.is_empty() {
             return Err(QuantityError::NoUnit { text: text.into(), kind: K::NAME, example: example::<K>() });
         }
@@ -101,10 +117,22 @@ impl<K: Kind> FromStr for Quantity<K> {
                 allowed: K::UNITS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
             }
         })?;
-        let value: f64 = number.parse().unwrap_or(f64::NAN);
-        Ok(Self::new(value * size))
+        let mut si = number.parse().unwrap_or(f64::NAN) * size;
+        let [min, max] = K::RANGE;
+        // The rounding error of a computed zero.
+        if si.abs() < ROUNDING * min {
+            si = 0.0;
+        }
+        if si != 0.0 && !(min..=max).contains(&si.abs()) {
+            let unit = K::UNITS.iter().find(|(_, size)| *size == 1.0).map_or("in SI", |(name, _)| name);
+            return Err(QuantityError::OutOfRange { text: text.into(), kind: K::NAME, min, max, unit });
+        }
+        Ok(Self::new(si))
     }
 }
+
+/// A quantity below this fraction of its smallest size is zero.
+const ROUNDING: f64 = 1e-3;
 
 fn example<K: Kind>() -> String {
     format!("2.5 {}", K::UNITS[0].0)
@@ -122,7 +150,7 @@ impl<'de, K: Kind> Deserialize<'de> for Quantity<K> {
         impl<K: Kind> serde::de::Visitor<'_> for Visitor<K> {
             type Value = Quantity<K>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a {} with its unit, such as {:?}", K::NAME, example::<K>())
+                write!(f, "{} {} with its unit, such as {:?}", article(K::NAME), K::NAME, example::<K>())
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Quantity<K>, E> {
                 text.parse().map_err(E::custom)
@@ -143,12 +171,13 @@ impl<'de, K: Kind> Deserialize<'de> for Quantity<K> {
 }
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $alias:ident, $marker:ident, $name:literal, [$($unit:literal = $size:expr),+ $(,)?];)+) => {$(
+    ($($(#[$doc:meta])* $alias:ident, $marker:ident, $name:literal, $min:literal..$max:literal, [$($unit:literal = $size:expr),+ $(,)?];)+) => {$(
         #[doc = concat!("Marker of a ", $name, ".")]
         pub enum $marker {}
         impl Kind for $marker {
             const NAME: &'static str = $name;
             const UNITS: &'static [(&'static str, f64)] = &[$(($unit, $size)),+];
+            const RANGE: [f64; 2] = [$min, $max];
         }
         $(#[$doc])*
         pub type $alias = Quantity<$marker>;
@@ -157,39 +186,39 @@ macro_rules! kinds {
 
 kinds! {
     /// A length (m).
-    Length, OfLength, "length", ["mm" = 1e-3, "m" = 1.0, "cm" = 1e-2, "um" = 1e-6, "µm" = 1e-6, "in" = 0.0254];
+    Length, OfLength, "length", 1e-12..1e4, ["mm" = 1e-3, "m" = 1.0, "cm" = 1e-2, "um" = 1e-6, "µm" = 1e-6, "in" = 0.0254];
     /// An angle (rad).
-    Angle, OfAngle, "angle", ["deg" = std::f64::consts::PI / 180.0, "°" = std::f64::consts::PI / 180.0, "rad" = 1.0];
+    Angle, OfAngle, "angle", 1e-30..1e6, ["deg" = std::f64::consts::PI / 180.0, "°" = std::f64::consts::PI / 180.0, "rad" = 1.0];
     /// A time (s).
-    Time, OfTime, "time", ["s" = 1.0, "ms" = 1e-3, "us" = 1e-6, "µs" = 1e-6, "min" = 60.0];
+    Time, OfTime, "time", 1e-12..1e8, ["s" = 1.0, "ms" = 1e-3, "us" = 1e-6, "µs" = 1e-6, "min" = 60.0];
     /// A mass (kg).
-    Mass, OfMass, "mass", ["kg" = 1.0, "g" = 1e-3];
+    Mass, OfMass, "mass", 1e-30..1e9, ["kg" = 1.0, "g" = 1e-3];
     /// A density (kg/m³).
-    Density, OfDensity, "density", ["kg/m^3" = 1.0, "kg/m³" = 1.0, "g/cm^3" = 1e3, "g/cm³" = 1e3];
+    Density, OfDensity, "density", 1e-30..1e9, ["kg/m^3" = 1.0, "kg/m³" = 1.0, "g/cm^3" = 1e3, "g/cm³" = 1e3];
     /// A force (N).
-    Force, OfForce, "force", ["N" = 1.0, "mN" = 1e-3, "kN" = 1e3];
+    Force, OfForce, "force", 1e-30..1e9, ["N" = 1.0, "mN" = 1e-3, "kN" = 1e3];
     /// A stiffness (N/m).
-    Stiffness, OfStiffness, "stiffness", ["N/m" = 1.0, "N/mm" = 1e3, "kN/m" = 1e3];
+    Stiffness, OfStiffness, "stiffness", 1e-30..1e15, ["N/m" = 1.0, "N/mm" = 1e3, "kN/m" = 1e3];
     /// A stiffness per area (Pa/m).
-    AreaStiffness, OfAreaStiffness, "stiffness per area", ["Pa/m" = 1.0, "kPa/mm" = 1e6, "MPa/m" = 1e6, "N/mm^3" = 1e9];
+    AreaStiffness, OfAreaStiffness, "stiffness per area", 1e-30..1e21, ["Pa/m" = 1.0, "kPa/mm" = 1e6, "MPa/m" = 1e6, "N/mm^3" = 1e9];
     /// A damping coefficient (N s/m).
-    Damping, OfDamping, "damping coefficient", ["N s/m" = 1.0, "Ns/m" = 1.0, "N·s/m" = 1.0];
+    Damping, OfDamping, "damping coefficient", 1e-30..1e12, ["N s/m" = 1.0, "Ns/m" = 1.0, "N·s/m" = 1.0];
     /// A damping coefficient per area (Pa s/m).
-    AreaDamping, OfAreaDamping, "damping per area", ["Pa s/m" = 1.0, "kPa s/m" = 1e3];
+    AreaDamping, OfAreaDamping, "damping per area", 1e-30..1e18, ["Pa s/m" = 1.0, "kPa s/m" = 1e3];
     /// A speed (m/s).
-    Speed, OfSpeed, "speed", ["m/s" = 1.0, "mm/s" = 1e-3, "um/s" = 1e-6, "µm/s" = 1e-6];
+    Speed, OfSpeed, "speed", 1e-30..1e6, ["m/s" = 1.0, "mm/s" = 1e-3, "um/s" = 1e-6, "µm/s" = 1e-6];
     /// The inverse of a speed (s/m): the dissipation of Hunt and Crossley.
-    InverseSpeed, OfInverseSpeed, "dissipation", ["s/m" = 1.0, "s/mm" = 1e3, "ms/mm" = 1.0];
+    InverseSpeed, OfInverseSpeed, "dissipation", 1e-30..1e9, ["s/m" = 1.0, "s/mm" = 1e3, "ms/mm" = 1.0];
     /// An angular speed (rad/s).
-    AngularSpeed, OfAngularSpeed, "angular speed", ["rad/s" = 1.0, "deg/s" = std::f64::consts::PI / 180.0];
+    AngularSpeed, OfAngularSpeed, "angular speed", 1e-30..1e6, ["rad/s" = 1.0, "deg/s" = std::f64::consts::PI / 180.0];
     /// An acceleration (m/s²).
-    Acceleration, OfAcceleration, "acceleration", ["m/s^2" = 1.0, "m/s²" = 1.0];
+    Acceleration, OfAcceleration, "acceleration", 1e-30..1e6, ["m/s^2" = 1.0, "m/s²" = 1.0];
     /// A pressure (Pa).
-    Pressure, OfPressure, "pressure", ["Pa" = 1.0, "kPa" = 1e3, "MPa" = 1e6];
+    Pressure, OfPressure, "pressure", 1e-30..1e15, ["Pa" = 1.0, "kPa" = 1e3, "MPa" = 1e6];
     /// An area (m²).
-    Area, OfArea, "area", ["mm^2" = 1e-6, "mm²" = 1e-6, "cm^2" = 1e-4, "m^2" = 1.0, "m²" = 1.0];
+    Area, OfArea, "area", 1e-30..1e8, ["mm^2" = 1e-6, "mm²" = 1e-6, "cm^2" = 1e-4, "m^2" = 1.0, "m²" = 1.0];
     /// A frequency (1/s).
-    Frequency, OfFrequency, "frequency", ["Hz" = 1.0, "kHz" = 1e3];
+    Frequency, OfFrequency, "frequency", 1e-30..1e12, ["Hz" = 1.0, "kHz" = 1e3];
 }
 
 #[cfg(test)]
@@ -211,6 +240,23 @@ mod tests {
         assert!(matches!("NaN mm".parse::<Length>(), Err(QuantityError::NotANumber { .. })));
         assert!(matches!("inf mm".parse::<Length>(), Err(QuantityError::NotANumber { .. })));
         assert!(matches!("".parse::<Length>(), Err(QuantityError::NotANumber { .. })));
+        assert_eq!(
+            "3".parse::<Angle>().unwrap_err().to_string(),
+            "\"3\" has no unit; write an angle as for example \"2.5 deg\""
+        );
+    }
+
+    /// Numbers too large or too small for any sensor, and for an `f64`, are refused with the range.
+    #[test]
+    fn numbers_out_of_range_are_refused_with_the_range() {
+        for text in ["1e400mm", "1e77 mm", "-1e77 mm", "1e-11 mm", "1e-30 mm", "1e-400 m"] {
+            match text.parse::<Length>() {
+                // Rounding errors, and numbers below the smallest f64: zero.
+                Ok(zero) => assert!(["1e-30 mm", "1e-400 m"].contains(&text) && zero.si() == 0.0, "{text}"),
+                Err(error) => assert!(error.to_string().ends_with("size from 1e-12 to 1e4 m"), "{error}"),
+            }
+        }
+        assert_eq!("0 mm".parse::<Length>().unwrap().si(), 0.0);
     }
 
     #[test]

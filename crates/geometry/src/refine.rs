@@ -1,6 +1,6 @@
 //! Refines a mesh without changing its surface.
 
-use crate::shapes::MAX_TRIANGLES;
+use crate::limits::MAX_TRIANGLES;
 use crate::{TriMesh, Vec3};
 use std::collections::HashMap;
 

@@ -23,9 +23,7 @@ pub use rounded::rounded_box;
 pub use terrain::terrain;
 
 use crate::MeshError;
-
-/// Limit on the triangles of a mesh: a larger mesh is unusable in a simulation and most likely due to a wrong unit.
-pub const MAX_TRIANGLES: usize = 5_000_000;
+use crate::limits::MAX_TRIANGLES;
 
 /// Error when generating a shape.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -3,7 +3,7 @@
 use crate::ray::{Ray, RayFrame};
 use crate::shapes::ShapeError;
 use crate::triangle_set::closest_hit;
-use crate::{Balls, Bounds, Bvh, Mat3, Pose, Primitive, TopologyError, TriMesh, Vec3};
+use crate::{Balls, Bounds, Bvh, MassProperties, Mat3, Pose, Primitive, TopologyError, TriMesh, Vec3};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -83,8 +83,9 @@ impl Surface {
         Self { mesh, bvh, corners, place, normals, features, closed, primitive: None, balls: None, bounds }
     }
 
-    /// Creates the surface of a primitive. Rays and [`Surface::nearest`] use its exact shape; renderings, closest
-    /// points and [`Surface::signed_distance`] use a mesh whose round parts have edges of at most `edge_m`.
+    /// Creates the surface of a primitive. Rays, [`Surface::nearest`], height fields, support points and mass use its
+    /// exact shape; renderings, closest points and [`Surface::signed_distance`] use a mesh whose round parts have edges
+    /// of at most `edge_m`.
     pub fn of_primitive(primitive: Primitive, edge_m: f64) -> Result<Self, ShapeError> {
         let surface = Self::new(primitive.mesh(edge_m)?);
         Ok(Self { primitive: Some(primitive), bounds: primitive.bounds(), ..surface })
@@ -110,6 +111,31 @@ impl Surface {
     /// The mesh.
     pub fn mesh(&self) -> &TriMesh {
         &self.mesh
+    }
+
+    /// The point (m) farthest along a direction: exact for a primitive, else a vertex of the mesh.
+    pub fn support(&self, direction: Vec3) -> Vec3 {
+        match &self.primitive {
+            Some(primitive) => primitive.support(direction),
+            None => {
+                let farther = |a: &&Vec3, b: &&Vec3| a.dot(direction).total_cmp(&b.dot(direction));
+                self.mesh.vertices().iter().max_by(farther).copied().unwrap_or_default()
+            }
+        }
+    }
+
+    /// Enclosed volume (m³): exact for a primitive, else that of the mesh ([`TriMesh::volume_m3`]).
+    pub fn volume_m3(&self) -> f64 {
+        self.primitive.as_ref().map_or_else(|| self.mesh.volume_m3(), Primitive::volume_m3)
+    }
+
+    /// Mass, centre of mass and inertia of the enclosed solid of uniform density with mass `mass_kg`: exact for a
+    /// primitive, else those of the mesh.
+    pub fn mass_properties(&self, mass_kg: f64) -> Result<MassProperties, TopologyError> {
+        match &self.primitive {
+            Some(primitive) => Ok(primitive.mass_properties(mass_kg)),
+            None => self.mesh.mass_properties(mass_kg),
+        }
     }
 
     /// Bounding box of the surface.
@@ -190,9 +216,9 @@ impl Surface {
         best.map(|(distance, triangle)| Hit { distance, triangle, normal: self.normals[triangle as usize] })
     }
 
-    /// The nearest point of the surface.
+    /// The nearest point of the surface; a point at infinite distance for a query that is not finite.
     pub fn closest(&self, query: Vec3) -> Closest {
-        let mut best = (f64::INFINITY, u32::MAX, Vec3::ZERO, Feature::Face);
+        let mut best = (f64::INFINITY, 0, Vec3::ZERO, Feature::Face);
         let local = query - self.bvh.bounds().center();
         let [x, y, z] = local.to_array().map(|c| c as f32);
         let order = self.bvh.order();

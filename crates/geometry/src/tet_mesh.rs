@@ -1,6 +1,6 @@
 //! Validated tetrahedral meshes.
 
-use crate::mesh::{check_finite, check_indices};
+use crate::mesh::{check_coordinates, check_indices};
 use crate::{Bounds, MeshError, Pose, TriMesh, Vec3};
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ impl TetMesh {
         if tets.is_empty() {
             return Err(MeshError::Empty { mesh, elements: "tetrahedra", vertices: vertices.len() });
         }
-        check_finite(&mesh, &vertices)?;
+        check_coordinates(&mesh, &vertices)?;
         check_indices(&mesh, "tetrahedron", &tets, vertices.len())?;
         for (tet, corners) in tets.iter_mut().enumerate() {
             let [a, b, c, d] = corners.map(|i| vertices[i as usize]);

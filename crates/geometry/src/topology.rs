@@ -27,7 +27,14 @@ pub enum TopologyError {
         "{mesh}: the faces point inwards (the enclosed volume is {volume_m3} m^3); reverse the order of their vertices"
     )]
     InsideOut { mesh: String, volume_m3: f64 },
+    /// The mesh is closed, but its faces coincide.
+    #[error("{mesh}: the mesh is closed but flat: it encloses no volume; a solid is needed here, so give it thickness")]
+    Flat { mesh: String },
 }
+
+/// A closed mesh is flat if its volume is below this fraction of its area to the power 3/2: rounding of a sum of zeros. A
+/// sheet of 100 mm × 100 mm × 1 nm has 4e-9.
+const FLAT: f64 = 1e-12;
 
 /// Refuses a mesh that does not bound a solid with outward faces.
 pub(crate) fn check_closed(mesh: &TriMesh) -> Result<(), TopologyError> {
@@ -54,6 +61,9 @@ pub(crate) fn check_closed(mesh: &TriMesh) -> Result<(), TopologyError> {
         }
     }
     let volume_m3 = mesh.volume_m3();
+    if volume_m3.abs() <= FLAT * mesh.area_m2().powf(1.5) {
+        return Err(TopologyError::Flat { mesh: mesh.name().to_owned() });
+    }
     if volume_m3 < 0.0 {
         return Err(TopologyError::InsideOut { mesh: mesh.name().to_owned(), volume_m3 });
     }

@@ -1,5 +1,6 @@
 //! The tests of `dermis-geometry` as one binary, which links faster than many.
 
+mod corpus;
 mod files;
 mod height_field;
 mod indenters;

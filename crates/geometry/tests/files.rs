@@ -193,6 +193,44 @@ fn what_is_not_there_or_no_file_is_refused() {
     }
 }
 
+/// A device or a pipe never ends: a glTF buffer, a mesh, tetrahedra and points refuse it.
+#[cfg(target_os = "linux")]
+#[test]
+fn devices_are_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let gltf = folder.path().join("part.gltf");
+    for uri in ["zero", "../../../../../../../../../../dev/zero"] {
+        std::fs::write(&gltf, make::gltf_json(&format!(r#""uri": "{uri}", "#))).unwrap();
+        let link = folder.path().join("zero");
+        if !link.exists() {
+            std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        }
+        let error = files::read(&gltf, &Import::default()).unwrap_err();
+        assert_eq!(error.place, Some(Place::Element("buffer", 0)), "{error}");
+        assert!(error.to_string().contains("no regular file"), "{error}");
+    }
+    for name in ["a.stl", "a.obj", "a.ply", "a.gltf", "a.glb", "a.vtk", "a.msh", "a.xyz"] {
+        let path = folder.path().join(name);
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        let error = match name {
+            "a.vtk" | "a.msh" => files::read_tets(&path, LengthUnit::Metre).unwrap_err(),
+            "a.xyz" => files::read_points(&path, LengthUnit::Metre).unwrap_err(),
+            _ => files::read(&path, &in_unit(LengthUnit::Metre)).unwrap_err(),
+        };
+        assert!(matches!(error.problem, Problem::NotRegular), "{name}: {error}");
+    }
+}
+
+/// Only the declared length of a buffer is read, so a longer file is not loaded whole.
+#[test]
+fn a_buffer_file_may_be_longer_than_its_buffer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("part.gltf");
+    std::fs::write(&path, make::gltf_json(r#""uri": "part.bin", "#)).unwrap();
+    std::fs::write(folder.path().join("part.bin"), [&make::gltf_buffer()[..], &[7; 100]].concat()).unwrap();
+    assert_cube("glTF", &files::read(&path, &Import::default()).unwrap(), 10.0);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_file_without_permission_is_refused() {

@@ -1,6 +1,8 @@
 //! Height fields compared with rays and closed forms.
 
-use dermis_geometry::{HeightField, HeightGrid, Pose, Quat, Ray, Surface, TriMesh, Vec2, Vec3, shapes};
+use dermis_geometry::{
+    HeightField, HeightGrid, Pose, Primitive, Quat, Random, Ray, Surface, TriMesh, Vec2, Vec3, shapes,
+};
 
 fn grid(cells: usize, size_m: f64) -> HeightGrid {
     HeightGrid { rows: cells, cols: cells + 7, cell_m: size_m / cells as f64, center: Vec2::new(1e-3, -2e-3) }
@@ -64,4 +66,67 @@ fn the_lower_of_two_stays() {
     assert!(!lower(Vec3::Z * 0.005, 0.002));
     assert!(lower(Vec3::Z * 0.005, 0.004));
     assert!(field.heights_m.iter().all(|&h| h == f64::INFINITY || (h - 0.003).abs() < 1e-15));
+}
+
+/// A primitive is evaluated in closed form: no facet shows at any edge of its mesh, and at the rim the height of a fine
+/// mesh is reached.
+#[test]
+fn primitives_have_exact_heights() {
+    let shapes = [
+        Primitive::Sphere { radius_m: 0.01 },
+        Primitive::Ellipsoid { semi_axes_m: Vec3::new(0.01, 0.006, 0.004) },
+        Primitive::Cuboid { half_m: Vec3::new(0.004, 0.006, 0.008) },
+        Primitive::Cylinder { radius_m: 0.006, half_length_m: 0.008 },
+        Primitive::Capsule { radius_m: 0.004, half_length_m: 0.006 },
+    ];
+    for shape in shapes {
+        let pose = Pose::new(Quat::from_rotation_x(0.3) * Quat::from_rotation_y(-0.4), Vec3::new(2e-3, 1e-3, 0.013));
+        let (grid, back) = (grid(64, 0.03), pose.inverse());
+        let field = HeightField::of_surface(grid, &Surface::of_primitive(shape, 4e-3).unwrap(), &pose);
+        let fine = HeightField::of_surface(grid, &Surface::new(shape.mesh(2e-4).unwrap()), &pose);
+        let mut seen = 0;
+        for (i, &height) in field.heights_m.iter().enumerate() {
+            let at = grid.cell_center(i / grid.cols, i % grid.cols);
+            let ray = Ray {
+                origin: back.transform_point(Vec3::new(at.x, at.y, -1.0)),
+                direction: back.transform_vector(Vec3::Z),
+                length: 3.0,
+            };
+            let truth = shape.cast(&ray).map_or(f64::INFINITY, |hit| hit.0 - 1.0);
+            assert!(height == truth || (height - truth).abs() < 1e-12, "{shape:?}: {height} for {truth}");
+            // Above the middle, slopes are steep.
+            if height.is_finite() && fine.heights_m[i].is_finite() && height < 0.011 {
+                assert!((height - fine.heights_m[i]).abs() < 2e-5, "{shape:?}: {height} and {}", fine.heights_m[i]);
+                seen += 1;
+            }
+        }
+        assert!(seen > 200, "{shape:?}: {seen}");
+    }
+}
+
+/// The volume that a punch displaces is its area times its depth wherever it stands and however it is rotated, as a
+/// primitive and as a mesh: no staircase of whole cells. With one sample at the centre of a cell it would vary by 15 %.
+#[test]
+fn the_rim_of_a_punch_lies_between_cells() {
+    let (side, depth) = (1e-3, 0.15e-3);
+    let half_m = Vec3::new(0.5 * side, 0.5 * side, 2e-3);
+    let exact = Surface::of_primitive(Primitive::Cuboid { half_m }, 1.0).unwrap();
+    let mesh = Surface::new(shapes::cuboid(half_m * 2.0).unwrap());
+    let round = Surface::of_primitive(Primitive::Cylinder { radius_m: 0.5 * side, half_length_m: 2e-3 }, 1e-4).unwrap();
+    let grid = HeightGrid { rows: 30, cols: 30, cell_m: 0.2e-3, center: Vec2::ZERO };
+    let mut random = Random::new(9);
+    for _ in 0..200 {
+        let at = Vec3::new(random.between(-1e-3, 1e-3), random.between(-1e-3, 1e-3), 2e-3 - depth);
+        let pose = Pose::new(Quat::from_rotation_z(random.between(0.0, 1.6)), at);
+        let volume = |surface: &Surface| {
+            let field = HeightField::of_surface(grid, surface, &pose);
+            let depths = field.heights_m.iter().zip(&field.covered).map(|(height, covered)| -covered * height.min(0.0));
+            depths.sum::<f64>() * grid.cell_m * grid.cell_m
+        };
+        let flat = side * side * depth;
+        for (truth, surface) in [(flat, &exact), (flat, &mesh), (std::f64::consts::FRAC_PI_4 * flat, &round)] {
+            let error = volume(surface) / truth - 1.0;
+            assert!(error.abs() < 0.025, "{error} at {pose:?}");
+        }
+    }
 }

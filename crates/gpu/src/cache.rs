@@ -38,10 +38,15 @@ pub(crate) struct Code {
     pub is_fresh: bool,
 }
 
+/// The user's cache folder: `$DERMIS_CACHE_DIR`, else `$XDG_CACHE_HOME/dermis`, else `~/.cache/dermis`.
+pub fn user_folder() -> Option<PathBuf> {
+    folder(|name| env::var_os(name), env::home_dir())
+}
+
 impl Cache {
-    /// The user's cache: `$DERMIS_CACHE_DIR`, else `$XDG_CACHE_HOME/dermis`, else `~/.cache/dermis`.
+    /// The user's cache.
     pub fn of_user() -> Self {
-        Self { folder: folder(|name| env::var_os(name), env::home_dir()) }
+        Self { folder: user_folder() }
     }
 
     /// True if the folder holds a compiled program.

@@ -73,6 +73,8 @@ cuda_struct! {
         /// are refused.
         max_height: f64,
         max_depth: f64,
+        /// Deflection of a cell by a pressure on itself (m/Pa).
+        own_compliance: f64,
         contact: LayerContact,
         /// Transforms for regions of up to `sides[i]` cells a side, i < `sizes`.
         sizes: i32,
@@ -125,6 +127,7 @@ impl LayerBatch {
             center: cells.center.to_array(),
             max_height: layer.max_height_m(),
             max_depth: layer.max_depth_m(),
+            own_compliance: layer.influences().get(Pair::ZPressure).values[0],
             contact: parameters.contact,
             sizes: sizes as i32,
             sides: SIDES.map(|side| side as i32),
@@ -136,9 +139,13 @@ impl LayerBatch {
             gpu.kernel(&program, name)?.set_attribute(MAX_SHARED, max_shared_bytes as i32)?;
         }
         let influences = Influences::new(gpu, layer, precision)?;
+        let object = GpuObject::for_heights(gpu, object)?;
+        if object.view().triangles > 0 && object.levels > press::MAX_LEVELS {
+            return Err(unsupported(sensor, "the hierarchy of the object's mesh is too deep; simplify the mesh"));
+        }
         Ok(Self {
             name: format!("sensor {:?}", sensor.name()),
-            object: GpuObject::new(gpu, object)?,
+            object,
             grid,
             lateral: parameters.lateral || parameters.contact.has_friction(),
             parameters,

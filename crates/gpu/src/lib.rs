@@ -24,12 +24,14 @@ mod object;
 mod program;
 mod timer;
 
+pub use cache::user_folder as cache_folder;
 pub use choice::Choice;
 pub use cuda_struct::Plain;
 pub use error::GpuError;
 pub use gel::{GelSkin, GpuGel, GpuMpm, GpuTacchiGel, MpmRun};
 pub use gpu::Gpu;
 pub use layer::LayerBatch;
+pub use library::{compiler_version, driver_version, has_driver};
 pub use memory::{DeviceBuffer, PinnedBuffer};
 pub use object::GpuObject;
 pub use timer::Timer;

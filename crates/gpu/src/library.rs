@@ -38,10 +38,13 @@ pub fn compiler_version() -> Option<[i32; 2]> {
     asked?.ok().map(|()| version)
 }
 
-/// CUDA version that the driver supports; zero if the driver does not report it.
+/// CUDA version that the driver supports, such as 12040; zero without a driver, or if it does not report it.
 pub fn driver_version() -> i32 {
+    if !has_driver() {
+        return 0;
+    }
     let mut version = 0;
-    // SAFETY: called where the driver is loaded; the number is written.
+    // SAFETY: the driver is loaded; the number is written.
     let _ = unsafe { driver::sys::cuDriverGetVersion(&raw mut version).result() };
     version
 }

@@ -93,10 +93,30 @@ pub struct GpuObject {
     _indices: [DeviceBuffer<u32>; 2],
 }
 
+/// Approximate number of triangles of the mesh of a round primitive.
+const FINE_TRIANGLES: f64 = 1e5;
+
+/// The surface of a round primitive with a fine mesh, which pressure fields use: the CPU divides triangles where they are
+/// in contact instead. `None` for other surfaces.
+fn with_fine_mesh(surface: &Surface) -> Option<Surface> {
+    let primitive = surface.primitive().filter(|primitive| primitive.is_round())?;
+    // An equilateral triangle with edges e has the area √3/4 e².
+    let edge_m = (surface.mesh().area_m2() / (0.433 * FINE_TRIANGLES)).sqrt();
+    Surface::of_primitive(*primitive, edge_m).ok()
+}
+
 impl GpuObject {
-    /// Uploads an object.
+    /// Uploads an object. A round primitive is exact for rays; pressure fields use a mesh of about 100,000 triangles.
     pub fn new(gpu: &Arc<Gpu>, object: &Object) -> Result<Self, GpuError> {
-        Ok(Self { is_rigid: object.compliance.is_none(), ..Self::upload(gpu, &object.surface, true)? })
+        let fine = with_fine_mesh(&object.surface);
+        let uploaded = Self::upload(gpu, fine.as_ref().unwrap_or(&object.surface), true)?;
+        Ok(Self { is_rigid: object.compliance.is_none(), ..uploaded })
+    }
+
+    /// Uploads an object for height maps, which need no mesh of a primitive.
+    pub(crate) fn for_heights(gpu: &Arc<Gpu>, object: &Object) -> Result<Self, GpuError> {
+        let uploaded = Self::upload(gpu, &object.surface, object.surface.primitive().is_none())?;
+        Ok(Self { is_rigid: object.compliance.is_none(), ..uploaded })
     }
 
     /// Uploads the surface of a rigid object for distances, which need no mesh where they have a closed form.

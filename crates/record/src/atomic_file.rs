@@ -1,8 +1,9 @@
 //! Files that are complete as soon as they exist.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::{Builder, NamedTempFile};
 
 /// The extension of incomplete files; their names also begin with a dot.
@@ -32,7 +33,10 @@ impl AtomicFile {
         // Temporary files are private by default; these get the usual permissions of the user's files.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        Ok(Self { file: builder.tempfile_in(folder)?, path: path.to_owned() })
+        let file = builder.tempfile_in(folder)?;
+        // Marks the file as in use for `sweep`; a file system without locks has the age of the file alone.
+        let _ = file.as_file().try_lock();
+        Ok(Self { file, path: path.to_owned() })
     }
 
     /// The final path of the file.
@@ -43,6 +47,11 @@ impl AtomicFile {
     /// Waits until the content is on the disk.
     pub fn sync(&self) -> io::Result<()> {
         self.file.as_file().sync_all()
+    }
+
+    /// Renames the file to its path, unless a file of that name exists.
+    pub fn persist_new(self) -> io::Result<File> {
+        self.file.persist_noclobber(&self.path).map_err(|error| error.error)
     }
 
     /// Renames the file to its path and replaces an existing file.
@@ -66,6 +75,29 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<File> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes)?;
     file.persist()
+}
+
+/// Age from which an incomplete file counts as left by a killed process.
+const STALE: Duration = Duration::from_secs(60);
+
+/// Removes the incomplete files that killed processes have left in a folder: old ones that no process holds.
+pub fn sweep(folder: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)?.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') && name.ends_with(PART) && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let age = |file: &File| file.metadata().and_then(|about| about.modified()).map(|time| time.elapsed());
+            let Ok(file) = File::open(entry.path()) else { continue };
+            let is_old = matches!(age(&file), Ok(Ok(age)) if age > STALE);
+            if is_old && !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+                match std::fs::remove_file(entry.path()) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => (),
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -110,5 +142,27 @@ mod tests {
         std::fs::write(&plain, b"").unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(mode(&own), mode(&plain));
+    }
+
+    #[test]
+    fn what_a_killed_program_left_is_swept_away_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = std::time::SystemTime::now() - 2 * STALE;
+        let aged = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "half").unwrap();
+            File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+        };
+        ["b.part", ".c.x1.part", ".d"].into_iter().for_each(aged);
+        std::fs::write(folder.path().join(".young.x2.part"), "half").unwrap();
+        let held = AtomicFile::create(&folder.path().join("held")).unwrap();
+        held.file.as_file().set_modified(old).unwrap();
+        sweep(folder.path()).unwrap();
+        let mut left: Vec<_> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert!(left.len() == 4 && left[0] == ".d" && left[1].starts_with(".held.") && left[3] == "b.part", "{left:?}");
     }
 }

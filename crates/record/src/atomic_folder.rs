@@ -3,7 +3,7 @@
 //! Each file is an [`AtomicFile`], synced to the disk before it is renamed. [`AtomicFolder::sweep`] removes the
 //! incomplete files of killed processes.
 
-use crate::atomic_file::{AtomicFile, PART};
+use crate::atomic_file::{self, AtomicFile};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub struct AtomicFolderError {
     /// The file or folder.
     pub path: PathBuf,
-    /// The failed operation: made, read, written or removed.
+    /// The failed operation: made, read, written or cleared.
     pub what: &'static str,
     /// The error of the operating system.
     pub error: io::Error,
@@ -115,17 +115,10 @@ impl AtomicFolder {
 }
 
 fn sweep(folder: &Path) -> Result<(), AtomicFolderError> {
+    atomic_file::sweep(folder).map_err(refused(folder, "cleared"))?;
     for entry in fs::read_dir(folder).map_err(refused(folder, "read"))?.flatten() {
-        let path = entry.path();
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            sweep(&path)?;
-        } else if name.starts_with('.') && name.ends_with(PART) {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(refused(&path, "removed")(error)),
-                _ => {}
-            }
+            sweep(&entry.path())?;
         }
     }
     Ok(())
@@ -188,17 +181,6 @@ mod tests {
         assert_eq!(files.read("a/b.txt").unwrap().unwrap(), b"abc");
         assert_eq!(files.read("none").unwrap(), None);
         assert_eq!(fs::read_dir(folder.path().join("set/a")).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn what_a_killed_program_left_is_swept_away_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let files = AtomicFolder::open(folder.path()).unwrap();
-        files.place("a/b.part", b"").unwrap();
-        fs::write(folder.path().join("a/.c.host-1-2.part"), b"half").unwrap();
-        files.sweep().unwrap();
-        let left: Vec<_> = fs::read_dir(folder.path().join("a")).unwrap().flatten().map(|e| e.file_name()).collect();
-        assert_eq!(left, ["b.part"]);
     }
 
     #[test]

@@ -13,6 +13,12 @@ pub enum RecordError {
     /// The operating system refused to read.
     #[error("{path}: cannot be read: {reason}")]
     Read { path: String, reason: String },
+    /// A file of that name exists.
+    #[error("{path}: the file exists; name another one, or replace it with `--overwrite` (Python: `overwrite=True`)")]
+    Exists { path: String },
+    /// Another process writes to the same place.
+    #[error("{path}: another program is writing to it; name another file or folder")]
+    InUse { path: String },
     /// A folder that must be empty holds files.
     #[error("{path}: the folder is not empty; name a new one or clear it first, so that no two recordings mix")]
     NotEmpty { path: String },

@@ -1,11 +1,11 @@
 //! Converts recordings to other formats.
 
 use crate::folder::empty_folder;
+use crate::log::{column_name, places};
 use crate::mcap::McapLog;
 use crate::npy::NpyFile;
 use crate::table::{Table, Values};
-use crate::{Log, RecordError, folder::TIMES, plain_name, write_file};
-use std::fmt::Write;
+use crate::{Log, RecordError, SignalLog, folder::TIMES, plain_name, write_file};
 use std::path::{Path, PathBuf};
 
 /// The format of an export.
@@ -52,6 +52,10 @@ pub struct Exported {
     pub images: usize,
     /// Whether the source was truncated.
     pub cut: bool,
+    /// Number of damaged places of the source that were skipped.
+    pub damaged: usize,
+    /// What differs from the source, in sentences.
+    pub notes: Vec<String>,
 }
 
 /// Converts a recording to another format. Leaves no files on failure.
@@ -72,10 +76,18 @@ pub fn export(from: &Path, to: &Path, format: ExportFormat) -> Result<Exported, 
         let log = McapLog::read(from)?;
         made_parent(to)?;
         let path = log.write(to)?;
-        return Ok(Exported { path, signals: log.channels.len(), times: log.messages.len(), images: 0, cut: log.cut });
+        return Ok(Exported {
+            path,
+            signals: log.channels.len(),
+            times: log.messages.len(),
+            images: 0,
+            cut: log.cut,
+            damaged: log.damaged.len(),
+            notes: log.damaged,
+        });
     }
     let log = Log::read(from)?;
-    let (times_s, values) = log.aligned();
+    let times_s = log.times_s(format == ExportFormat::Parquet);
     let nothing = |found: String| RecordError::Nothing { path: log.source.clone(), task: "export in this form", found };
     let images: usize = log.images.iter().map(|images| images.files.len()).sum();
     if format == ExportFormat::Png && images == 0 {
@@ -86,20 +98,28 @@ pub fn export(from: &Path, to: &Path, format: ExportFormat) -> Result<Exported, 
     }
     made_parent(to)?;
     match format {
-        ExportFormat::Csv => drop(write_file(to, csv(&log, &times_s, &values).as_bytes())?),
+        ExportFormat::Csv => drop(write_file(to, &csv(&log, &times_s))?),
         ExportFormat::Parquet => {
-            let bytes = table(&log, times_s.clone(), values).and_then(|table| table.to_bytes());
+            let bytes = table(&log, &times_s).and_then(|table| table.to_bytes());
             write_file(to, &bytes.map_err(|error| RecordError::table(to, error))?)?;
         }
         _ => {
             empty_folder(to)?;
-            let filled = fill(&log, &times_s, &values, to, format == ExportFormat::Npy);
+            let filled = fill(&log, &times_s, to, format == ExportFormat::Npy);
             // The folder was empty, so that this export wrote all of its files.
             filled.inspect_err(|_| drop(std::fs::remove_dir_all(to)))?;
         }
     }
     let images = if format == ExportFormat::Csv { 0 } else { images };
-    Ok(Exported { path: to.to_owned(), signals: log.signals.len(), times: times_s.len(), images, cut: log.cut })
+    Ok(Exported {
+        path: to.to_owned(),
+        signals: log.signals.len(),
+        times: times_s.len(),
+        images,
+        cut: log.cut,
+        damaged: log.damaged,
+        notes: log.notes,
+    })
 }
 
 fn made_parent(path: &Path) -> Result<(), RecordError> {
@@ -109,40 +129,55 @@ fn made_parent(path: &Path) -> Result<(), RecordError> {
     }
 }
 
-fn csv(log: &Log, times_s: &[f64], values: &[Vec<f64>]) -> String {
-    let mut text = String::from("time_s");
-    for signal in &log.signals {
-        for i in 0..signal.width {
-            let _ =
-                if signal.width == 1 { write!(text, ",{}", signal.name) } else { write!(text, ",{}.{i}", signal.name) };
-        }
-    }
+/// Empty cells stand for times at which a signal has no row.
+fn csv(log: &Log, times_s: &[f64]) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let of_signal = |signal: &SignalLog| {
+        let (name, width) = (signal.name.clone(), signal.width);
+        (0..width).map(move |place| column_name(&name, width, place)).collect::<Vec<_>>()
+    };
+    let header = std::iter::once("time_s".to_owned()).chain(log.signals.iter().flat_map(of_signal));
+    // Memory accepts everything, and all records have the length of the header.
+    let _ = writer.write_record(header);
+    let mut places: Vec<_> =
+        log.signals.iter().map(|signal| places(&signal.times_s, times_s).into_iter().enumerate().peekable()).collect();
     for (row, time_s) in times_s.iter().enumerate() {
-        let _ = write!(text, "\n{time_s}");
-        for (signal, values) in log.signals.iter().zip(values) {
-            for value in &values[row * signal.width..(row + 1) * signal.width] {
-                // An empty cell stands for NaN.
-                let _ = if value.is_nan() { write!(text, ",") } else { write!(text, ",{value}") };
+        let mut cells = vec![time_s.to_string()];
+        for (signal, places) in log.signals.iter().zip(&mut places) {
+            match places.next_if(|(_, place)| *place == row) {
+                Some((own, _)) => cells.extend(signal.row(own).iter().map(f64::to_string)),
+                None => cells.resize(cells.len() + signal.width, String::new()),
             }
         }
+        let _ = writer.write_record(cells);
     }
-    text + "\n"
+    writer.into_inner().unwrap_or_default()
 }
 
-fn table(log: &Log, times_s: Vec<f64>, values: Vec<Vec<f64>>) -> Result<Table, crate::table::TableError> {
+/// The values of a signal at all times, NaN where it has none.
+fn aligned(signal: &SignalLog, times_s: &[f64]) -> Vec<f64> {
+    let mut values = vec![f64::NAN; times_s.len() * signal.width];
+    for (own, place) in places(&signal.times_s, times_s).into_iter().enumerate() {
+        values[place * signal.width..][..signal.width].copy_from_slice(signal.row(own));
+    }
+    values
+}
+
+fn table(log: &Log, times_s: &[f64]) -> Result<Table, crate::table::TableError> {
     let rows = times_s.len();
     let mut table = Table::new();
     for images in &log.images {
         let (mut files, mut paths) = (vec![Vec::new(); rows], vec![String::new(); rows]);
-        for (time_s, file) in images.times_s.iter().zip(&images.files) {
-            let row = times_s.partition_point(|known| known < time_s).min(rows - 1);
+        let places = places(&images.times_s, times_s);
+        for ((time_s, file), row) in images.times_s.iter().zip(&images.files).zip(places) {
             files[row] = file.clone();
             paths[row] = format!("{}-{time_s:.6}.png", images.name.replace('/', "-"));
         }
         table = table.images(images.name.clone(), files, paths)?;
     }
-    table = table.column("time_s", Values::F64(times_s))?;
-    for (signal, values) in log.signals.iter().zip(values) {
+    table = table.column("time_s", Values::F64(times_s.to_vec()))?;
+    for signal in &log.signals {
+        let values = aligned(signal, times_s);
         table = match signal.width {
             1 => table.column(signal.name.clone(), Values::F64(values))?,
             width => table.list(signal.name.clone(), &[width], Values::F64(values))?,
@@ -151,7 +186,7 @@ fn table(log: &Log, times_s: Vec<f64>, values: Vec<Vec<f64>>) -> Result<Table, c
     Ok(table)
 }
 
-fn fill(log: &Log, times_s: &[f64], values: &[Vec<f64>], to: &Path, with_numbers: bool) -> Result<(), RecordError> {
+fn fill(log: &Log, times_s: &[f64], to: &Path, with_numbers: bool) -> Result<(), RecordError> {
     let array = |name: &str, width: usize, values: &[f64]| -> Result<(), RecordError> {
         let path = to.join(inside(name)).with_extension("npy");
         made_parent(&path)?;
@@ -161,8 +196,8 @@ fn fill(log: &Log, times_s: &[f64], values: &[Vec<f64>], to: &Path, with_numbers
         file.flush()
     };
     if with_numbers {
-        for (signal, values) in log.signals.iter().zip(values) {
-            array(&signal.name, signal.width, values)?;
+        for signal in &log.signals {
+            array(&signal.name, signal.width, &aligned(signal, times_s))?;
         }
         array(TIMES.trim_end_matches(".npy"), 1, times_s)?;
     }

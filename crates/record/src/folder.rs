@@ -4,18 +4,24 @@ use crate::npy::NpyFile;
 use crate::signals::{Signal, signals, values};
 use crate::{Layout, RecordError, Sample, Sink, write_file};
 use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// File name of the times (s), beside the arrays and beside each sequence of images.
 pub const TIMES: &str = "times_s.npy";
+/// File name of the warnings.
+const WARNINGS: &str = "warnings.txt";
 
 /// Writes `times_s.npy` and one array per signal, `NAME/force_n.npy`, with a row per sample; images as
-/// `NAME/camera/000000.png` …, with their own `times_s.npy`.
+/// `NAME/camera/000000.png` …, with their own `times_s.npy`. Warnings of the skins are lines of `warnings.txt`.
 pub struct FolderSink {
+    _lock: Option<File>,
     folder: PathBuf,
     numbers: Option<Numbers>,
     frames: Vec<String>,
     sequences: BTreeMap<(usize, &'static str), Sequence>,
+    warnings: String,
 }
 
 struct Numbers {
@@ -32,9 +38,11 @@ struct Sequence {
 impl FolderSink {
     /// Starts a recording in a new or empty folder, with or without numbers.
     pub fn create(folder: &Path, layout: &Layout, with_numbers: bool) -> Result<Self, RecordError> {
+        let lock = locked_folder(folder)?;
         empty_folder(folder)?;
         let numbers = with_numbers.then(|| Numbers::create(folder, &signals(layout))).transpose()?;
-        Ok(Self { folder: folder.to_owned(), numbers, frames: layout.sensor_frames(), sequences: BTreeMap::new() })
+        let (frames, sequences, warnings) = (layout.sensor_frames(), BTreeMap::new(), String::new());
+        Ok(Self { _lock: lock, folder: folder.to_owned(), numbers, frames, sequences, warnings })
     }
 }
 
@@ -64,6 +72,9 @@ impl Sink for FolderSink {
             }
         }
         for (i, sensor) in sample.sensors.iter().enumerate() {
+            for warning in &sensor.warnings {
+                let _ = writeln!(self.warnings, "{:.6} s, {}: {warning}", sample.time_s, self.frames[i]);
+            }
             for (name, image) in sensor.images() {
                 let sequence = match self.sequences.entry((i, name)) {
                     std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
@@ -82,6 +93,9 @@ impl Sink for FolderSink {
             // Times are written last, so that every time has its values.
             numbers.arrays.iter_mut().try_for_each(NpyFile::flush)?;
             numbers.times.flush()?;
+        }
+        if !self.warnings.is_empty() {
+            write_file(&self.folder.join(WARNINGS), self.warnings.as_bytes())?;
         }
         self.sequences.values_mut().try_for_each(|sequence| sequence.times.flush())
     }
@@ -103,6 +117,16 @@ impl Sequence {
         self.count += 1;
         self.times.push(&[time_s]);
         Ok(())
+    }
+}
+
+/// Creates a folder and locks it, where the system has locks of folders; an error if another program holds it.
+pub fn locked_folder(folder: &Path) -> Result<Option<File>, RecordError> {
+    made(folder)?;
+    let Ok(file) = File::open(folder) else { return Ok(None) };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(RecordError::InUse { path: folder.display().to_string() }),
+        _ => Ok(Some(file)),
     }
 }
 

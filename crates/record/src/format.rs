@@ -1,6 +1,8 @@
 //! Recording formats.
 
+use crate::atomic_file;
 use crate::{FolderSink, FoxgloveSink, Layout, ParquetSink, RecordError, Recorder, Ros2Sink, Sink};
+use std::fs::TryLockError;
 use std::path::Path;
 
 /// The format of a recording.
@@ -57,11 +59,28 @@ impl Format {
         Err(RecordError::WrongName { path: path.display().to_string(), format, wanted })
     }
 
-    /// Starts a recording at a path.
+    /// As [`Format::record`], but replaces an existing file; a folder must be empty even so.
+    pub fn record_over(self, path: &Path, layout: &Layout) -> Result<Recorder, RecordError> {
+        self.check(path)?;
+        if path.is_file() {
+            let in_use = || RecordError::InUse { path: path.display().to_string() };
+            let file = std::fs::File::open(path).map_err(|error| RecordError::read(path, &error))?;
+            if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+                return Err(in_use());
+            }
+            std::fs::remove_file(path).map_err(|error| RecordError::write(path, &error))?;
+        }
+        self.record(path, layout)
+    }
+
+    /// Starts a recording at a path where no file exists.
     pub fn record(self, path: &Path, layout: &Layout) -> Result<Recorder, RecordError> {
         self.check(path)?;
-        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            std::fs::create_dir_all(parent).map_err(|error| RecordError::write(parent, &error))?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let cleared = std::fs::create_dir_all(parent).and_then(|()| atomic_file::sweep(parent));
+        cleared.map_err(|error| RecordError::write(parent, &error))?;
+        if path.is_file() && self.name().1.is_some() {
+            return Err(RecordError::Exists { path: path.display().to_string() });
         }
         let sink: Box<dyn Sink> = match self {
             Self::Mcap => Box::new(FoxgloveSink::create(path, layout)?),

@@ -5,6 +5,8 @@ mod schemas;
 
 use crate::mcap::{Channel, McapWriter, Schema};
 use crate::{Layout, RecordError, Sample, SensorSample, Sink, WORLD, time_ns};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use dermis_geometry::{Pose, Quat, Vec3};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -83,11 +85,12 @@ impl FoxgloveSink {
             "values_newton": reading.values_newton,
             "reported_newton": reading.reported_newton,
             "raw": reading.raw,
+            "warnings": sensor.warnings,
         });
         self.add(first + 1, time_ns, &taxels)?;
         for (i, image) in [&sensor.camera, &sensor.tactile].into_iter().enumerate() {
             let Some(image) = image else { continue };
-            let data = crate::base64::encode(&image.encode_png_fast());
+            let data = BASE64_STANDARD.encode(image.encode_png_fast());
             let image = json!({ "timestamp": stamp, "frame_id": frame, "data": data, "format": "png" });
             self.add(first + 2 + i, time_ns, &image)?;
         }

@@ -2,18 +2,36 @@
 //!
 //! Implements only the required part of the format (version 0 of the superblock, version 1 of object headers, links in
 //! the header of their group, contiguous arrays), so that no C library is needed. The same tree gives the same bytes:
-//! the file holds no time stamps.
+//! the file holds no time stamps. Arrays are made one at a time while the file is written.
 
-/// The values of an array.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Numbers {
+use std::io::{self, Write};
+
+/// The kind of the values of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
     /// 32-bit floating point.
-    F32(Vec<f32>),
+    F32,
     /// 64-bit integers.
-    I64(Vec<i64>),
+    I64,
     /// Unsigned 8-bit integers: images and flags.
-    U8(Vec<u8>),
+    U8,
+    /// Texts of at most this number of bytes.
+    Text(usize),
 }
+
+impl Kind {
+    fn bytes(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::I64 => 8,
+            Self::U8 => 1,
+            Self::Text(bytes) => bytes,
+        }
+    }
+}
+
+/// Appends the little-endian bytes of an array to a buffer, when the file is written.
+pub type Fill<'a> = Box<dyn Fn(&mut Vec<u8>) + 'a>;
 
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,19 +43,24 @@ pub enum Attribute {
 }
 
 /// A group: attributes, and named arrays and groups.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Group {
+#[derive(Default)]
+pub struct Group<'a> {
     attributes: Vec<(String, Attribute)>,
-    entries: Vec<(String, Entry)>,
+    entries: Vec<(String, Entry<'a>)>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Entry {
-    Group(Group),
-    Array(Vec<usize>, Numbers),
+enum Entry<'a> {
+    Group(Group<'a>),
+    Array(Vec<usize>, Kind, Fill<'a>),
 }
 
-impl Group {
+/// A part of the file, in order.
+enum Piece<'a> {
+    Bytes(Vec<u8>),
+    Array(usize, Fill<'a>),
+}
+
+impl<'a> Group<'a> {
     /// An empty group.
     pub fn new() -> Self {
         Self::default()
@@ -49,46 +72,46 @@ impl Group {
     }
 
     /// Adds a group.
-    pub fn group(&mut self, name: &str, group: Group) {
+    pub fn group(&mut self, name: &str, group: Group<'a>) {
         self.entries.push((name.to_owned(), Entry::Group(group)));
     }
 
-    /// Adds an array in row-major order. Missing numbers become zeros; surplus numbers are dropped.
-    pub fn array(&mut self, name: &str, shape: &[usize], numbers: Numbers) {
-        let count = shape.iter().product();
-        let numbers = match numbers {
-            Numbers::F32(mut list) => Numbers::F32(fitted(&mut list, count)),
-            Numbers::I64(mut list) => Numbers::I64(fitted(&mut list, count)),
-            Numbers::U8(mut list) => Numbers::U8(fitted(&mut list, count)),
-        };
-        self.entries.push((name.to_owned(), Entry::Array(shape.to_vec(), numbers)));
+    /// Adds an array in row-major order. Missing bytes become zeros; surplus bytes are dropped.
+    pub fn array(&mut self, name: &str, shape: &[usize], kind: Kind, fill: impl Fn(&mut Vec<u8>) + 'a) {
+        self.entries.push((name.to_owned(), Entry::Array(shape.to_vec(), kind, Box::new(fill))));
     }
 
-    /// Encodes a file with this group as its root.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut file = vec![0; SUPERBLOCK];
-        let root = write_group(self, &mut file);
-        let end = file.len() as u64;
+    /// Writes a file with this group as its root. Holds one array in memory at a time.
+    pub fn write(self, to: &mut impl Write) -> io::Result<()> {
+        let mut plan = Plan { pieces: Vec::new(), len: SUPERBLOCK as u64 };
+        let root = plan.group(self);
         let mut head = b"\x89HDF\r\n\x1a\n".to_vec();
         // Versions of superblock, free space, root and shared headers; sizes (bytes) of an offset and of a length;
         // sizes of tree leaves and nodes.
         head.extend([0, 0, 0, 0, 0, 8, 8, 0]);
         head.extend([4, 0, 16, 0, 0, 0, 0, 0]);
-        for address in [0, NOWHERE, end, NOWHERE] {
+        for address in [0, NOWHERE, plan.len, NOWHERE] {
             head.extend(address.to_le_bytes());
         }
         // The entry of the root: name, header, no cached data.
         head.extend(0u64.to_le_bytes());
         head.extend(root.to_le_bytes());
         head.resize(SUPERBLOCK, 0);
-        file[..SUPERBLOCK].copy_from_slice(&head);
-        file
+        to.write_all(&head)?;
+        let mut buffer = Vec::new();
+        for piece in plan.pieces {
+            match piece {
+                Piece::Bytes(bytes) => to.write_all(&bytes)?,
+                Piece::Array(len, fill) => {
+                    buffer.clear();
+                    fill(&mut buffer);
+                    buffer.resize(len, 0);
+                    to.write_all(&buffer)?;
+                }
+            }
+        }
+        Ok(())
     }
-}
-
-fn fitted<T: Default + Clone>(list: &mut Vec<T>, count: usize) -> Vec<T> {
-    list.resize(count, T::default());
-    std::mem::take(list)
 }
 
 const SUPERBLOCK: usize = 96;
@@ -104,74 +127,86 @@ const LAYOUT: u16 = 8;
 const GROUP_INFO: u16 = 10;
 const ATTRIBUTE: u16 = 12;
 
-/// Writes a group after its contents; returns the address of its header.
-fn write_group(group: &Group, file: &mut Vec<u8>) -> u64 {
-    let mut messages: Vec<(u16, Vec<u8>)> = Vec::new();
-    let mut info = vec![0, 0];
-    info.extend(NOWHERE.to_le_bytes());
-    info.extend(NOWHERE.to_le_bytes());
-    messages.push((LINK_INFO, info));
-    messages.push((GROUP_INFO, vec![0, 0]));
-    for (name, entry) in &group.entries {
-        let address = match entry {
-            Entry::Group(inner) => write_group(inner, file),
-            Entry::Array(shape, numbers) => write_array(shape, numbers, file),
+/// The pieces of a file and their length so far (bytes).
+struct Plan<'a> {
+    pieces: Vec<Piece<'a>>,
+    len: u64,
+}
+
+impl<'a> Plan<'a> {
+    /// Adds a group after its contents; returns the address of its header.
+    fn group(&mut self, group: Group<'a>) -> u64 {
+        let mut messages: Vec<(u16, Vec<u8>)> = Vec::new();
+        let mut info = vec![0, 0];
+        info.extend(NOWHERE.to_le_bytes());
+        info.extend(NOWHERE.to_le_bytes());
+        messages.push((LINK_INFO, info));
+        messages.push((GROUP_INFO, vec![0, 0]));
+        for (name, entry) in group.entries {
+            let address = match entry {
+                Entry::Group(inner) => self.group(inner),
+                Entry::Array(shape, kind, fill) => self.array(&shape, kind, fill),
+            };
+            // Version 1; two bytes for the length of the name; a hard link.
+            let mut link = vec![1, 1];
+            link.extend((name.len() as u16).to_le_bytes());
+            link.extend(name.as_bytes());
+            link.extend(address.to_le_bytes());
+            messages.push((LINK, link));
+        }
+        messages.extend(group.attributes.iter().map(|(name, value)| (ATTRIBUTE, attribute(name, value))));
+        self.header(&messages)
+    }
+
+    fn array(&mut self, shape: &[usize], kind: Kind, fill: Fill<'a>) -> u64 {
+        self.align();
+        let (start, bytes) = (self.len, shape.iter().product::<usize>() * kind.bytes());
+        self.pieces.push(Piece::Array(bytes, fill));
+        self.len += bytes as u64;
+        let mut layout = vec![3, 1];
+        layout.extend((if bytes == 0 { NOWHERE } else { start }).to_le_bytes());
+        layout.extend((bytes as u64).to_le_bytes());
+        let datatype = match kind {
+            Kind::F32 => float32(),
+            Kind::I64 => whole(8, true),
+            Kind::U8 => whole(1, false),
+            Kind::Text(bytes) => text(bytes),
         };
-        // Version 1; two bytes for the length of the name; a hard link.
-        let mut link = vec![1, 1];
-        link.extend((name.len() as u16).to_le_bytes());
-        link.extend(name.as_bytes());
-        link.extend(address.to_le_bytes());
-        messages.push((LINK, link));
+        let messages =
+            [(DATASPACE, dataspace(shape)), (DATATYPE, datatype), (FILL, vec![2, 2, 2, 0]), (LAYOUT, layout)];
+        self.header(&messages)
     }
-    messages.extend(group.attributes.iter().map(|(name, value)| (ATTRIBUTE, attribute(name, value))));
-    write_header(&messages, file)
-}
 
-fn write_array(shape: &[usize], numbers: &Numbers, file: &mut Vec<u8>) -> u64 {
-    align(file);
-    let start = file.len() as u64;
-    match numbers {
-        Numbers::F32(list) => list.iter().for_each(|number| file.extend(number.to_le_bytes())),
-        Numbers::I64(list) => list.iter().for_each(|number| file.extend(number.to_le_bytes())),
-        Numbers::U8(list) => file.extend(list),
+    fn header(&mut self, messages: &[(u16, Vec<u8>)]) -> u64 {
+        self.align();
+        let start = self.len;
+        let mut body = Vec::new();
+        for (kind, data) in messages {
+            let padded = data.len().next_multiple_of(8);
+            body.extend(kind.to_le_bytes());
+            body.extend((padded as u16).to_le_bytes());
+            body.extend([0; 4]);
+            body.extend(data);
+            body.resize(body.len() + padded - data.len(), 0);
+        }
+        let mut header = vec![1, 0];
+        header.extend((messages.len() as u16).to_le_bytes());
+        header.extend(1u32.to_le_bytes());
+        header.extend((body.len() as u32).to_le_bytes());
+        header.extend([0; 4]);
+        header.extend(body);
+        self.bytes(header);
+        start
     }
-    let bytes = file.len() as u64 - start;
-    let mut layout = vec![3, 1];
-    layout.extend((if bytes == 0 { NOWHERE } else { start }).to_le_bytes());
-    layout.extend(bytes.to_le_bytes());
-    let datatype = match numbers {
-        Numbers::F32(_) => float32(),
-        Numbers::I64(_) => whole(8, true),
-        Numbers::U8(_) => whole(1, false),
-    };
-    let messages = [(DATASPACE, dataspace(shape)), (DATATYPE, datatype), (FILL, vec![2, 2, 2, 0]), (LAYOUT, layout)];
-    write_header(&messages, file)
-}
 
-fn write_header(messages: &[(u16, Vec<u8>)], file: &mut Vec<u8>) -> u64 {
-    align(file);
-    let start = file.len() as u64;
-    let mut body = Vec::new();
-    for (kind, data) in messages {
-        let padded = data.len().next_multiple_of(8);
-        body.extend(kind.to_le_bytes());
-        body.extend((padded as u16).to_le_bytes());
-        body.extend([0; 4]);
-        body.extend(data);
-        body.resize(body.len() + padded - data.len(), 0);
+    fn align(&mut self) {
+        self.bytes(vec![0; (self.len.next_multiple_of(8) - self.len) as usize]);
     }
-    file.extend([1, 0]);
-    file.extend((messages.len() as u16).to_le_bytes());
-    file.extend(1u32.to_le_bytes());
-    file.extend((body.len() as u32).to_le_bytes());
-    file.extend([0; 4]);
-    file.extend(body);
-    start
-}
 
-fn align(file: &mut Vec<u8>) {
-    file.resize(file.len().next_multiple_of(8), 0);
+    fn bytes(&mut self, bytes: Vec<u8>) {
+        self.len += bytes.len() as u64;
+        self.pieces.push(Piece::Bytes(bytes));
+    }
 }
 
 fn dataspace(shape: &[usize]) -> Vec<u8> {
@@ -195,16 +230,21 @@ fn whole(size: u32, signed: bool) -> Vec<u8> {
     bytes
 }
 
+/// The data type of UTF-8 of fixed length, padded with zeros.
+fn text(bytes: usize) -> Vec<u8> {
+    let mut datatype = vec![0x13, 0x11, 0, 0];
+    datatype.extend((bytes as u32).to_le_bytes());
+    datatype
+}
+
 fn attribute(name: &str, value: &Attribute) -> Vec<u8> {
     let (datatype, data) = match value {
         Attribute::Whole(number) => (whole(8, true), number.to_le_bytes().to_vec()),
-        Attribute::Text(text) => {
-            // UTF-8, padded with zeros; at least one byte.
-            let mut datatype = vec![0x13, 0x11, 0, 0];
-            datatype.extend((text.len().max(1) as u32).to_le_bytes());
-            let mut data = text.as_bytes().to_vec();
-            data.resize(text.len().max(1), 0);
-            (datatype, data)
+        Attribute::Text(content) => {
+            // At least one byte.
+            let mut data = content.as_bytes().to_vec();
+            data.resize(content.len().max(1), 0);
+            (text(data.len()), data)
         }
     };
     let space = dataspace(&[]);
@@ -230,12 +270,19 @@ mod tests {
     fn the_bytes_are_those_that_h5py_has_read() {
         let mut inner = Group::new();
         inner.attribute("num_samples", Attribute::Whole(2));
-        inner.array("actions", &[2, 3], Numbers::F32(vec![0.5, -1.0, 2.0, 3.0, 4.0, 1e-3]));
-        inner.array("picture", &[1, 2, 2, 1], Numbers::U8(vec![0, 1, 254, 255]));
+        let floats = |bytes: &mut Vec<u8>| {
+            [0.5f32, -1.0, 2.0, 3.0, 4.0, 1e-3].iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+        };
+        inner.array("actions", &[2, 3], Kind::F32, floats);
+        inner.array("picture", &[1, 2, 2, 1], Kind::U8, |bytes| bytes.extend([0, 1, 254, 255]));
         let mut root = Group::new();
         root.attribute("env_args", Attribute::Text("{\"größe\": 1}".into()));
         root.group("demo_0", inner);
-        root.array("seed", &[3], Numbers::I64(vec![-1, 0, i64::MAX]));
-        assert_eq!(root.to_bytes(), include_bytes!("hdf5/tree.hdf5"));
+        let seeds =
+            |bytes: &mut Vec<u8>| [-1i64, 0, i64::MAX].iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+        root.array("seed", &[3], Kind::I64, seeds);
+        let mut file = Vec::new();
+        root.write(&mut file).unwrap();
+        assert_eq!(file, include_bytes!("hdf5/tree.hdf5"));
     }
 }

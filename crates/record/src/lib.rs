@@ -6,7 +6,6 @@
 
 pub mod atomic_file;
 pub mod atomic_folder;
-pub mod base64;
 mod error;
 mod export;
 mod folder;
@@ -25,7 +24,6 @@ mod ros2;
 mod sample;
 mod signals;
 pub mod table;
-pub mod tar;
 
 pub use error::RecordError;
 pub use export::{ExportFormat, Exported, export};

@@ -1,11 +1,14 @@
 //! Reads recordings of any format as signals and images over time.
 
+mod builder;
 mod from_csv;
 mod from_folder;
 mod from_mcap;
 mod from_parquet;
 
 use crate::{RecordError, parts_folder};
+use builder::LogBuilder;
+pub(crate) use from_csv::column_name;
 use std::path::Path;
 
 /// The content of a recording.
@@ -19,6 +22,10 @@ pub struct Log {
     pub images: Vec<ImageLog>,
     /// Whether the file was truncated.
     pub cut: bool,
+    /// Number of damaged places that were skipped.
+    pub damaged: usize,
+    /// What differs from the file, in sentences: rows that were sorted, padded, or left out.
+    pub notes: Vec<String>,
 }
 
 /// A signal: rows of numbers over time.
@@ -68,12 +75,12 @@ impl SignalLog {
 }
 
 impl Log {
-    /// Reads a recording: MCAP, Parquet, CSV, or a folder written by `dermis run`.
+    /// Reads a recording: MCAP, Parquet, CSV, or a folder: of `dermis run`, or a ROS 2 bag of MCAP files.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         let parts = parts_folder(path);
         let mut log = match path.extension().and_then(|end| end.to_str()) {
             _ if path.is_dir() => from_folder::read(path)?,
-            Some("mcap") => from_mcap::read(path)?,
+            Some("mcap") => from_mcap::read(&[path.to_owned()])?,
             Some("parquet") if !path.exists() && parts.is_dir() => from_folder::read(&parts)?,
             Some("parquet") => from_parquet::read(&[path.to_owned()])?,
             Some("csv") => from_csv::read(path)?,
@@ -97,55 +104,36 @@ impl Log {
         self.images.iter().find(|images| images.name == name)
     }
 
-    /// Adds a row; ignores rows whose length differs from the first row of that name, and rows that are not later than
-    /// the last.
-    fn push(&mut self, name: &str, time_s: f64, row: &[f64]) {
-        let place = self.signals.iter().position(|signal| signal.name == name).unwrap_or_else(|| {
-            let (name, width) = (name.to_owned(), row.len());
-            self.signals.push(SignalLog { name, width, times_s: Vec::new(), values: Vec::new() });
-            self.signals.len() - 1
-        });
-        let signal = &mut self.signals[place];
-        let later = signal.times_s.last().is_none_or(|last| *last < time_s);
-        if row.len() == signal.width && !row.is_empty() && later {
-            signal.times_s.push(time_s);
-            signal.values.extend(row);
-        }
-    }
-
-    fn push_image(&mut self, name: &str, time_s: f64, file: Vec<u8>) {
-        let place = self.images.iter().position(|images| images.name == name).unwrap_or_else(|| {
-            self.images.push(ImageLog { name: name.to_owned(), times_s: Vec::new(), files: Vec::new() });
-            self.images.len() - 1
-        });
-        let images = &mut self.images[place];
-        if images.times_s.last().is_none_or(|last| *last < time_s) {
-            images.times_s.push(time_s);
-            images.files.push(file);
-        }
-    }
-
-    /// All signals at the union of their times, with NaN for missing values.
-    pub fn aligned(&self) -> (Vec<f64>, Vec<Vec<f64>>) {
-        let mut times: Vec<f64> = self.signals.iter().flat_map(|signal| signal.times_s.iter().copied()).collect();
-        times.sort_by(f64::total_cmp);
-        times.dedup();
-        let align = |signal: &SignalLog| {
-            let mut values = Vec::with_capacity(times.len() * signal.width);
-            let mut next = 0;
-            for time in &times {
-                if signal.times_s.get(next) == Some(time) {
-                    values.extend(signal.row(next));
-                    next += 1;
-                } else {
-                    values.extend(std::iter::repeat_n(f64::NAN, signal.width));
-                }
+    /// The times of all signals, and of all images if asked for. A time that a signal repeats appears as often.
+    pub fn times_s(&self, with_images: bool) -> Vec<f64> {
+        let images = self.images.iter().filter(|_| with_images).map(|images| &images.times_s);
+        let mut union: Vec<f64> = Vec::new();
+        for times_s in self.signals.iter().map(|signal| &signal.times_s).chain(images) {
+            let mut merged = Vec::with_capacity(union.len().max(times_s.len()));
+            let (mut a, mut b) = (union.iter().peekable(), times_s.iter().peekable());
+            while let Some(next) = match (a.peek(), b.peek()) {
+                (Some(a), Some(b)) => Some(a.min(**b)),
+                (one, other) => one.or(other).map(|time| **time),
+            } {
+                a.next_if(|time| **time == next);
+                b.next_if(|time| **time == next);
+                merged.push(next);
             }
-            values
-        };
-        let values = self.signals.iter().map(align).collect();
-        (times, values)
+            union = merged;
+        }
+        union
     }
+}
+
+/// The place of each of `times_s`, which are sorted and may repeat, in `of`; `of` contains all of them.
+pub(crate) fn places(times_s: &[f64], of: &[f64]) -> Vec<usize> {
+    let mut next = 0;
+    let mut place = |time: &f64| {
+        next += of[next..].iter().take_while(|known| *known < time).count();
+        next += 1;
+        next - 1
+    };
+    times_s.iter().map(&mut place).collect()
 }
 
 #[cfg(test)]
@@ -154,19 +142,51 @@ mod tests {
 
     #[test]
     fn numbers_between_times_lie_on_a_line() {
-        let mut log = Log::default();
-        for (time, row) in [(0.0, [0.0, 1.0]), (1.0, [2.0, 1.0]), (1.0, [9.0, 9.0]), (3.0, [0.0, f64::INFINITY])] {
-            log.push("a", time, &row);
+        let mut rows = LogBuilder::default();
+        for (time, row) in [(0.0, [0.0, 1.0]), (1.0, [2.0, 1.0]), (3.0, [0.0, f64::INFINITY])] {
+            rows.push("a", time, &row);
         }
-        log.push("a", 4.0, &[1.0]);
+        let log = rows.finish();
         let signal = log.signal("a").unwrap();
-        assert_eq!(signal.times_s, [0.0, 1.0, 3.0]);
         assert_eq!(signal.at(0.25), Some(vec![0.5, 1.0]));
         assert_eq!(signal.at(1.0 + 1e-12), Some(vec![2.0, 1.0]));
         assert_eq!((signal.at(-0.1), signal.at(3.1)), (None, None));
-        log.push("b", 2.0, &[5.0]);
-        let (times, values) = log.aligned();
-        assert_eq!(times, [0.0, 1.0, 2.0, 3.0]);
-        assert!(values[0][4].is_nan() && values[1][0].is_nan() && values[1][2] == 5.0 && values[0][6] == 0.0);
+        assert!(log.notes.is_empty());
+    }
+
+    /// Times that go back or repeat, and rows of unequal length, are legal in MCAP and CSV: all rows are kept.
+    #[test]
+    fn times_that_go_back_or_repeat_lose_no_row() {
+        let mut rows = LogBuilder::default();
+        for (time, value) in [(0.0, 0.0), (2.0, 1.0), (1.0, 2.0), (1.0, 3.0), (3.0, 4.0), (0.5, 5.0)] {
+            rows.push("a", time, &[value]);
+            rows.push_image("i", time, vec![value as u8]);
+        }
+        rows.push("b", 1.0, &[]);
+        rows.push("b", 1.0, &[7.0]);
+        rows.push("b", 2.5, &[8.0, 9.0]);
+        let log = rows.finish();
+        let (a, b) = (log.signal("a").unwrap(), log.signal("b").unwrap());
+        assert_eq!(a.times_s, [0.0, 0.5, 1.0, 1.0, 2.0, 3.0]);
+        assert_eq!(a.values, [0.0, 5.0, 2.0, 3.0, 1.0, 4.0]);
+        assert_eq!(log.images[0].files, [[0], [5], [2], [3], [1], [4]]);
+        assert!(b.width == 2 && b.row(0)[1].is_nan() && b.row(1) == [8.0, 9.0]);
+        assert_eq!(log.notes.len(), 3, "{:?}", log.notes);
+        let times = log.times_s(false);
+        assert_eq!(times, [0.0, 0.5, 1.0, 1.0, 2.0, 2.5, 3.0]);
+        assert_eq!(places(&a.times_s, &times), [0, 1, 2, 3, 4, 6]);
+        assert_eq!(places(&b.times_s, &times), [2, 5]);
+        assert_eq!(a.at(0.75), Some(vec![3.5]));
+    }
+
+    #[test]
+    fn rows_that_would_need_much_padding_are_left_out_and_counted() {
+        let mut rows = LogBuilder::default();
+        rows.push("a", 0.0, &[1.0]);
+        rows.push("a", 1.0, &vec![2.0; 10_000]);
+        (2..1000).for_each(|i| rows.push("a", f64::from(i), &[1.0]));
+        let log = rows.finish();
+        assert_eq!((log.signals[0].width, log.signals[0].times_s.len()), (1, 999));
+        assert_eq!(log.notes, ["1 of 1000 rows of a were left out: their length is not 1"]);
     }
 }

@@ -1,14 +1,17 @@
 //! Records one Parquet table: a row per sample and sensor.
 
 use crate::atomic_file::AtomicFile;
+use crate::folder::locked_folder;
 use crate::signals::{OF_BODY, OF_SENSOR, values};
 use crate::table::{Table, TableError, TableWriter, Values};
 use crate::{Layout, RecordError, Sample, Sink, write_file};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Writes a Parquet file. The index is at its end, so that the file cannot be read during the run. Until the run ends,
 /// every part is also written to a file in the folder `FILE.parts`, which is then removed.
 pub struct ParquetSink {
+    _lock: Option<File>,
     path: PathBuf,
     parts: PathBuf,
     layout: Layout,
@@ -28,14 +31,14 @@ impl ParquetSink {
     /// Starts a recording.
     pub fn create(path: &Path, layout: &Layout) -> Result<Self, RecordError> {
         let parts = parts_folder(path);
-        if parts.exists() {
+        let is_left_over = parts.exists();
+        let lock = locked_folder(&parts)?;
+        if is_left_over {
             return Err(RecordError::LeftOver { parts: parts.display().to_string() });
         }
-        std::fs::create_dir(&parts).map_err(|error| RecordError::write(&parts, &error))?;
         let file = AtomicFile::create_in(&parts, path).map_err(|error| RecordError::write(path, &error))?;
-        let writer = TableWriter::new(file).map_err(|error| RecordError::table(path, error))?;
-        let (path, layout) = (path.to_owned(), layout.clone());
-        Ok(Self { path, parts, layout, writer, waiting: Vec::new(), count: 0 })
+        let (path, layout, writer) = (path.to_owned(), layout.clone(), TableWriter::new(file));
+        Ok(Self { _lock: lock, path, parts, layout, writer, waiting: Vec::new(), count: 0 })
     }
 }
 
@@ -62,7 +65,7 @@ impl Sink for ParquetSink {
         let file = writer.finish().map_err(|error| RecordError::table(&path, error))?;
         let end = || -> std::io::Result<()> {
             file.sync()?;
-            file.persist()?;
+            file.persist_new()?;
             std::fs::remove_dir_all(&parts)
         };
         end().map_err(|error| RecordError::write(&path, &error))?;
@@ -70,7 +73,7 @@ impl Sink for ParquetSink {
     }
 }
 
-/// Columns: `time_s`, `sensor`, the signals of the sensor, its images (empty if none is due), and the poses of the
+/// Columns: `time_s`, `sensor`, `warnings`, the signals of the sensor, its images (empty if none is due), and the poses of the
 /// bodies.
 fn table(layout: &Layout, samples: &[Sample]) -> Result<Table, TableError> {
     let sensors = layout.sensors.len();
@@ -84,7 +87,8 @@ fn table(layout: &Layout, samples: &[Sample]) -> Result<Table, TableError> {
         .collect();
     let mut table = Table::new()
         .column("time_s", Values::F64(rows.iter().map(|row| row.0).collect()))?
-        .column("sensor", Values::Text(rows.iter().map(|row| frames[row.1].clone()).collect()))?;
+        .column("sensor", Values::Text(rows.iter().map(|row| frames[row.1].clone()).collect()))?
+        .column("warnings", Values::Text(rows.iter().map(|row| row.2.sensors[row.1].warnings.join("; ")).collect()))?;
     for (place, name) in OF_SENSOR.into_iter().enumerate() {
         let of_row =
             |(_, sensor, _, all): &(f64, usize, &Sample, Vec<Vec<f64>>)| all[sensor * OF_SENSOR.len() + place].clone();

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use messages::{Decoded, decode};
 
 /// A recording for ROS 2. `/tf` has all frames. Each sensor has `/NAME/wrench`, `/NAME/taxels`, `/NAME/camera` if it
-/// has a camera, and `/NAME/tactile`, a heat map.
+/// has a camera, `/NAME/tactile`, a heat map, and `/NAME/warnings`, where the skin has some.
 pub struct Ros2Sink {
     writer: McapWriter,
     sensor_frames: Vec<String>,
@@ -19,11 +19,12 @@ pub struct Ros2Sink {
 }
 
 /// Channels of each sensor, in order.
-const OF_SENSOR: [(&str, usize); 4] = [
+const OF_SENSOR: [(&str, usize); 5] = [
     ("wrench", definitions::WRENCH_STAMPED),
     ("taxels", definitions::FLOAT32_MULTI_ARRAY),
     ("camera", definitions::IMAGE),
     ("tactile", definitions::IMAGE),
+    ("warnings", definitions::STRING),
 ];
 
 impl Ros2Sink {
@@ -68,6 +69,9 @@ impl Sink for Ros2Sink {
                 if let Some(image) = image {
                     self.writer.add(first + 2 + j, time_ns, &messages::image(time_ns, frame, image))?;
                 }
+            }
+            for warning in &sensor.warnings {
+                self.writer.add(first + 4, time_ns, &messages::string(warning))?;
             }
         }
         Ok(())

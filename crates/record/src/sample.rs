@@ -29,6 +29,8 @@ pub struct SensorSample {
     pub camera: Option<Image>,
     /// Heat map of the taxels, if one is due.
     pub tactile: Option<Image>,
+    /// Warnings of the skin, one sentence each.
+    pub warnings: Vec<String>,
 }
 
 impl SensorSample {

@@ -2,19 +2,15 @@
 //!
 //! A [`Table`] holds named columns of equal length in memory. [`Table::write`] writes one table to a file; a
 //! [`TableWriter`] writes several consecutive tables as the row groups of one file, so that a long recording needs the
-//! memory of only one part. The same table gives the same bytes on every machine. Values use the plain encoding without
-//! compression, which every reader supports; images are already compressed as PNG or JPEG.
-//!
-//! The plain encoding needs a few hundred lines; the available crates take longer to compile than this whole crate.
+//! memory of only one part. The same table gives the same bytes on every machine. [`read_columns`] reads the files of
+//! other programs too.
 
-mod levels;
-mod parquet;
+mod pages;
 mod read;
-mod thrift;
-mod thrift_read;
+mod write;
 
-pub use parquet::TableWriter;
-pub use read::{ReadColumn, read_columns};
+pub use read::{ReadColumn, ReadValues, read_columns};
+pub use write::TableWriter;
 
 use std::io::{self, Write};
 
@@ -34,6 +30,9 @@ pub enum TableError {
     /// The next part of a file has other columns than the first.
     #[error("the next part has the columns {got} where the file has {expected}")]
     Columns { got: String, expected: String },
+    /// The table cannot be encoded.
+    #[error("the table cannot be encoded as Parquet: {0}")]
+    Encode(String),
     /// The file could not be written.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -193,8 +192,8 @@ impl Table {
     }
 
     /// Writes the table as a Parquet file.
-    pub fn write<W: Write>(&self, to: W) -> Result<W, TableError> {
-        let mut writer = TableWriter::new(to)?;
+    pub fn write<W: Write + Send>(&self, to: W) -> Result<W, TableError> {
+        let mut writer = TableWriter::new(to);
         writer.append(self)?;
         writer.finish()
     }

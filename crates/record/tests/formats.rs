@@ -3,7 +3,7 @@
 mod common;
 
 use common::{FORMATS, layout, sample};
-use dermis_record::{Format, Log, Recorder};
+use dermis_record::{ExportFormat, Format, Log, Recorder, export};
 use std::path::Path;
 
 fn recorded(folder: &Path, format: Format, name: &str) -> Log {
@@ -67,6 +67,8 @@ fn numbers_and_images_survive() {
             assert_eq!(log.signal("ball/position_m").unwrap().row(10), [0.0, 0.0, 1.0], "{name}");
         }
     }
+    let warnings = std::fs::read_to_string(folder.path().join("arrays/warnings.txt")).unwrap();
+    assert_eq!(warnings.lines().count(), 2 * 40, "{warnings}");
     // No temporary files remain.
     let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
@@ -96,7 +98,7 @@ fn places_that_cannot_be_are_refused_in_one_sentence() {
     assert!(Format::of_path(Path::new("a.bag")).unwrap_err().to_string().contains(".mcap"));
     for (name, text, words) in [
         ("a.mcap", "nonsense", "no MCAP file"),
-        ("a.parquet", "nonsense", "does not start and end"),
+        ("a.parquet", "nonsense", "Corrupt footer"),
         ("a.csv", "x,y\n1,2\n", "no `time_s`"),
         ("b.csv", "time_s,y\n1,two\n", "line 2, column `y`: \"two\""),
         ("a.bag", "x", "`.mcap`"),
@@ -137,4 +139,148 @@ fn what_others_have_recorded_is_read() {
         assert_eq!(log.signal("touch/cells").unwrap().row(7), [7.0, 8.0, 9.0]);
         assert!((force.times_s[1] - force.times_s[0] - 0.02).abs() < 1e-6);
     }
+}
+
+/// Reads tables as pyarrow and polars write them by default; `foreign/make_parquet.py` wrote them.
+#[test]
+fn parquet_of_others_is_read_with_compression_dictionaries_and_nulls() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign");
+    for name in ["snappy", "gzip-v2", "zstd"] {
+        let log = Log::read(&folder.join(format!("{name}.parquet"))).unwrap();
+        let load = log.signal("load_n").unwrap();
+        assert_eq!((load.times_s.len(), load.times_s[2], load.row(2)), (32, 0.03, &[1.5][..]), "{name}");
+        let count = log.signal("count").unwrap();
+        assert_eq!((count.times_s.len(), count.times_s[3], count.row(3)), (39, 0.04, &[1.0][..]), "{name}");
+        let cells = log.signal("cells").unwrap();
+        assert_eq!((cells.width, cells.times_s.len()), (3, 39), "{name}");
+        assert!(cells.row(6)[0] == 7.0 && cells.row(6)[1].is_nan() && cells.row(6)[2] == 2.0, "{name}");
+    }
+}
+
+/// Damaged files and files that claim more than they hold, as found by fuzzing, give errors within a bounded time.
+#[test]
+fn damaged_parquet_gives_an_error() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/damaged");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|end| end == "parquet") {
+            let start = std::time::Instant::now();
+            let message = Log::read(&path).unwrap_err().to_string();
+            assert!(start.elapsed().as_secs() < 20, "{message}");
+            println!("{message}");
+        }
+    }
+}
+
+/// Chunks that unpack to gigabytes and chunks in chunks are reported within a bounded time and memory.
+#[test]
+fn mcap_bombs_are_refused() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/damaged");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|end| end == "mcap") {
+            let start = std::time::Instant::now();
+            match Log::read(&path) {
+                Ok(log) => assert!(log.damaged > 0 || log.cut || log.signals.is_empty(), "{}", path.display()),
+                Err(error) => println!("{error}"),
+            }
+            assert!(start.elapsed().as_secs() < 20, "{}", path.display());
+        }
+    }
+}
+
+/// Names with commas, quotes, line breaks, places and no owner, signals of unequal length, NaN and times that repeat.
+#[test]
+fn an_exported_table_reads_back_as_it_was() {
+    use dermis_record::mcap::{Channel, McapWriter};
+    let folder = tempfile::tempdir().unwrap();
+    let from = folder.path().join("odd.mcap");
+    let topics = [
+        "plain",
+        "a/b",
+        "/a,b",
+        "say \"hi\"",
+        "two\nlines",
+        "v.0",
+        "v.1",
+        "fx_n",
+        "body",
+        "t3_n",
+        " a/b ",
+        "x/y.7",
+        "#",
+    ];
+    let channel =
+        |topic: &&str| Channel { topic: (*topic).into(), encoding: "json".into(), schema: None, metadata: vec![] };
+    let mut writer = McapWriter::create(&from, "", vec![], topics.iter().map(channel).collect(), &[]).unwrap();
+    for (i, time) in [0u64, 2, 1, 1, 5].into_iter().enumerate() {
+        for place in 0..topics.len() {
+            let numbers: Vec<f64> = (0..1 + (i * place) % 3).map(|k| 0.1 * (i + place + k) as f64).collect();
+            let text = if place % 2 == 0 { numbers[0].to_string() } else { format!("{numbers:?}") };
+            writer.add(place, time * 1_000_000, text.as_bytes()).unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    let log = Log::read(&from).unwrap();
+    assert_eq!(log.signals.len(), topics.len());
+    for name in ["out.csv", "out.parquet"] {
+        let to = folder.path().join(name);
+        let made = export(&from, &to, ExportFormat::of_path(&to).unwrap()).unwrap();
+        assert_eq!(made.times, 5);
+        let back = Log::read(&to).unwrap();
+        for signal in &log.signals {
+            let found = back.signal(&signal.name).unwrap_or_else(|| panic!("{name}: {:?}", signal.name));
+            assert_eq!((found.width, &found.times_s), (signal.width, &signal.times_s), "{name}: {:?}", signal.name);
+            let same = found
+                .values
+                .iter()
+                .zip(&signal.values)
+                .all(|(a, b)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
+            assert!(same, "{name}: {:?}", signal.name);
+        }
+    }
+}
+
+/// A recording neither replaces a file nor mixes with another that is in progress.
+#[test]
+fn a_place_is_written_by_one_recording_only() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, format, file) in FORMATS {
+        let path = folder.path().join(file);
+        let mut first = format.record(&path, &layout()).unwrap();
+        first.record(sample(0.0, true)).unwrap();
+        for second in [format.record(&path, &layout()), format.record_over(&path, &layout())] {
+            let message = second.unwrap_err().to_string();
+            assert!(message.contains("exists") || message.contains("another program"), "{name}: {message}");
+        }
+        first.finish().unwrap();
+        assert!(Log::read(&path).is_ok(), "{name}");
+        let message = format.record(&path, &layout()).unwrap_err().to_string();
+        let is_file = path.is_file();
+        assert!(message.contains(if is_file { "--overwrite" } else { "not empty" }), "{name}: {message}");
+        if is_file {
+            let mut third = format.record_over(&path, &layout()).unwrap();
+            third.record(sample(7.0, false)).unwrap();
+            third.finish().unwrap();
+            assert_eq!(Log::read(&path).unwrap().signal("pad/taxels_n").unwrap().times_s, [7.0], "{name}");
+        }
+    }
+}
+
+/// A bag of ROS 2 is a folder of MCAP files, split by size or time, beside `metadata.yaml`.
+#[test]
+fn a_folder_of_mcap_files_is_read_as_one_bag() {
+    let folder = tempfile::tempdir().unwrap();
+    let bag = folder.path().join("bag");
+    std::fs::create_dir(&bag).unwrap();
+    std::fs::write(bag.join("metadata.yaml"), "rosbag2_bagfile_information:\n  version: 9\n").unwrap();
+    for (part, start) in [(0, 0), (1, 10)] {
+        let path = bag.join(format!("bag_{part}.mcap"));
+        let mut recorder = Format::Ros2.record(&path, &layout()).unwrap();
+        (start..start + 10).for_each(|step| recorder.record(sample(f64::from(step) * 0.1, false)).unwrap());
+        recorder.finish().unwrap();
+    }
+    let log = Log::read(&bag).unwrap();
+    assert_eq!(log.signal("pad/force_n").unwrap().times_s.len(), 20);
+    assert!(log.notes.is_empty(), "{:?}", log.notes);
 }

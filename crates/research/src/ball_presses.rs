@@ -52,6 +52,8 @@ pub struct LabelledPress {
     pub label: Label,
     /// Position of the ball on the sensor, x and y (m), if the table gives it.
     pub place_m: Option<[f64; 2]>,
+    /// Depth of the ball past first contact (m), if the table gives it.
+    pub depth_m: Option<f64>,
 }
 
 /// A background image and images of presses.
@@ -65,7 +67,7 @@ pub struct BallPresses {
 
 impl BallPresses {
     /// Reads a background and a table of presses with the columns `file` (relative to the table), `center_x_px`,
-    /// `center_y_px`, `contact_radius_px` and, optionally, `x_mm` and `y_mm`. All images must have the size of the
+    /// `center_y_px`, `contact_radius_px` and, optionally, `x_mm`, `y_mm` and `depth_mm`. All images must have the size of the
     /// background and contain their contact.
     pub fn read(background: &Path, table: &Path) -> Result<Self, BallPressesError> {
         let background = read_image(background, "the image without contact")?;
@@ -81,6 +83,7 @@ impl BallPresses {
         let [column, row, radius] = numbers.map(need);
         let columns = [column?, row?, radius?];
         let places = find("x_mm").zip(find("y_mm"));
+        let depth = find("depth_mm");
         let mut presses = Vec::new();
         for (index, line) in lines {
             let fields: Vec<&str> = line.split(',').map(str::trim).collect();
@@ -113,10 +116,15 @@ impl BallPresses {
                 None => None,
                 Some((x, y)) => Some([number(x, "x_mm")? * 1e-3, number(y, "y_mm")? * 1e-3]),
             };
+            let depth_m = depth.map(|at| number(at, "depth_mm")).transpose()?.map(|depth_mm| 1e-3 * depth_mm);
+            if let Some(depth_m) = depth_m.filter(|depth_m| *depth_m <= 0.0) {
+                let got = format!("{} (a depth past first contact is positive)", depth_m * 1e3);
+                return Err(BallPressesError::BadNumber { path, line: index + 1, column: "depth_mm", got });
+            }
             let shown = beside(table, name);
             let image = read_image(&shown, "the image of a press")?;
             image.check_size(&shown.display().to_string(), background.width, background.height)?;
-            presses.push(LabelledPress { file: name.to_owned(), image, label, place_m });
+            presses.push(LabelledPress { file: name.to_owned(), image, label, place_m, depth_m });
         }
         if presses.is_empty() {
             return Err(BallPressesError::Empty { path });

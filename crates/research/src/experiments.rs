@@ -43,8 +43,8 @@ use std::path::PathBuf;
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ExperimentError {
     /// Unknown experiment.
-    #[error("there is no experiment {name:?}; there are {known}")]
-    Unknown { name: String, known: String },
+    #[error("there is no experiment {name:?}{meant}; there are {known}")]
+    Unknown { name: String, meant: String, known: String },
     /// The caller stopped the experiment.
     #[error("interrupted")]
     Interrupted,
@@ -124,6 +124,8 @@ pub struct Outcome {
     pub verdicts: Vec<Verdict>,
     /// Remarks, in sentences.
     pub notes: Vec<String>,
+    /// The part of the paper's experiment that was run, if not all of it; [`Options::full`] runs all.
+    pub partial: Option<String>,
     /// Figures and tables.
     pub files: Output,
 }
@@ -140,6 +142,7 @@ impl Outcome {
 struct Findings {
     metrics: BTreeMap<String, f64>,
     notes: Vec<String>,
+    partial: Option<String>,
     files: Output,
 }
 
@@ -207,6 +210,7 @@ pub static ALL: &[Experiment] = &[
 pub fn find(name: &str) -> Result<&'static Experiment, ExperimentError> {
     ALL.iter().find(|experiment| experiment.name == name).ok_or_else(|| ExperimentError::Unknown {
         name: name.to_owned(),
+        meant: dermis::sensor::did_you_mean(name, ALL.iter().map(|experiment| experiment.name)),
         known: ALL.iter().map(|experiment| experiment.name).collect::<Vec<_>>().join(", "),
     })
 }
@@ -219,9 +223,9 @@ impl Experiment {
 
     /// Runs the experiment and checks its numbers.
     pub fn run(&self, options: &Options, progress: Progress<'_>) -> Result<Outcome, ExperimentError> {
-        let Findings { metrics, notes, files } = (self.run)(options, progress)?;
+        let Findings { metrics, notes, partial, files } = (self.run)(options, progress)?;
         let verdicts = expected::judge(self.name, self.expected, &metrics);
-        Ok(Outcome { name: self.name, metrics, verdicts, notes, files })
+        Ok(Outcome { name: self.name, metrics, verdicts, notes, partial, files })
     }
 }
 
@@ -240,6 +244,18 @@ mod tests {
             let verdicts = expected::judge(experiment.name, experiment.expected, &BTreeMap::new());
             assert!(!verdicts.is_empty(), "{}", experiment.name);
             assert!(verdicts.iter().all(|verdict| !verdict.passed), "a metric that is missing never passes");
+        }
+    }
+
+    #[test]
+    fn every_bound_is_two_sided_or_says_why_not() {
+        for experiment in ALL {
+            for bound in experiment.expectations() {
+                let (name, metric) = (experiment.name, &bound.metric);
+                let two_sided = bound.min.is_some() && bound.max.is_some();
+                assert_ne!(two_sided, bound.one_sided.is_some(), "{name}, {metric}");
+                assert!(bound.one_sided.is_none_or(|reason| reason.len() > 5), "{name}, {metric}");
+            }
         }
     }
 }

@@ -7,6 +7,8 @@ pub mod claims;
 mod page;
 
 use crate::experiments::{ALL, Experiment, Outcome, Verdict};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use claims::{Claim, Ground};
 use std::collections::BTreeMap;
 
@@ -63,7 +65,9 @@ impl Report {
         let images = outcome.files.names().filter(|name| name.extension().is_some_and(|end| end == "png"));
         let figures =
             images.filter_map(|name| Some((name.display().to_string(), data_uri(outcome.files.get(name)?)))).collect();
-        let findings = Shown { verdicts: outcome.verdicts.clone(), notes: outcome.notes.clone(), figures };
+        let partial = outcome.partial.iter().map(|part| format!("Partial run: {part}; `--full` runs all."));
+        let notes = partial.chain(outcome.notes.iter().cloned()).collect();
+        let findings = Shown { verdicts: outcome.verdicts.clone(), notes, figures };
         self.entries.insert(experiment.name, Entry { result: Ok(findings), wall_s });
     }
 
@@ -107,7 +111,7 @@ impl Report {
 
 /// A PNG as a data URI (RFC 2397).
 fn data_uri(png: &[u8]) -> String {
-    format!("data:image/png;base64,{}", dermis::record::base64::encode(png))
+    format!("data:image/png;base64,{}", BASE64_STANDARD.encode(png))
 }
 
 impl Shown {

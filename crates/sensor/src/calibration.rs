@@ -1,25 +1,31 @@
 //! Fits parameters to bench data, with confidence intervals.
 
 mod creep;
+mod curve_shape;
 mod friction;
 mod hysteresis;
 mod least_squares;
 mod noise;
 pub mod optics;
 mod sensor;
-mod shared_curve;
 mod spread;
 mod stiffness;
+mod taxel_loads;
 mod taxels;
 
-pub use creep::{CreepFit, CreepTermFit, fit_creep};
+pub use creep::{CreepFit, CreepTermFit, fit_creep, fit_creep_record};
+pub use curve_shape::CurveShape;
 pub use friction::{FrictionFit, fit_friction};
 pub use hysteresis::{HysteresisFit, fit_hysteresis};
 pub use noise::fit_noise;
-pub use sensor::{SensorFit, fit_lines, fit_neighbours, fit_sensor, own_readings};
+pub use sensor::{SensorFit, fit_lines, fit_neighbours, fit_sensor};
 pub use spread::{SpreadFit, SpreadPoint, fit_spread};
-pub use stiffness::{StiffnessFit, fit_stiffness, texel_stiffness_newton_per_m};
+pub use stiffness::{StiffnessFit, fit_stiffness, simulated_stiffness, texel_stiffness_newton_per_m};
+pub use taxel_loads::TaxelLoads;
 pub use taxels::{TaxelFit, TaxelsFit, fit_taxels};
+
+use crate::ResponseError;
+use crate::characterise::BenchError;
 
 /// A fitted number and the half-width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -28,6 +34,17 @@ pub struct Estimate {
     pub value: f64,
     /// Half-width of the 95 % confidence interval (SI).
     pub ci95: f64,
+}
+
+/// Difference between bench data and the sensor that is written, pressed in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Residual {
+    /// Root mean square at the pressed taxels (counts).
+    pub pressed_counts: f64,
+    /// Root mean square at all other taxels (counts).
+    pub neighbours_counts: f64,
+    /// Fraction of the variance at the pressed taxels that the sensor explains (R²).
+    pub explained: f64,
 }
 
 /// Errors of a fit.
@@ -46,6 +63,23 @@ pub enum FitError {
     /// The data do not determine a parameter.
     #[error("the data do not determine `{parameter}`: {value:.3e} ± {ci95:.1e}; {remedy}")]
     Undetermined { parameter: &'static str, value: f64, ci95: f64, remedy: &'static str },
+    /// The curves do not fit the data.
+    #[error(
+        "no rising curve of force explains the readings: the best leaves {:.0} % of the variance of readings outside the fit (at most 10 % are accepted); check that every row has the force and the counts of the same press",
+        (1.0 - explained) * 100.0
+    )]
+    Unexplained { explained: f64 },
+    /// A camera whose rows do not run along x.
+    #[error(
+        "the camera is rotated by {rotation_deg:.1}° about its axis relative to x_mm and y_mm; rotate the images or the positions by this angle"
+    )]
+    Rotated { rotation_deg: f64 },
+    /// An error of the virtual bench.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    /// An error of a response.
+    #[error(transparent)]
+    Response(#[from] ResponseError),
     /// Unusable data.
     #[error("no data to fit: {reason}")]
     Unusable { reason: String },

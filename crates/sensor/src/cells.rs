@@ -24,6 +24,11 @@ pub(crate) fn triangles(facet: &Facet, corners: &[Corner]) -> impl Iterator<Item
 pub(crate) struct Triangle([Node; 3]);
 
 impl Triangle {
+    /// A triangle under a traction of 1 Pa along x, so that forces are areas.
+    pub fn under_unit_load(corners: [Vec3; 3]) -> Self {
+        Self(corners.map(|at| Node { at, traction_pa: Vec3::X }))
+    }
+
     pub fn piece(&self) -> Piece {
         Piece(self.0.to_vec())
     }

@@ -14,13 +14,18 @@ use serde::{Deserialize, Serialize};
 /// sphere, the phalanx of a finger, a closed mesh.
 ///
 /// [`SensorSpec::with_skin`] derives it from springs on a grid: the pad is as thick as the springs are long and, fully
-/// pressed, equally stiff (modulus = stiffness per area × thickness); friction is spread over the area of the texels.
+/// pressed, equally stiff (hydroelastic modulus = stiffness per area × thickness); friction is spread over the area of the texels.
 /// The damping of the springs does not scale with the load; it has no counterpart and is omitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(clippy::manual_non_exhaustive, reason = "the private field refuses the former name of a key")]
 pub struct HydroelasticSpec {
-    /// Hydroelastic modulus: the pressure at the deepest point of the body.
-    pub modulus: Pressure,
+    /// Hydroelastic modulus: the pressure at the deepest point of the body. Not Young's modulus;
+    /// [`dermis_skin::hydroelastic::Material`] converts it.
+    pub hydroelastic_modulus: Pressure,
+    /// The former name, whose error names the new one.
+    #[serde(default, skip_serializing, deserialize_with = "renamed")]
+    modulus: (),
     /// Hunt–Crossley dissipation d.
     #[serde(default = "no_dissipation")]
     pub dissipation: InverseSpeed,
@@ -35,6 +40,13 @@ pub struct HydroelasticSpec {
     pub friction: AreaFrictionSpec,
 }
 
+fn renamed<'de, D: serde::Deserializer<'de>>(_: D) -> Result<(), D::Error> {
+    Err(serde::de::Error::custom(
+        "`modulus` of a hydroelastic skin is called `hydroelastic_modulus`: it is the pressure at the deepest point of the \
+         body, not Young's modulus (docs/hydroelastic.md converts)",
+    ))
+}
+
 fn no_dissipation() -> InverseSpeed {
     InverseSpeed::new(0.0)
 }
@@ -45,7 +57,7 @@ const CELLS_ACROSS: f64 = 16.0;
 impl HydroelasticSpec {
     pub(crate) fn build(&self, sensor: &str, spec: &SurfaceSpec, mesh: &TriMesh) -> Result<Hydroelastic, SensorError> {
         let body = self.tets(sensor, spec, mesh)?;
-        let material = Material::linear(self.modulus.si()).with_dissipation(self.dissipation.si());
+        let material = Material::linear(self.hydroelastic_modulus.si()).with_dissipation(self.dissipation.si());
         let parameters = HydroelasticParameters { friction: self.friction.build(sensor)?, ..Default::default() };
         Compliance::tets(TetField::new(body), material)
             .and_then(|body| Hydroelastic::with_surface(body, Some(mesh), parameters))
@@ -94,7 +106,8 @@ impl HydroelasticSpec {
     pub(crate) fn replacing(spec: &SensorSpec) -> Result<Self, SensorError> {
         let (pressed, springs, texel_m2) = FullyPressed::springs_on_grid(spec, SkinKind::Hydroelastic)?;
         Ok(Self {
-            modulus: Pressure::new(pressed.stiffness_pa_per_m * pressed.max_depth_m),
+            modulus: (),
+            hydroelastic_modulus: Pressure::new(pressed.stiffness_pa_per_m * pressed.max_depth_m),
             dissipation: no_dissipation(),
             thickness: Some(Length::new(pressed.max_depth_m)),
             cell: None,

@@ -24,10 +24,13 @@ pub enum PngError {
     /// 16 bits per channel.
     #[error("has 16 bits a channel where 8 are needed")]
     TooManyBits,
-    /// More pixels than the memory can hold.
-    #[error("is too large to be held")]
-    TooLarge,
+    /// More pixels than are accepted.
+    #[error("has {width} x {height} pixels; at most {} million are read", MAX_PIXELS / 1_000_000)]
+    TooLarge { width: u32, height: u32 },
 }
+
+/// Maximum number of pixels of a PNG file that is read.
+pub const MAX_PIXELS: u64 = 64_000_000;
 
 impl Image {
     /// An image of one colour. A side of zero becomes one pixel: PNG has no empty image.
@@ -146,6 +149,36 @@ impl Image {
         self.encode(png::Compression::Fast)
     }
 
+    /// Like [`Image::encode_png`], with a palette if the image has at most 256 colours, which makes figures about half as
+    /// large. Not for image data: some readers return the indices of a palette instead of its colours.
+    pub fn encode_png_figure(&self) -> Vec<u8> {
+        let mut index_of = std::collections::HashMap::new();
+        let mut palette: Vec<Rgb> = Vec::new();
+        let mut indices = Vec::with_capacity(self.pixels.len());
+        for &colour in &self.pixels {
+            let index = *index_of.entry(colour).or_insert(palette.len());
+            if index == 256 {
+                return self.encode_png();
+            }
+            if index == palette.len() {
+                palette.push(colour);
+            }
+            indices.push(index as u8);
+        }
+        let mut bytes = Vec::new();
+        // The sides of an image that fits into memory and has a row of pixels fit into 32 bits.
+        let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_palette(palette.as_flattened());
+        encoder.set_compression(png::Compression::Balanced);
+        encoder.set_filter(png::Filter::NoFilter);
+        let written = encoder.write_header().and_then(|mut writer| {
+            writer.write_image_data(&indices)?;
+            writer.finish()
+        });
+        written.map_or_else(|_| self.encode_png(), |()| bytes)
+    }
+
     fn encode(&self, compression: png::Compression) -> Vec<u8> {
         let pixels = self.pixels.as_flattened();
         encode(self.width, self.height, png::ColorType::Rgb, png::BitDepth::Eight, Some(compression), pixels)
@@ -158,15 +191,41 @@ impl Image {
     }
 }
 
-/// Decodes a PNG file; also returns whether it is grey.
+/// Decodes a PNG file; also returns whether it is grey. A panic of the decoder on a damaged file becomes an error.
 pub(crate) fn decode(bytes: &[u8]) -> Result<(Image, bool), PngError> {
+    check_palette(bytes)?;
+    std::panic::catch_unwind(|| decode_checked(bytes))
+        .unwrap_or_else(|_| Err(PngError::Broken { reason: "the decoder failed".into() }))
+}
+
+/// Returns an error for a palette that is not a list of colours, on which the decoder would panic.
+fn check_palette(bytes: &[u8]) -> Result<(), PngError> {
+    let mut rest = bytes.get(8..).unwrap_or_default();
+    while let Some((head, after)) = rest.split_first_chunk::<8>() {
+        let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        if &head[4..] == b"PLTE" && !(length.is_multiple_of(3) && (3..=768).contains(&length)) {
+            let reason = format!("its palette has {length} bytes, not 3 for each of 1 to 256 colours");
+            return Err(PngError::Broken { reason });
+        }
+        // The data of the chunk and its checksum.
+        rest = after.get(length.saturating_add(4)..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+fn decode_checked(bytes: &[u8]) -> Result<(Image, bool), PngError> {
     let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info().map_err(|error| PngError::NotPng { reason: error.to_string() })?;
+    let (width, height) = reader.info().size();
+    let too_large = PngError::TooLarge { width, height };
+    if u64::from(width) * u64::from(height) > MAX_PIXELS {
+        return Err(too_large);
+    }
     if reader.info().bit_depth == png::BitDepth::Sixteen {
         return Err(PngError::TooManyBits);
     }
-    let mut buffer = vec![0; reader.output_buffer_size().ok_or(PngError::TooLarge)?];
+    let mut buffer = vec![0; reader.output_buffer_size().ok_or(too_large)?];
     let info = reader.next_frame(&mut buffer).map_err(|error| PngError::Broken { reason: error.to_string() })?;
     let samples = info.color_type.samples();
     let grey = samples < 3;
@@ -234,6 +293,20 @@ mod tests {
         let image = chequered();
         assert_eq!(Image::decode_png(&image.encode_png()).unwrap(), image);
         assert_eq!(Image::decode_png(&image.encode_png_fast()).unwrap(), image);
+        assert_eq!(Image::decode_png(&image.encode_png_figure()).unwrap(), image);
+    }
+
+    #[test]
+    fn a_figure_of_few_colours_is_small_and_one_of_many_keeps_them() {
+        for colours in [1, 2, 256, 257, 4000] {
+            let image = Image::from_fn(80, 50, |x, y| {
+                let i = (y * 80 + x) % colours;
+                [(i % 251) as u8, (i / 251) as u8, (i % 7) as u8]
+            });
+            let figure = image.encode_png_figure();
+            assert_eq!(Image::decode_png(&figure).unwrap(), image, "{colours}");
+            assert_eq!(figure == image.encode_png(), colours > 256, "{colours}");
+        }
     }
 
     #[test]
@@ -250,6 +323,24 @@ mod tests {
         assert_eq!((image.pixels(), grey), (&[[3; 3], [250; 3]][..], true));
         assert!(encode_grey8(2, 2, &[3, 250]).is_none());
         assert!(encode_grey16(3, 3, &levels).is_none() && encode_grey16(0, 0, &[]).is_none());
+    }
+
+    /// Files of 69 bytes that promise up to 4e18 pixels, and a palette whose length is no multiple of three.
+    #[test]
+    fn hostile_images_are_refused_without_allocating() {
+        for (file, reason) in [
+            (&include_bytes!("../tests/images/60000x60000.png")[..], "60000 x 60000"),
+            (&include_bytes!("../tests/images/200000x200000.png")[..], "200000 x 200000"),
+            (&include_bytes!("../tests/images/2e9x2e9.png")[..], "P"),
+            (&include_bytes!("../tests/images/palette-not-multiple-of-3.png")[..], "palette"),
+        ] {
+            let message = Image::decode_png(file).unwrap_err().to_string();
+            assert!(message.contains(reason), "{reason}: {message}");
+        }
+        let image = chequered().encode_png();
+        for length in 0..image.len() {
+            let _ = Image::decode_png(&image[..length]);
+        }
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl ImprintSpec {
 
     /// The imprint that replaces any skin.
     pub(crate) fn replacing(spec: &SensorSpec) -> Result<Self, SensorError> {
-        let sensor = spec.build(None)?;
+        let sensor = spec.without_optics().build(None)?;
         let pressed = FullyPressed::of(&sensor, sensor.surface().vertex_areas_m2().iter().sum());
         let cell = if let SkinSpec::Layer(layer) = &spec.skin { layer.cell } else { None };
         Ok(Self {

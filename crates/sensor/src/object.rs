@@ -8,7 +8,7 @@ pub use roughness::RoughnessSpec;
 use dermis_geometry::files::{FileError, Format, Import, LengthUnit, read, read_points};
 use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::{self, Fingertip, ShapeError};
-use dermis_geometry::{Pose, Quat, RoughnessError, TriMesh, Vec3};
+use dermis_geometry::{Primitive, RoughnessError, TriMesh, Vec3};
 use dermis_skin::Object;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -19,16 +19,21 @@ use std::path::{Path, PathBuf};
 pub enum ObjectError {
     /// An unknown shape.
     #[error(
-        "there is no shape {name:?}; the shapes are {known}, or give points:FILE, or the path of a mesh file ({})",
+        "there is no shape {name:?}{meant}; the shapes are {known}, or give points:FILE, or the path of a mesh file ({})",
         Format::extension_list()
     )]
-    Unknown { name: String, known: String },
+    Unknown { name: String, meant: String, known: String },
     /// A key that the shape does not have.
-    #[error("object {given:?}: {shape} has no `{key}`; it has {known}")]
-    UnknownKey { given: String, shape: &'static str, key: String, known: String },
+    #[error("object {given:?}: {shape} has no `{key}`{meant}; it has {known}")]
+    UnknownKey { given: String, shape: &'static str, key: String, meant: String, known: String },
     /// A value that is invalid for its key.
     #[error("object {given:?}: `{key}` of {shape}: {reason}; write for example {example:?}")]
     BadValue { given: String, shape: &'static str, key: String, reason: String, example: String },
+    /// A length unit for a shape, whose sizes have theirs.
+    #[error(
+        "object {given:?}: a unit belongs to a file, and the sizes of a shape carry their own, as in {example:?}; leave out the unit"
+    )]
+    UnitOfShape { given: String, example: String },
     /// An error of the shape generator.
     #[error(transparent)]
     Shape(#[from] ShapeError),
@@ -46,12 +51,16 @@ pub enum ObjectError {
     RoughPoints,
 }
 
-/// The surface of an object. Round shapes take an `edge`, the longest edge of their triangles; it defaults to a
-/// fortieth of their size.
+/// Largest deviation (m) of the facets of a generated mesh from the shape it stands for, where no `edge` is given.
+const MAX_DEVIATION_M: f64 = 4e-6;
+
+/// The surface of an object. Spheres, ellipsoids, cuboids, cylinders and capsules are exact in contact. Round shapes take
+/// an `edge`, the longest edge of their triangles: of an exact shape for drawing only (default: a fortieth of its size), of
+/// others and of rough ones for contact (default: fine enough that facets deviate by at most 4 µm).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ObjectSpec {
-    /// A sphere centred at the origin; its mesh is rotated to rest on a face.
+    /// A sphere centred at the origin.
     Sphere {
         /// Radius.
         radius: Length,
@@ -188,36 +197,71 @@ impl ObjectSpec {
         flag::parse(text, unit)
     }
 
+    /// The exact shape, if it has one.
+    pub fn primitive(&self) -> Option<Primitive> {
+        Some(match *self {
+            Self::Sphere { radius, .. } => Primitive::Sphere { radius_m: radius.si() },
+            Self::Ellipsoid { ref semi_axes, .. } => Primitive::Ellipsoid { semi_axes_m: vector(semi_axes) },
+            Self::Cuboid { ref size } => Primitive::Cuboid { half_m: vector(size) * 0.5 },
+            Self::Cylinder { radius, length, .. } => {
+                Primitive::Cylinder { radius_m: radius.si(), half_length_m: 0.5 * length.si() }
+            }
+            Self::Capsule { radius, length, .. } => {
+                Primitive::Capsule { radius_m: radius.si(), half_length_m: 0.5 * length.si() }
+            }
+            _ => return None,
+        })
+    }
+
+    /// The given `edge` (m).
+    pub fn edge_m(&self) -> Option<f64> {
+        match self {
+            Self::Sphere { edge, .. }
+            | Self::Ellipsoid { edge, .. }
+            | Self::Cylinder { edge, .. }
+            | Self::Capsule { edge, .. }
+            | Self::Cone { edge, .. }
+            | Self::Torus { edge, .. }
+            | Self::SprayBottle { edge }
+            | Self::Fingertip { edge } => edge.map(Length::si),
+            Self::Cuboid { .. }
+            | Self::Prism { .. }
+            | Self::Indenter { .. }
+            | Self::Mesh { .. }
+            | Self::Points { .. } => None,
+        }
+    }
+
     /// Makes the mesh. Relative mesh files are resolved against `folder`.
     pub fn build(&self, folder: Option<&Path>) -> Result<TriMesh, ObjectError> {
-        // A fortieth of the size. An invalid size is reported by the generator as a size, not as an edge.
-        let edge = |edge: &Option<Length>, size_m: f64| match edge {
-            Some(edge) => edge.si(),
-            None if size_m > 0.0 && size_m.is_finite() => size_m / 40.0,
+        // An invalid size is reported by the generator as a size, not as an edge.
+        let edge = |size_m: f64, radius_m: f64| match self.edge_m() {
+            Some(edge_m) => edge_m,
+            None if size_m > 0.0 && size_m.is_finite() && radius_m > 0.0 => {
+                (size_m / 40.0).min((8.0 * radius_m * MAX_DEVIATION_M).sqrt())
+            }
             None => 1e-3,
         };
         let mesh = match self {
-            Self::Sphere { radius, edge: e } => shapes::sphere(radius.si(), edge(e, 2.0 * radius.si())).map(standing),
-            Self::Ellipsoid { semi_axes, edge: e } => {
-                let axes = vector(semi_axes);
-                shapes::ellipsoid(axes, edge(e, 2.0 * axes.max_element()))
+            Self::Sphere { .. }
+            | Self::Ellipsoid { .. }
+            | Self::Cuboid { .. }
+            | Self::Cylinder { .. }
+            | Self::Capsule { .. } => {
+                let Some(primitive) = self.primitive() else { unreachable!("these shapes are primitives") };
+                let size = primitive.bounds().size();
+                primitive.mesh(edge(size.max_element(), 0.5 * size.min_element()))
             }
-            Self::Cuboid { size } => shapes::cuboid(vector(size)),
-            Self::Cylinder { radius, length, edge: e } => {
-                shapes::cylinder(radius.si(), length.si(), edge(e, length.si().max(2.0 * radius.si())))
+            Self::Cone { radius, height, .. } => {
+                shapes::cone(radius.si(), height.si(), edge(height.si().max(2.0 * radius.si()), radius.si()))
             }
-            Self::Capsule { radius, length, edge: e } => {
-                shapes::capsule(radius.si(), length.si(), edge(e, length.si() + 2.0 * radius.si()))
-            }
-            Self::Cone { radius, height, edge: e } => {
-                shapes::cone(radius.si(), height.si(), edge(e, height.si().max(2.0 * radius.si())))
-            }
-            Self::Torus { major, minor, edge: e } => {
-                shapes::torus(major.si(), minor.si(), edge(e, major.si() + minor.si()))
+            Self::Torus { major, minor, .. } => {
+                shapes::torus(major.si(), minor.si(), edge(major.si() + minor.si(), minor.si()))
             }
             Self::Prism { sides, radius, length } => shapes::prism(*sides, radius.si(), length.si()),
-            Self::SprayBottle { edge: e } => shapes::spray_bottle(edge(e, 0.16)),
-            Self::Fingertip { edge: e } => shapes::fingertip(&Fingertip::default(), edge(e, 0.025)),
+            Self::SprayBottle { .. } => shapes::spray_bottle(edge(0.16, 0.5)),
+            // The pad of a finger.
+            Self::Fingertip { .. } => shapes::fingertip(&Fingertip::default(), edge(0.025, 0.008)),
             Self::Indenter { name } => return Ok(shapes::indenters::find(name)?),
             Self::Mesh { file, unit, repair } => {
                 let path = folder.map_or_else(|| file.clone(), |folder| folder.join(file));
@@ -229,27 +273,18 @@ impl ObjectSpec {
         }?;
         Ok(mesh.named(self.kind()))
     }
-}
 
-impl ObjectSpec {
-    /// Makes the mesh, with roughness if given.
-    pub fn build_rough(
-        &self,
-        folder: Option<&Path>,
-        roughness: Option<&RoughnessSpec>,
-    ) -> Result<TriMesh, ObjectError> {
-        let mesh = self.build(folder)?;
-        roughness.map_or(Ok(mesh.clone()), |roughness| roughness.apply(self, &mesh))
-    }
-}
-
-impl ObjectSpec {
-    /// Makes the object, with roughness if given.
+    /// Makes the object, with roughness if given. This is the one way by which the command line, scenes, datasets, Python
+    /// and the page make objects.
     pub fn object(&self, folder: Option<&Path>, roughness: Option<&RoughnessSpec>) -> Result<Object, ObjectError> {
-        match (self, roughness) {
-            (Self::Points { file, unit, radius }, None) => points(folder, file, *unit, *radius),
-            (Self::Points { .. }, Some(_)) => Err(ObjectError::RoughPoints),
-            _ => Ok(Object::new(self.build_rough(folder, roughness)?)),
+        match (self, self.primitive(), roughness) {
+            (Self::Points { file, unit, radius }, _, None) => points(folder, file, *unit, *radius),
+            (Self::Points { .. }, _, Some(_)) => Err(ObjectError::RoughPoints),
+            (_, Some(primitive), None) => {
+                Ok(Object::of_primitive(primitive, self.edge_m().unwrap_or(primitive.default_edge_m()))?)
+            }
+            (_, _, Some(roughness)) => Ok(Object::new(roughness.apply(self, &self.build(folder)?)?)),
+            _ => Ok(Object::new(self.build(folder)?)),
         }
     }
 }
@@ -257,13 +292,6 @@ impl ObjectSpec {
 fn points(folder: Option<&Path>, file: &Path, unit: LengthUnit, radius: Length) -> Result<Object, ObjectError> {
     let path = folder.map_or_else(|| file.to_owned(), |folder| folder.join(file));
     Ok(Object::of_points(read_points(&path, unit)?, radius.si())?)
-}
-
-/// Rotates a ball so that a face is lowest: a faceted ball that starts on a corner rolls away.
-fn standing(ball: TriMesh) -> TriMesh {
-    let normals = (0..ball.triangles().len()).map(|triangle| ball.face_normal(triangle));
-    let lowest = normals.min_by(|a, b| a.z.total_cmp(&b.z)).unwrap_or(Vec3::NEG_Z);
-    ball.transformed(&Pose::from_rotation(Quat::from_rotation_arc(lowest, Vec3::NEG_Z)))
 }
 
 fn vector(lengths: &[Length; 3]) -> Vec3 {
@@ -316,15 +344,6 @@ mod tests {
         let message = spec.object(Some(&folder), None).unwrap_err().to_string();
         std::fs::remove_dir_all(&folder).unwrap();
         assert!(message.contains("a.xyz") && message.contains('2') && message.contains("five"), "{message}");
-    }
-
-    #[test]
-    fn a_ball_stands_on_a_face() {
-        let ball = ObjectSpec::parse_flag("sphere", None).unwrap().build(None).unwrap();
-        let lowest = ball.bounds().min.z;
-        let count = ball.vertices().iter().filter(|vertex| vertex.z < lowest + 1e-12).count();
-        assert_eq!(count, 3);
-        assert!((lowest + 0.01).abs() < 2e-5, "{lowest}");
     }
 
     #[test]

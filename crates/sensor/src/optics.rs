@@ -113,6 +113,18 @@ impl Optics {
         CameraFrame { image, relief, markers }
     }
 
+    /// A warning about a frame whose surface is steeper than the presses that its light was fitted to.
+    pub fn warning(&self, relief: &Relief) -> Option<String> {
+        const WORTH_SAYING: f64 = 0.01;
+        let beyond = self.light.beyond_data(relief);
+        (beyond > WORTH_SAYING).then(|| {
+            let percent = 100.0 * beyond;
+            format!(
+                "{percent:.0} % of the pressed pixels are steeper than the presses that the light was fitted to (`light.steepest`); they have the light of the steepest measured slope"
+            )
+        })
+    }
+
     /// Optical flow (pixels, right and down): for each pixel, the displacement in the image of the gel point that the
     /// pixel sees without contact.
     pub fn flow(&self, surface: &SurfaceField) -> [Vec<f32>; 2] {

@@ -82,7 +82,11 @@ fn merged<T: DeserializeOwned>(
     let with = |changes: &Map<String, Value>| {
         let mut table = base.clone();
         merge(&mut table, changes);
-        serde_json::from_value::<T>(Value::Object(table)).map_err(|error| error.to_string())
+        serde_json::from_value::<T>(Value::Object(table)).map_err(|error| {
+            let message = error.to_string();
+            let meant = crate::suggest::for_unknown_key(&message);
+            message + &meant
+        })
     };
     with(changes).map_err(|all| {
         // A single entry of a table of another kind lacks the table's other entries, which is not an error of the
@@ -155,7 +159,7 @@ mod tests {
             let spec =
                 changed("wts0614", serde_json::json!({ "skin": { "kind": kind }, "contact_points": 1 })).unwrap();
             assert_eq!(spec.skin, presets::find("wts0614").unwrap().with_skin(kind).unwrap().skin);
-            assert_eq!((spec.skin.kind(), spec.contact_points), (kind, 1));
+            assert_eq!((spec.skin.kind(), spec.contact_points), (kind, Some(1)));
         }
     }
 

@@ -17,7 +17,11 @@ pub fn text(name: &str) -> Option<&'static str> {
 
 /// Finds a preset by name.
 pub fn find(name: &str) -> Result<SensorSpec, SensorError> {
-    let unknown = || SensorError::Unknown { name: name.to_owned(), known: names().collect::<Vec<_>>().join(", ") };
+    let unknown = || SensorError::Unknown {
+        name: name.to_owned(),
+        meant: crate::did_you_mean(name, names()),
+        known: names().collect::<Vec<_>>().join(", "),
+    };
     SensorSpec::parse(&format!("preset {name}"), text(name).ok_or_else(unknown)?)
 }
 
@@ -42,8 +46,7 @@ mod tests {
         for name in names() {
             let spec = find(name).unwrap();
             let text = spec.to_toml();
-            let again = SensorSpec::parse("again", &text).unwrap();
-            assert_eq!(again.to_toml(), text);
+            assert_eq!(SensorSpec::parse("again", &text).unwrap(), spec);
             let same = serde_json::json!({ "name": name });
             assert_eq!(spec.with_overrides(same.as_object().unwrap()).unwrap().to_toml(), text);
         }

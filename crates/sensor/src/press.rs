@@ -39,6 +39,12 @@ pub struct Pressed {
     pub reading: Reading,
 }
 
+/// A number to four significant digits, for messages.
+fn rounded(value: f64) -> f64 {
+    let digits = 10f64.powi(3 - value.abs().max(f64::MIN_POSITIVE).log10().floor().clamp(-300.0, 300.0) as i32);
+    (value * digits).round() / digits
+}
+
 /// Errors of a press.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
@@ -49,16 +55,22 @@ pub enum PressError {
     )]
     Misses { object: String, sensor: String, x_mm: f64, y_mm: f64 },
     /// An invalid goal.
-    #[error("the {what} of a press must be a positive, finite number, got {got}")]
-    BadGoal { what: &'static str, got: f64 },
+    #[error("the {what} of a press must be a positive, finite number, got {got} {unit}")]
+    BadGoal { what: &'static str, got: f64, unit: &'static str },
     /// A depth beyond the range of the skin.
-    #[error("a depth of {depth_mm} mm is more than sensor {sensor:?} can be pressed ({max_mm} mm)")]
+    #[error("a depth of {depth_mm} mm is more than sensor {sensor:?} can be pressed ({} mm)", rounded(*max_mm))]
     TooDeep { sensor: String, depth_mm: f64, max_mm: f64 },
     /// A force beyond the range of the skin.
     #[error(
-        "sensor {sensor:?} cannot carry {force_n} N from {object} there: pressed as deep as it goes ({max_mm} mm) it gives {max_n} N"
+        "sensor {sensor:?} cannot carry {force_n} N from {object} there: pressed as deep as it goes ({} mm) it gives {} N",
+        rounded(*max_mm), rounded(*max_n)
     )]
     TooStrong { sensor: String, object: String, force_n: f64, max_mm: f64, max_n: f64 },
+    /// A force that is lost during a shear.
+    #[error(
+        "sensor {sensor:?} cannot hold the force over a shear of {shear_mm} mm: shear less, or press to a depth instead"
+    )]
+    NotHeld { sensor: String, shear_mm: f64 },
     /// An error of the skin.
     #[error(transparent)]
     Skin(#[from] SkinError),
@@ -66,12 +78,12 @@ pub enum PressError {
 
 /// Presses an object along −z into a sensor, without sliding and quasi-statically.
 pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<Pressed, PressError> {
-    let (what, got) = match goal {
-        Goal::Depth(depth_m) => ("depth", depth_m * 1e3),
-        Goal::Force(force_n) => ("force", force_n),
+    let (what, got, unit) = match goal {
+        Goal::Depth(depth_m) => ("depth", depth_m * 1e3, "mm"),
+        Goal::Force(force_n) => ("force", force_n, "N"),
     };
     if !(got > 0.0 && got.is_finite()) {
-        return Err(PressError::BadGoal { what, got });
+        return Err(PressError::BadGoal { what, got, unit });
     }
     let contact = first_contact(sensor, object, aim)?;
     match goal {
@@ -86,7 +98,7 @@ pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<
 /// Final pose of the object in a press to a depth (m). Returns an error in the same cases as [`press`].
 pub fn depth_pose(sensor: &Sensor, object: &Object, aim: &Aim, depth_m: f64) -> Result<Pose, PressError> {
     if !(depth_m > 0.0 && depth_m.is_finite()) {
-        return Err(PressError::BadGoal { what: "depth", got: depth_m * 1e3 });
+        return Err(PressError::BadGoal { what: "depth", got: depth_m * 1e3, unit: "mm" });
     }
     let contact = first_contact(sensor, object, aim)?;
     not_too_deep(sensor, depth_m)?;
@@ -211,25 +223,34 @@ pub fn first_contact(sensor: &Sensor, object: &Object, aim: &Aim) -> Result<Pose
     Ok(Pose { translation: above.translation - Vec3::Z * gap, ..above })
 }
 
-/// Distance (m) by which the object can move down along −z: the smallest height of its vertices over the sensor's
-/// surface, and of the surface's own vertices under it. Negative if they already overlap.
+/// Distance (m) by which the object can move down along −z: the smallest height of its vertices and its lowest point over
+/// the sensor's surface, and of the surface's own vertices under it. Negative if they already overlap. Near the smallest,
+/// the gap to a primitive is minimised further.
 fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Option<f64> {
     let skin = Surface::new(sensor.surface().clone());
     // Rays run from below both meshes to above both.
     let extent = |bounds: &Bounds| bounds.size().length() + bounds.center().length();
     let reach = extent(skin.bounds()) + extent(object.surface.bounds()) + 1.0;
-    let mut smallest: Option<f64> = None;
-    let mut keep = |gap: f64| smallest = Some(smallest.map_or(gap, |best: f64| best.min(gap)));
-    for &vertex in object.surface.mesh().vertices() {
-        let p = sensor_from_object.transform_point(vertex);
-        let top = Vec3::new(p.x, p.y, skin.bounds().max.z + reach);
-        let down = Ray { origin: top, direction: -Vec3::Z, length: 2.0 * reach };
-        if let Some(hit) = skin.cast(&down, None) {
-            keep(p.z - (top.z - hit.distance));
+    let mut smallest: Option<(f64, Vec3)> = None;
+    let mut keep = |gap: f64, at: Vec3| {
+        if smallest.is_none_or(|(best, _)| gap < best) {
+            smallest = Some((gap, at));
         }
-    }
+    };
+    let height_of_skin = |at: Vec3| {
+        let top = Vec3::new(at.x, at.y, skin.bounds().max.z + reach);
+        let down = Ray { origin: top, direction: -Vec3::Z, length: 2.0 * reach };
+        skin.cast(&down, None).map(|hit| top.z - hit.distance)
+    };
     let object_from_sensor = sensor_from_object.inverse();
     let direction = object_from_sensor.transform_vector(Vec3::Z);
+    let lowest = object.surface.support(-direction);
+    for &vertex in object.surface.mesh().vertices().iter().chain([&lowest]) {
+        let p = sensor_from_object.transform_point(vertex);
+        if let Some(height) = height_of_skin(p) {
+            keep(p.z - height, p);
+        }
+    }
     let from_below = |point: Vec3| {
         let origin = object_from_sensor.transform_point(point - Vec3::Z * reach);
         object.surface.cast(&Ray { origin, direction, length: 2.0 * reach }, None).map(|hit| hit.distance - reach)
@@ -237,10 +258,33 @@ fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Opt
     let rim = sensor.surface().vertices().iter().copied();
     for point in sensor.taxels().centers().iter().copied().chain(rim).chain(edge_points(sensor)) {
         if let Some(gap) = from_below(point) {
-            keep(gap);
+            keep(gap, point);
         }
     }
-    smallest
+    let (gap, at) = smallest?;
+    if object.surface.primitive().is_none() {
+        return Some(gap);
+    }
+    let gap_at = |at: Vec3| from_below(at.with_z(height_of_skin(at)?));
+    Some(minimised(gap, at, 0.1 * object.surface.bounds().size().max_element(), gap_at))
+}
+
+/// The minimum of a function of x and y near a point, by a search over the eight neighbours whose distance is halved, from
+/// `step_m`, when none of them is lower.
+fn minimised(mut best: f64, mut at: Vec3, mut step_m: f64, value: impl Fn(Vec3) -> Option<f64>) -> f64 {
+    const MAX_VALUES: usize = 2000;
+    let last_m = 1e-7 * step_m;
+    let mut values = 0;
+    while step_m > last_m && values < MAX_VALUES {
+        let around = (-1..=1).flat_map(|i| (-1..=1).map(move |j| Vec3::new(f64::from(i), f64::from(j), 0.0)));
+        let lower = around.map(|offset| at + offset * step_m).filter_map(|near| Some((value(near)?, near)));
+        values += 9;
+        match lower.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(gap, _)| *gap < best) {
+            Some((gap, near)) => (best, at) = (gap, near),
+            None => step_m *= 0.5,
+        }
+    }
+    best
 }
 
 /// Points along the edges of a flat sensor, where a tilted object may meet it first.

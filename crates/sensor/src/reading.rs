@@ -44,13 +44,24 @@ impl Reading {
         self.forces_newton.iter().fold(self.outside_newton, |sum, force| sum + *force)
     }
 
-    /// Number of pressed taxels.
+    /// Number of active taxels: those that carry at least 1 % of the load of the most loaded one. Under a layer every
+    /// taxel carries some load, however far from the contact.
     pub fn active(&self) -> usize {
-        self.values_newton.iter().filter(|&&value| value > 0.0).count()
+        active(&self.values_newton)
     }
 
-    /// Fraction of the taxels that are pressed.
+    /// Number of taxels that are active in what the sensor reports, after the response.
+    pub fn reporting(&self) -> usize {
+        active(&self.reported_newton)
+    }
+
+    /// Fraction of the taxels that are active.
     pub fn coverage(&self) -> f64 {
         self.active() as f64 / self.values_newton.len().max(1) as f64
     }
+}
+
+fn active(values: &[f64]) -> usize {
+    let peak = values.iter().copied().fold(0.0, f64::max);
+    values.iter().filter(|&&value| value > 0.0 && value >= 0.01 * peak).count()
 }

@@ -66,6 +66,14 @@ use stage::{Memory, Slot, stages};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+fn force_per_count() -> Force {
+    Force::new(1.0 / Response::default().counts_per_newton)
+}
+
+fn bits() -> u32 {
+    Response::default().bits
+}
+
 stages! {
     /// Point spread of the cover.
     spread: Option<crate::Spread>,

@@ -4,6 +4,7 @@ use crate::surface::BuiltSurface;
 use crate::{
     Chain, GelSpec, HydroelasticSpec, ImprintSpec, LayerSpec, Sensor, SensorError, SensorSpec, SpringsSpec, SurfaceSpec,
 };
+use dermis_geometry::quantity::{AreaStiffness, Pressure};
 use dermis_skin::Springs;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -76,6 +77,17 @@ impl std::str::FromStr for SkinKind {
 }
 
 impl SkinSpec {
+    /// Coefficient of static friction; 0 for a frictionless skin.
+    pub fn mu_static(&self) -> f64 {
+        match self {
+            Self::Springs(springs) => springs.friction.mu_static(),
+            Self::Hydroelastic(pad) => pad.friction.mu_static(),
+            Self::Layer(layer) => layer.mu,
+            Self::Imprint(_) => 0.0,
+            Self::Gel(gel) => gel.friction.mu_static(),
+        }
+    }
+
     /// Kind of the skin.
     pub fn kind(&self) -> SkinKind {
         match self {
@@ -85,6 +97,29 @@ impl SkinSpec {
             Self::Imprint(_) => SkinKind::Imprint,
             Self::Gel(_) => SkinKind::Gel,
         }
+    }
+
+    pub(crate) fn file_mut(&mut self) -> Option<&mut std::path::PathBuf> {
+        if let Self::Gel(gel) = self { gel.held.as_mut().map(|held| &mut held.file) } else { None }
+    }
+
+    /// Multiplies the stiffness of the skin by a factor. Returns false for a skin whose force is not proportional to one
+    /// parameter.
+    pub fn scale_stiffness(&mut self, factor: f64) -> bool {
+        match self {
+            Self::Springs(springs) => springs.scale_stiffness(factor),
+            Self::Imprint(imprint) => {
+                imprint.stiffness_per_area = AreaStiffness::new(factor * imprint.stiffness_per_area.si());
+            }
+            Self::Layer(layer) => {
+                layer.young = Pressure::new(factor * layer.young.si());
+                if let Some(coating) = &mut layer.coating {
+                    coating.young = Pressure::new(factor * coating.young.si());
+                }
+            }
+            Self::Hydroelastic(_) | Self::Gel(_) => return false,
+        }
+        true
     }
 
     /// Builds a sensor without reading and optics. Relative file names are resolved against `folder`.
@@ -147,7 +182,7 @@ impl FullyPressed {
             let rule = format!("= {:?} can replace springs on a grid only; describe the skin in a file", kind.name());
             return Err(SensorError::bad_key(&spec.name, "kind", rule));
         };
-        let sensor = spec.build(None)?;
+        let sensor = spec.without_optics().build(None)?;
         let area_m2 = sensor.taxels().areas_m2().iter().sum();
         Ok((Self::of(&sensor, area_m2), springs, pitch.si() * pitch.si()))
     }

@@ -74,9 +74,12 @@ impl SensorSource {
             }
         };
         name.clone_into(&mut spec.name);
-        spec.contact_points = self.contact_points.unwrap_or(spec.contact_points);
+        spec.contact_points = self.contact_points.or(spec.contact_points);
         if let Some(kind) = self.skin_kind {
-            spec = spec.with_skin(kind)?;
+            let located = folder.as_ref().map_or_else(|| spec.clone(), |folder| spec.with_files_in(folder));
+            if spec.skin.kind() != kind {
+                spec.skin = located.with_skin(kind)?.skin;
+            }
         }
         let skin = self.skin.as_ref().filter(|_| self.surface.is_none());
         let tables = [

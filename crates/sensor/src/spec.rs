@@ -1,6 +1,6 @@
 //! The description of a sensor in a file: plain data, every number with its unit.
 
-use crate::optics::{CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
+use crate::optics::{BackgroundSpec, CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
 use crate::{ReadingSpec, ResponseSpec, Sensor, SensorError, SkinKind, SkinSpec, SurfaceSpec, parse_toml};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -16,9 +16,10 @@ pub struct SensorSpec {
     pub description: String,
     /// Positions of the texels.
     pub surface: SurfaceSpec,
-    /// Contact points along a side of a texel: `n` gives n² contact points per cell of a grid or triangle of a mesh.
-    #[serde(default = "one")]
-    pub contact_points: usize,
+    /// Contact points of springs along a side of a texel: `n` gives n² contact points per cell of a grid or triangle of
+    /// a mesh, and about n² per cell of listed taxels. Default: [`SurfaceSpec::contact_points`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact_points: Option<usize>,
     /// Deformation model of the cover.
     pub skin: SkinSpec,
     /// Method by which the taxels read the skin.
@@ -38,18 +39,14 @@ pub struct SensorSpec {
     pub markers: Option<MarkersSpec>,
 }
 
-fn one() -> usize {
-    1
-}
-
 impl SensorSpec {
-    /// A surface under a skin, with one contact point per texel, that reports newtons.
+    /// A surface under a skin that reports newtons.
     pub fn new(name: impl Into<String>, surface: SurfaceSpec, skin: SkinSpec) -> Self {
         Self {
             name: name.into(),
             description: String::new(),
             surface,
-            contact_points: 1,
+            contact_points: None,
             skin,
             reading: ReadingSpec::default(),
             response: ResponseSpec::default(),
@@ -81,6 +78,27 @@ impl SensorSpec {
         }
     }
 
+    /// The same description with absolute file names. Relative ones are resolved against `folder`.
+    pub fn with_files_in(&self, folder: &Path) -> Self {
+        let mut spec = self.clone();
+        let light = match &mut spec.light {
+            Some(LightSpec::Calibrated(light)) => Some(&mut light.background),
+            Some(LightSpec::Phong(light)) => Some(&mut light.background),
+            None => None,
+        };
+        let background = light.and_then(BackgroundSpec::file_mut);
+        for file in spec.surface.files_mut().into_iter().chain(spec.skin.file_mut()).chain(background) {
+            let joined = folder.join(&*file);
+            *file = std::path::absolute(&joined).unwrap_or(joined);
+        }
+        spec
+    }
+
+    /// The same description without camera, light and markers.
+    pub fn without_optics(&self) -> Self {
+        Self { camera: None, light: None, markers: None, ..self.clone() }
+    }
+
     /// Builds the sensor. Relative file names are resolved against `folder`.
     pub fn build(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
         if matches!(self.reading, ReadingSpec::Gaussian { .. }) && self.skin.kind() != SkinKind::Springs {
@@ -109,7 +127,7 @@ impl SensorSpec {
     }
 
     fn build_touch(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
-        let surface = self.surface.build(&self.name, self.contact_points.max(1), folder)?;
+        let surface = self.surface.build(&self.name, self.contact_points.map(|n| n.max(1)), folder)?;
         let chain = self
             .response
             .build(&surface.taxels, Some(&surface.mesh))

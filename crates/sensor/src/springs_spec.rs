@@ -75,6 +75,17 @@ impl SpringsSpec {
         }
     }
 
+    pub(crate) fn scale_stiffness(&mut self, factor: f64) {
+        self.stiffness = self.stiffness.map(|k| Stiffness::new(factor * k.si()));
+        self.stiffness_per_area = self.stiffness_per_area.map(|k| AreaStiffness::new(factor * k.si()));
+        for table in self.force_table.iter_mut() {
+            table.load.iter_mut().for_each(|load| *load = Force::new(factor * load.si()));
+        }
+        for table in self.pressure_table.iter_mut() {
+            table.load.iter_mut().for_each(|load| *load = Pressure::new(factor * load.si()));
+        }
+    }
+
     /// Parameters of the skin. Errors name `sensor`.
     pub fn parameters(&self, sensor: &str) -> Result<SpringParameters, SensorError> {
         let one_of = |keys, found| SensorError::OneOf { sensor: sensor.to_owned(), keys, found };

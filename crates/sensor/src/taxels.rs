@@ -2,7 +2,7 @@
 
 use crate::cells::{Piece, Triangle, triangles};
 use crate::gaussian::Gaussian;
-use dermis_geometry::{Bounds, Vec3};
+use dermis_geometry::{Bounds, TriMesh, Vec3};
 use dermis_skin::{Corner, Facet, Load, SurfaceField, Tangent, Touch};
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -312,6 +312,28 @@ impl Taxels {
             }
         }
         bins.outside += outside;
+    }
+
+    /// True if a surface with this normal faces the way of a taxel.
+    pub(crate) fn faces(&self, taxel: usize, normal: Vec3) -> bool {
+        normal.dot(self.normals[taxel]) > 1e-9
+    }
+
+    /// Area (m²) of a mesh in the cell of each taxel of a points layout, cut exactly. Parts that face away from their
+    /// taxel, such as the back of a thin body, are left out.
+    pub(crate) fn areas_on(&self, mesh: &TriMesh) -> Vec<f64> {
+        let Layout::Points { reach_m, .. } = &self.layout else { return self.areas_m2.clone() };
+        let mut areas_m2 = vec![0.0; self.len()];
+        for t in 0..mesh.triangles().len() {
+            let normal = mesh.face_normal(t);
+            let triangle = Triangle::under_unit_load(mesh.corners(t));
+            let whole = triangle.piece();
+            for taxel in self.near(&whole, *reach_m).into_iter().filter(|&taxel| self.faces(taxel, normal)) {
+                let piece = self.nearest_part(whole.clone(), taxel);
+                areas_m2[taxel] += triangle.force_within(&piece, self.centers[taxel], *reach_m).x;
+            }
+        }
+        areas_m2
     }
 
     /// Taxels that may reach a piece, in ascending order.

@@ -1,5 +1,6 @@
 //! Reads TOML with errors that name the file, the line and the key.
 
+use dermis_geometry::limits::MAX_NUMBER;
 use serde::de::DeserializeOwned;
 
 /// An error in a TOML text, as one sentence.
@@ -16,19 +17,50 @@ pub struct TomlError {
     pub message: String,
 }
 
-/// Parses a TOML text into a type. Errors name `file`.
+/// Parses a TOML text into a type. Errors name `file`. Numbers without a unit must be finite and of a size up to
+/// [`MAX_NUMBER`].
 pub fn parse_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, TomlError> {
-    toml::from_str(text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start.min(text.len()));
-        let message = error.message().lines().collect::<Vec<_>>().join(" ");
-        let line = culprit(text, text[..start].matches('\n').count(), &message);
+    let refusal = |head: usize, message: String| {
+        let line = culprit(text, head, &message);
         TomlError {
             file: file.to_owned(),
             line: line + 1,
             text: text.lines().nth(line).unwrap_or_default().trim().chars().take(80).collect(),
             message,
         }
+    };
+    if let Ok(table) = toml::from_str::<toml::Table>(text)
+        && let Some((key, number)) = wild_number("", &toml::Value::Table(table))
+    {
+        let rule = format!("`{key}` must be a finite number of at most {MAX_NUMBER:e} in size, got {number:e}");
+        return Err(refusal(0, rule));
+    }
+    toml::from_str(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start.min(text.len()));
+        refusal(text[..start].matches('\n').count(), plain(error.message()))
     })
+}
+
+/// The parser's message as one sentence, with a suggestion for a misspelt key.
+fn plain(message: &str) -> String {
+    let message = message.lines().collect::<Vec<_>>().join(" ");
+    if message.starts_with("wanted exactly 1 element") {
+        return "this table must have exactly one entry".to_owned();
+    }
+    let meant = crate::suggest::for_unknown_key(&message);
+    message + &meant
+}
+
+/// The key and value of a number that is not finite or too large.
+fn wild_number(key: &str, value: &toml::Value) -> Option<(String, f64)> {
+    match value {
+        toml::Value::Float(number) => {
+            (!number.is_finite() || number.abs() > MAX_NUMBER).then(|| (key.to_owned(), *number))
+        }
+        toml::Value::Array(entries) => entries.iter().find_map(|entry| wild_number(key, entry)),
+        toml::Value::Table(entries) => entries.iter().find_map(|(key, entry)| wild_number(key, entry)),
+        _ => None,
+    }
 }
 
 /// The line (from 0) that a message refers to. The parser treats tables that are tagged by `kind` as a whole, so it

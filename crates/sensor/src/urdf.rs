@@ -1,5 +1,6 @@
 //! Taxels of a robot description: the `<tactile>` sensors that tactile_toolbox adds to URDF.
 
+use dermis_geometry::limits::MAX_TAXELS;
 use dermis_geometry::{Pose, Quat, Vec3};
 use roxmltree::{Document, Node};
 
@@ -58,9 +59,6 @@ pub fn parse(file: &str, text: &str, sensor: &str) -> Result<Vec<(Vec3, Vec3)>, 
     };
     Ok(poses.into_iter().map(place).collect())
 }
-
-/// Maximum number of taxels; guards against errors.
-const MAX_TAXELS: usize = 1_000_000;
 
 struct Reader<'a> {
     file: &'a str,

@@ -2,10 +2,12 @@
 
 #[path = "common/ball.rs"]
 mod ball;
+mod calibration_round_trip;
 mod characterise;
 mod common;
 mod conservation;
 mod contacts;
+mod damaged_states;
 mod edge;
 mod gaussian;
 mod gel;
@@ -16,5 +18,7 @@ mod optics;
 mod optics_calibration;
 mod press;
 mod rays;
+mod resolution;
 mod response;
+mod shapes;
 mod shear;

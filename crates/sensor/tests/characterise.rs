@@ -4,15 +4,16 @@
 //! `kappassov-calibration` covers a sensor that it cannot represent.
 
 use dermis_geometry::quantity::{Force, Time};
-use dermis_sensor::calibration::{FitError, fit_sensor};
+use dermis_sensor::calibration::{FitError, SensorFit, TaxelLoads, fit_sensor};
 use dermis_sensor::characterise::{Bench, BenchError, Protocol, characterise};
 use dermis_sensor::response::{Creep, Gain, Hysteresis, Noise, PerTaxel, Threshold, ThresholdKind};
-use dermis_sensor::{Sensor, SensorSpec, Spread, SurfaceSpec};
+use dermis_sensor::{ResponseSpec, Sensor, SensorSpec, Spread, SurfaceSpec};
 
 /// A small array with all stages that can be fitted.
 fn device() -> SensorSpec {
     let mut spec = SensorSpec::find("wts0614").unwrap().0;
     spec.name = "small".into();
+    spec.contact_points = Some(1);
     let SurfaceSpec::Grid { rows, cols, .. } = &mut spec.surface else { panic!("a grid") };
     (*rows, *cols) = (5, 4);
     spec.response.spread = Some(Spread::gaussian(0.55, 3));
@@ -34,24 +35,30 @@ fn measured(sensor: &Sensor) -> Bench {
     characterise(sensor, &protocol, |_| true).unwrap()
 }
 
+fn fit(sensor: &Sensor, bench: &Bench) -> Result<SensorFit, FitError> {
+    let known = ResponseSpec::from(*sensor.response());
+    fit_sensor(&TaxelLoads::new(sensor, bench, Protocol::default().indenter_m)?, &known, 3)
+}
+
 #[test]
 fn a_device_that_the_model_can_be_comes_back() {
     let spec = device();
     let sensor = spec.build(None).unwrap();
     let bench = measured(&sensor);
     assert_eq!(bench.presses.len(), 20 * 3 * 20);
-    let fit = fit_sensor(&bench, sensor.taxels(), *sensor.response(), 3).unwrap();
+    let fit = fit(&sensor, &bench).unwrap();
     let close = |found: f64, truth: f64| assert!((found / truth - 1.0).abs() < 0.02, "{found}, not {truth}");
-    close(fit.spread.sigma_taxels.value, 0.55);
+    close(fit.spread.unwrap().sigma_taxels.value, 0.55);
     close(fit.hysteresis.value, 0.1);
-    close(fit.creep.terms[0].amplitude.value, 0.15);
-    close(fit.creep.terms[0].time_s.value, 1.0);
+    let creep = fit.creep.as_ref().unwrap().terms[0];
+    close(creep.amplitude.value, 0.15);
+    close(creep.time_s.value, 1.0);
     close(fit.stiffness.through_zero_newton_per_m.value, 2000.0);
     let lines = spec.response.gain.as_ref().unwrap().lines(sensor.taxels().len()).unwrap();
-    for (found, truth) in fit.gains().into_iter().zip(lines.gain()) {
+    for (found, truth) in fit.taxels.gains().into_iter().zip(lines.gain()) {
         close(found, *truth);
     }
-    for found in fit.thresholds_newton() {
+    for found in fit.taxels.thresholds_newton() {
         assert!((found - 0.08).abs() < 0.004, "{found}");
     }
     let again = SensorSpec { response: fit.response(true), ..spec };
@@ -71,15 +78,15 @@ fn tables_carry_their_units() {
 
 #[test]
 fn benches_and_data_that_say_nothing_are_refused() {
-    let sensor = SensorSpec { contact_points: 4, ..device() }.build(None).unwrap();
-    let protocol = Protocol::default();
+    let sensor = SensorSpec { contact_points: Some(4), ..device() }.build(None).unwrap();
+    let protocol = Protocol { indenter_m: 1e-3, ..Protocol::default() };
     let error = characterise(&sensor, &protocol, |_| true).unwrap_err();
     assert!(matches!(error, BenchError::TouchesNothing { .. }), "{error}");
     let falling = Protocol { depths_m: vec![2e-3, 1e-3], ..Protocol::default() };
     assert!(characterise(&sensor, &falling, |_| true).is_err());
     let sensor = device().build(None).unwrap();
     let bench = measured(&sensor);
-    let fit = |bench: &Bench| fit_sensor(bench, sensor.taxels(), *sensor.response(), 3);
+    let fit = |bench: &Bench| fit(&sensor, bench);
     assert!(matches!(fit(&Bench::default()), Err(FitError::TooFew { .. })));
     let without_creep = Bench { creep: Vec::new(), ..bench.clone() };
     assert!(matches!(fit(&without_creep), Err(FitError::TooFew { .. })));

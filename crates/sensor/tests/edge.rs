@@ -12,7 +12,7 @@ const THRESHOLD: f64 = 0.2;
 
 fn wts0614(contact_points: usize) -> Sensor {
     let spec = SensorSpec::find("wts0614").unwrap().0;
-    SensorSpec { contact_points, ..spec }.build(None).unwrap()
+    SensorSpec { contact_points: Some(contact_points), ..spec }.build(None).unwrap()
 }
 
 /// Errors (°) at 0, 5 … 175° with the centre of the bar at `at_m`, from the reported forces, sorted.

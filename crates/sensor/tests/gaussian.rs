@@ -70,7 +70,8 @@ fn nothing_is_lost() {
 fn what_it_is_not_for_is_refused() {
     let refusal = |spec: SensorSpec| spec.build(None).unwrap_err().to_string();
     let gaussian = "kind = \"gaussian\"\nsigma = \"1 mm\"";
-    let pad = refusal(array("kind = \"hydroelastic\"\nmodulus = \"50 kPa\"\nthickness = \"4 mm\"", gaussian));
+    let pad =
+        refusal(array("kind = \"hydroelastic\"\nhydroelastic_modulus = \"50 kPa\"\nthickness = \"4 mm\"", gaussian));
     assert!(pad.contains("`reading`") && pad.contains("springs"), "{pad}");
     let zero = refusal(array(SPRINGS, "kind = \"gaussian\"\nsigma = \"0 mm\""));
     assert!(zero.contains("`sigma`") && zero.contains("positive"), "{zero}");

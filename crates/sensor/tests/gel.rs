@@ -5,6 +5,7 @@ use dermis_geometry::files::{LengthUnit, write_stl};
 use dermis_geometry::quantity::Length;
 use dermis_geometry::{Pose, Vec3, shapes};
 use dermis_sensor::{Aim, Goal, Pressed, SensorSpec, SkinSpec, press};
+use dermis_skin::Warning;
 
 const GEL: &str = r#"
 name = "a gel"
@@ -81,4 +82,26 @@ fn gels_are_held_where_the_file_says() {
     assert!(nothing.contains("bonded"), "{nothing}");
     assert!(far.contains("held"), "{far}");
     assert!(no_file.contains("none.stl"), "{no_file}");
+}
+
+/// The setting of Tacchi is read in motion. Its taxels read the base, where a load under a ball is wider than the contact;
+/// the contact is as wide as the imprint; and a warning says that the gel is not at rest.
+#[test]
+fn tacchi_s_taxels_read_the_base_and_its_motion_is_reported() {
+    let coarse = serde_json::json!({ "skin": { "paper": {
+        "particles": [51, 51, 11], "grid_nodes": 128, "indenter_particles": 20000
+    } } });
+    let spec = dermis_sensor::presets::find("tacchi").unwrap().with_overrides(coarse.as_object().unwrap()).unwrap();
+    let pressed = pressed(&spec, 1e-3);
+    let (touch, reading) = (&pressed.touch, &pressed.reading);
+    let half = 0.5 * reading.values_newton.iter().copied().fold(0.0, f64::max);
+    assert!(reading.values_newton.iter().filter(|value| **value > half).count() >= 4);
+    let sum = reading.forces_newton.iter().sum::<Vec3>() + reading.outside_newton;
+    assert!((sum - touch.on_sensor.force).length() < 1e-9 * touch.on_sensor.force.length());
+    // A ball of 5 mm, 1 mm deep, leaves an imprint of 15.7 mm² (Hertz) to 28.3 mm² (undeformed surface) at rest; this gel
+    // recoils, and its grid has cells of 0.26 mm.
+    let area_mm2 = touch.area_m2() * 1e6;
+    assert!((5.0..45.0).contains(&area_mm2), "{area_mm2} mm²");
+    let moving = |warning: &Warning| matches!(warning, Warning::NotQuasiStatic { ratio } if *ratio > 0.01);
+    assert!(touch.warnings.iter().any(moving), "{:?}", touch.warnings);
 }

@@ -12,7 +12,7 @@ fn pad(skin: &str) -> SensorSpec {
     SensorSpec::parse("pad.toml", &text).unwrap()
 }
 
-const SOFT: &str = "modulus = \"50 kPa\"\nthickness = \"4 mm\"\ndissipation = \"5 s/m\"";
+const SOFT: &str = "hydroelastic_modulus = \"50 kPa\"\nthickness = \"4 mm\"\ndissipation = \"5 s/m\"";
 
 /// A flat punch of area A at depth d over a pad of thickness h: F = E A d/h, and each taxel reads its share of the
 /// area.
@@ -60,7 +60,7 @@ fn springs_can_be_replaced_by_a_pad() {
 fn curved_presets_can_have_a_field() {
     for name in ["spherical-patch", "fingertip"] {
         let mut spec = presets::find(name).unwrap();
-        spec.skin = pad("modulus = \"50 kPa\"").skin;
+        spec.skin = pad("hydroelastic_modulus = \"50 kPa\"").skin;
         let sensor = spec.build(None).unwrap();
         let ball = Object::new(shapes::sphere(8e-3, 1e-3).unwrap());
         let pressed = press(&sensor, &ball, &Aim::default(), Goal::Depth(1e-3)).unwrap();
@@ -75,10 +75,13 @@ fn curved_presets_can_have_a_field() {
 #[test]
 fn slips_name_their_key() {
     let refusal = |spec: &SensorSpec| spec.build(None).unwrap_err().to_string();
-    assert!(refusal(&pad("modulus = \"50 kPa\"")).contains("`thickness` is needed"));
-    assert!(refusal(&pad("modulus = \"50 kPa\"\nthickness = \"-1 mm\"")).contains("`thickness` must be a positive"));
-    assert!(refusal(&pad("modulus = \"0 kPa\"\nthickness = \"1 mm\"")).contains("`modulus`"));
-    let message = refusal(&pad("modulus = \"1 kPa\"\nthickness = \"1 mm\"\ndissipation = \"-1 s/m\""));
+    assert!(refusal(&pad("hydroelastic_modulus = \"50 kPa\"")).contains("`thickness` is needed"));
+    assert!(
+        refusal(&pad("hydroelastic_modulus = \"50 kPa\"\nthickness = \"-1 mm\""))
+            .contains("`thickness` must be a positive")
+    );
+    assert!(refusal(&pad("hydroelastic_modulus = \"0 kPa\"\nthickness = \"1 mm\"")).contains("`hydroelastic_modulus`"));
+    let message = refusal(&pad("hydroelastic_modulus = \"1 kPa\"\nthickness = \"1 mm\"\ndissipation = \"-1 s/m\""));
     assert!(message.contains("`dissipation`"), "{message}");
     let mut tip = presets::find("fingertip").unwrap();
     tip.skin = pad(SOFT).skin;
@@ -141,4 +144,38 @@ fn taxels_can_come_from_a_robot_description() {
     }
     let message = spec.build(None).unwrap_err().to_string();
     assert!(message.contains("hand.urdf"), "{message}");
+}
+
+#[test]
+fn the_old_name_of_the_modulus_is_refused_with_the_new_one() {
+    let text = "name = \"t\"\nsurface.grid = { rows = 2, cols = 2, pitch = \"2 mm\" }\n[skin]\nkind = \"hydroelastic\"\n\
+                modulus = \"50 kPa\"\nthickness = \"4 mm\"\n";
+    let message = SensorSpec::parse("t.toml", text).unwrap_err().to_string();
+    assert!(message.contains("hydroelastic_modulus") && message.contains("not Young's modulus"), "{message}");
+}
+
+/// Under a ball of 5 mm, 0.2 mm deep, a pad with the converted modulus has the force of Hertz; the linear field of the
+/// pad is exact, so only the curvature of the ball remains.
+#[test]
+fn a_converted_modulus_has_the_force_of_hertz() {
+    use dermis_skin::hydroelastic::Material;
+    let (young, poisson, radius_m, depth_m) = (80e3, 0.45, 5e-3, 0.2e-3);
+    let modulus = Material::modulus_like_hertz_pa(young, poisson, 4e-3, radius_m, depth_m).unwrap();
+    let text = format!(
+        "name = \"t\"\nsurface.grid = {{ rows = 6, cols = 6, pitch = \"2 mm\" }}\n[skin]\nkind = \"hydroelastic\"\n\
+         hydroelastic_modulus = \"{modulus} Pa\"\nthickness = \"4 mm\"\n"
+    );
+    let sensor = SensorSpec::parse("t.toml", &text).unwrap().build(None).unwrap();
+    let ball = dermis_skin::Object::new(dermis_geometry::shapes::sphere(radius_m, 0.1e-3).unwrap());
+    let pressed =
+        dermis_sensor::press(&sensor, &ball, &dermis_sensor::Aim::default(), dermis_sensor::Goal::Depth(depth_m))
+            .unwrap();
+    let hertz = 4.0 / 3.0 * young / (1.0 - poisson * poisson) * radius_m.sqrt() * depth_m.powf(1.5);
+    let force = -pressed.touch.on_sensor.force.z;
+    assert!((force / hertz - 1.0).abs() < 0.03, "{force} N, Hertz {hertz} N");
+    assert_eq!(Material::modulus_like_pad_pa(80e3, 0.0).unwrap(), 80e3);
+    assert!(
+        Material::modulus_like_pad_pa(80e3, 0.5).is_err()
+            && Material::modulus_like_hertz_pa(1.0, 0.3, -1.0, 1.0, 1.0).is_err()
+    );
 }

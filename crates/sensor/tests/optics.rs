@@ -9,6 +9,7 @@ use dermis_sensor::optics::{
     BackgroundSpec, Camera, CameraSpec, LightSourceSpec, LightSpec, MarkersSpec, Optics, OpticsSpec, Pattern,
     PhongSpec, Relief,
 };
+use dermis_sensor::presets;
 use dermis_skin::SurfaceField;
 use std::sync::Arc;
 
@@ -231,4 +232,18 @@ fn beyond_the_gel_it_is_dark() {
     let lit = sight.image.channels[0].iter().filter(|level| **level > 0.0).count() as f64;
     assert!((lit * PIXEL_M * PIXEL_M / 36e-6 - 1.0).abs() < 0.02, "{lit}");
     assert_eq!(sight.image.channels[0][0], 0.0);
+}
+
+/// Published frames of a GelSight Mini without contact are blue-green at their upper edge, about (40, 95, 105):
+/// channels in the order of another library would exchange red and blue.
+#[test]
+fn a_gelsight_mini_at_rest_is_blue_green_at_its_upper_edge() {
+    let sensor = presets::find("gelsight-mini").unwrap().build(None).unwrap();
+    let optics = sensor.optics().unwrap();
+    let flat = field(1e-3, |_| Vec3::ZERO);
+    let image = optics.render(&flat, 0).image;
+    let upper: Vec<f32> = image.channels.iter().map(|c| c[..20 * 640].iter().sum::<f32>() / (20.0 * 640.0)).collect();
+    for (level, published) in upper.iter().zip([40.0, 95.0, 105.0]) {
+        assert!((level - published).abs() < 12.0, "{upper:?}");
+    }
 }

@@ -8,7 +8,7 @@ use dermis_skin::{Motion, Object, Target};
 fn pad(reading: &str) -> SensorSpec {
     let text = format!(
         "name = \"pad\"\n[surface.grid]\nrows = 1\ncols = 1\npitch = \"8 mm\"\n[skin]\nkind = \"hydroelastic\"\n\
-         modulus = \"50 kPa\"\nthickness = \"4 mm\"\n[reading]\nkind = \"rays\"\n{reading}\n"
+         hydroelastic_modulus = \"50 kPa\"\nthickness = \"4 mm\"\n[reading]\nkind = \"rays\"\n{reading}\n"
     );
     SensorSpec::parse("pad.toml", &text).unwrap()
 }

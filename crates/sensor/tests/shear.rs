@@ -12,7 +12,7 @@ fn block() -> Object {
 fn sheared(sensor: &Sensor, shear_m: [f64; 2]) -> Pressed {
     let object = block();
     let pressed = press(sensor, &object, &Aim::default(), Goal::Depth(0.5e-3)).unwrap();
-    pressed.sheared(sensor, &object, shear_m).unwrap()
+    pressed.sheared(sensor, &object, shear_m, Goal::Depth(0.5e-3)).unwrap()
 }
 
 /// Under a flat sticking block, the shear s deflects the bristles of every pressed taxel: F = n σ₀ s. At 2 µm the
@@ -60,8 +60,29 @@ fn a_large_shear_ends_at_coulombs_bound() {
 fn no_shear_is_the_press_and_nonsense_is_refused() {
     let sensor = presets::find("wts0614").unwrap().build(None).unwrap();
     let object = block();
-    let pressed = press(&sensor, &object, &Aim::default(), Goal::Depth(0.5e-3)).unwrap();
-    assert_eq!(pressed.sheared(&sensor, &object, [0.0; 2]).unwrap().touch, pressed.touch);
-    let message = pressed.sheared(&sensor, &object, [f64::NAN, 0.0]).unwrap_err().to_string();
+    let goal = Goal::Depth(0.5e-3);
+    let pressed = press(&sensor, &object, &Aim::default(), goal).unwrap();
+    assert_eq!(pressed.sheared(&sensor, &object, [0.0; 2], goal).unwrap().touch, pressed.touch);
+    let message = pressed.sheared(&sensor, &object, [f64::NAN, 0.0], goal).unwrap_err().to_string();
     assert!(message.contains("shear"), "{message}");
+}
+
+/// A ball that slides over an array of springs passes from taxel to taxel: at one height its force changes, a press to a
+/// force holds it.
+#[test]
+fn a_press_to_a_force_holds_it_during_the_shear() {
+    let ball = Object::new(shapes::sphere(10e-3, 0.4e-3).unwrap());
+    for (name, kind) in [("wts0614", None), ("wts0614", Some(SkinKind::Hydroelastic)), ("wts0614-layer", None)] {
+        let spec = presets::find(name).unwrap();
+        let spec = kind.map_or(spec.clone(), |kind| spec.with_skin(kind).unwrap());
+        let sensor = spec.build(None).unwrap();
+        let goal = Goal::Force(2.0);
+        let pressed = press(&sensor, &ball, &Aim::default(), goal).unwrap();
+        let shear_m = [1.1e-3, 0.4e-3];
+        let held = pressed.sheared(&sensor, &ball, shear_m, goal).unwrap();
+        assert!((held.touch.on_sensor.force.z + 2.0).abs() < 3e-6, "{name}: {}", held.touch.on_sensor.force);
+        assert!(held.touch.on_sensor.force.truncate().length() > 0.1, "{name}: {}", held.touch.on_sensor.force);
+        let fixed = pressed.sheared(&sensor, &ball, shear_m, Goal::Depth(pressed.depth_m)).unwrap();
+        assert_eq!(fixed.depth_m, pressed.depth_m);
+    }
 }

@@ -117,7 +117,7 @@ impl Gel {
     ) -> Self {
         let points: Vec<SurfacePoint> = samples
             .iter()
-            .map(|&(rest, _, area_m2)| SurfacePoint { rest, area_m2, stencil: grid.stencil(rest) })
+            .map(|&(rest, normal, area_m2)| SurfacePoint { rest, normal, area_m2, stencil: grid.stencil(rest) })
             .collect();
         let area_m2 = samples.iter().filter(|(_, normal, _)| normal.z > 0.5).map(|(_, _, area)| area).sum();
         let coefficients = parameters.coefficients(grid.cell_m);
@@ -183,15 +183,9 @@ impl Gel {
         if state.nodes.len() != self.elastic.grid.len() {
             return Err(SkinError::StateMismatch { got: state.nodes.len(), expected: self.elastic.grid.len() });
         }
-        // A gel of the same size has fewer particles if parts of it are fixed.
-        let moving = state.moving.as_ref().map_or(self.rest_particles.len(), |moving| moving.velocity.len());
-        if moving != self.rest_particles.len() {
-            return Err(SkinError::StateMismatch { got: moving, expected: self.rest_particles.len() });
-        }
-        let points = state.contacts.iter().map(|contact| contact.point as usize + 1).max().unwrap_or(0);
-        if points > self.points.len() {
-            return Err(SkinError::StateMismatch { got: points, expected: self.points.len() });
-        }
+        let grid = &self.elastic.grid;
+        let size_m = (Vec3::from_array(grid.cells.map(|count| count as f64)) * grid.cell_m).length();
+        state.check(self.rest_particles.len(), self.points.len(), size_m)?;
         Ok(state)
     }
 
@@ -203,7 +197,7 @@ impl Gel {
         self.touch_at(motion, solution)
     }
 
-    fn touch_of(&self, u: &[f64], found: &[ContactPoint], objects: usize) -> Touch {
+    fn touch_of(&self, u: &[f64], found: &[ContactPoint], motion: &Motion<'_>) -> Touch {
         let thickness = self.thickness_m;
         let facets = found
             .iter()
@@ -220,7 +214,7 @@ impl Gel {
                     load: Load::Point {
                         at: found.at,
                         anchor: point.rest,
-                        area_m2: point.area_m2,
+                        area_m2: point.area_m2 * self.elastic.grid.stretch(u, point),
                         force: found.force(),
                     },
                     tangent: Tangent {
@@ -232,7 +226,8 @@ impl Gel {
                 }
             })
             .collect();
-        let mut touch = Touch::from_facets(facets, objects);
+        let mut touch = Touch::from_facets(facets, motion.targets.len());
+        touch.warnings = self.surface_grid.unresolved(&touch.facets, motion);
         touch.surface = Some(self.surface_grid.field(&self.elastic.grid, u));
         touch
     }

@@ -207,6 +207,7 @@ impl Skin for Hydroelastic {
         let State::Hydroelastic(bristles) = state else {
             return Err(SkinError::OtherSkin { expected: "hydroelastic" });
         };
+        bristles.check()?;
         let remembers = matches!(self.parameters.friction, Friction::Lugre(_));
         let mut held = Held::new(bristles);
         let mut next = Bristles::default();

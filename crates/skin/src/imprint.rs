@@ -3,11 +3,13 @@
 mod blur;
 
 use crate::layer::IndenterHeightMap;
+use crate::resolution::unresolved_on_grid;
 use crate::{
     Facet, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Touch, require_not_negative,
     require_positive,
 };
 use blur::Blur;
+use dermis_geometry::limits::MAX_LAYER_CELLS;
 use dermis_geometry::{HeightGrid, Vec2, Vec3};
 use std::sync::Arc;
 
@@ -49,8 +51,6 @@ pub struct Imprint {
 
 /// Number of smoothing passes.
 const PASSES: usize = 6;
-/// Maximum number of cells; guards against a wrong unit.
-const MAX_CELLS: f64 = 2048.0 * 2048.0;
 
 impl Imprint {
     /// Checks the parameters and builds the skin.
@@ -66,8 +66,8 @@ impl Imprint {
         require_not_negative("bulge", "1", parameters.bulge)?;
         let grid = Self::cells(size_m, parameters.center_m, cell_m);
         let (rows, cols) = (grid.rows as f64, grid.cols as f64);
-        if rows * cols > MAX_CELLS {
-            return Err(SkinError::TooManyCells { rows, cols, max: MAX_CELLS });
+        if rows * cols > MAX_LAYER_CELLS {
+            return Err(SkinError::TooManyCells { rows, cols, max: MAX_LAYER_CELLS });
         }
         let expected = grid.rows * grid.cols;
         if let Some(got) =
@@ -100,7 +100,10 @@ impl Imprint {
     }
 
     /// Downward displacement (m) of each cell.
-    fn displacements(&self, overlap_m: &[f64]) -> Vec<f64> {
+    fn displacements(&self, indenter: &IndenterHeightMap) -> Vec<f64> {
+        // Under the rim of an object, the mean over the cell.
+        let overlap_m: Vec<f64> =
+            indenter.depth_m.iter().zip(&indenter.covered).map(|(depth, covered)| depth * covered).collect();
         let mut down_m: Vec<f64> = overlap_m.iter().map(|depth| depth.max(0.0)).collect();
         if down_m.iter().all(|depth| *depth == 0.0) {
             return down_m;
@@ -143,8 +146,11 @@ impl Skin for Imprint {
         State::Imprint
     }
 
-    fn touch(&self, _: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
+    fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
         require_positive("dt", "s", dt_s)?;
+        if *state != State::Imprint {
+            return Err(SkinError::OtherSkin { expected: "imprint" });
+        }
         motion.check()?;
         let ImprintParameters { stiffness_pa_per_m, thickness_m, .. } = self.parameters;
         let overlap = self.overlap(motion);
@@ -153,7 +159,8 @@ impl Skin for Imprint {
         for (cell, &depth_m) in overlap.depth_m.iter().enumerate().filter(|(_, depth)| **depth > 0.0) {
             let (anchor, normal) = (self.rest(cell / cols, cell % cols), self.normal(cell / cols, cell % cols));
             // An inclined cell has a larger area than its projection, and a smaller depth along its normal.
-            let (area_m2, along_m) = (cell_area_m2 / normal.z, depth_m.min(thickness_m) * normal.z);
+            let (area_m2, along_m) =
+                (overlap.covered[cell] * cell_area_m2 / normal.z, depth_m.min(thickness_m) * normal.z);
             let stiffness = stiffness_pa_per_m * area_m2;
             let at = anchor - Vec3::Z * depth_m;
             let load = Load::Point { at, anchor, area_m2, force: normal * (-stiffness * along_m) };
@@ -162,12 +169,14 @@ impl Skin for Imprint {
             facets.push(Facet { object: overlap.owner[cell], normal, depth_m, saturated, load, tangent });
         }
         let mut touch = Touch::from_facets(facets, motion.targets.len());
+        let rest_heights_m = self.parameters.rest_heights_m.as_deref();
+        touch.warnings = unresolved_on_grid(&touch.facets, motion, &self.grid, rest_heights_m);
         touch.surface = Some(SurfaceField {
             rows: self.grid.rows,
             cols,
             cell_m: self.grid.cell_m,
             center: Vec3::new(self.grid.center.x, self.grid.center.y, 0.0),
-            values: self.displacements(&overlap.depth_m).iter().map(|down| -Vec3::Z * *down).collect(),
+            values: self.displacements(&overlap).iter().map(|down| -Vec3::Z * *down).collect(),
             rest_heights_m: self.parameters.rest_heights_m.clone(),
         });
         Ok((touch, State::Imprint))

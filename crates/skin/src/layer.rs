@@ -27,6 +27,7 @@ pub use solution::Solution;
 pub use state::LayerState;
 pub use transfer::{Laminate, WaveResponse};
 
+use crate::resolution::unresolved_on_grid;
 use crate::{
     Facet, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Target, Touch, Warning,
     require_positive,
@@ -162,10 +163,14 @@ impl Layer {
         let State::Layer(state) = state else {
             return Err(SkinError::OtherSkin { expected: "layer" });
         };
-        let (got, expected) = (state.rows * state.cols, self.grid.rows * self.grid.cols);
-        let same = state.rows == self.grid.rows && state.held.len() == self.parameters.relaxation.len();
-        if got != expected || !same {
-            return Err(SkinError::StateMismatch { got, expected });
+        if (state.rows, state.cols) != (self.grid.rows, self.grid.cols) {
+            let got = state.rows.saturating_mul(state.cols);
+            return Err(SkinError::StateMismatch { got, expected: self.grid.rows * self.grid.cols });
+        }
+        if state.held.len() != self.parameters.relaxation.len() || !state.is_sound() {
+            let what =
+                "its tractions do not belong to its region or to the relaxation of this layer, or are not finite";
+            return Err(SkinError::DamagedState { skin: "layer", what });
         }
         Ok(state)
     }
@@ -185,7 +190,9 @@ impl Layer {
         let contact = |owner: u32| self.parameters.contact.with_object(target(owner).object.mu);
         let slide_m = |owner: u32, cell: usize| self.slide_m(&indenter, &target(owner).velocity, cell, dt_s);
         let solution = self.solve(state, &indenter, &SlidingFriction { contact: &contact, slide_m: &slide_m }, dt_s)?;
-        Ok((self.touch_of(&solution, &indenter, motion.targets.len()), State::Layer(solution.state)))
+        let mut touch = self.touch_of(&solution, &indenter, motion.targets.len());
+        touch.warnings.extend(unresolved_on_grid(&touch.facets, motion, &self.grid, None));
+        Ok((touch, State::Layer(solution.state)))
     }
 
     fn touch_of(&self, solution: &Solution, indenter: &IndenterHeightMap, objects: usize) -> Touch {
@@ -202,7 +209,7 @@ impl Layer {
             let load = Load::Point {
                 at,
                 anchor: Vec3::new(middle.x, middle.y, 0.0),
-                area_m2,
+                area_m2: indenter.covered[cell] * area_m2,
                 force: Vec3::new(x[i], y[i], -pressure[i]) * area_m2,
             };
             let owner = indenter.owner[cell];

@@ -26,6 +26,7 @@ mod imprint;
 pub mod layer;
 mod lugre;
 mod motion;
+mod resolution;
 mod shared_numbers;
 mod simd;
 mod springs;
@@ -42,8 +43,9 @@ pub use imprint::{Imprint, ImprintParameters};
 pub use layer::{Layer, LayerParameters};
 pub use lugre::Lugre;
 pub use motion::{Motion, Object, Target};
+pub use resolution::Resolution;
 pub use simd::{Simd, SimdLevel};
-pub use springs::{Damping, Elasticity, Law, Site, SpringParameters, Springs, Table};
+pub use springs::{Damping, Elasticity, Law, Site, SpringParameters, Springs, Table, part_centers};
 pub use state::{Bristle, State};
 pub use surface_field::SurfaceField;
 pub use touch::{Corner, Facet, Load, Support, Tangent, Touch};
@@ -81,6 +83,9 @@ pub enum SkinError {
     /// A state of another type of skin.
     #[error("the state is not of a {expected} skin; start from `rest()` of this skin")]
     OtherSkin { expected: &'static str },
+    /// A state that no skin returns.
+    #[error("the state of the {skin} skin is damaged: {what}; start from `rest()` of this skin")]
+    DamagedState { skin: &'static str, what: &'static str },
     /// An invalid pressure–extent table.
     #[error(
         "the pressure-extent table must start at extent 0 and pressure 0 and rise in both; row {row} is ({extent}, {pressure_pa} Pa)"

@@ -22,8 +22,8 @@ impl Object {
         Self { surface: Surface::new(mesh), compliance: None, mu: None }
     }
 
-    /// A primitive shape. Rays and the gel compute exact contact with it ([`Surface::of_primitive`]); other methods use
-    /// a mesh with edges of at most `edge_m`.
+    /// A primitive shape. All skins compute contact with its exact surface ([`Surface::of_primitive`]), the hydroelastic
+    /// skin with facets whose corners lie on it; a mesh with edges of at most `edge_m` is for drawing.
     pub fn of_primitive(primitive: Primitive, edge_m: f64) -> Result<Self, ShapeError> {
         Ok(Self { surface: Surface::of_primitive(primitive, edge_m)?, compliance: None, mu: None })
     }
@@ -32,6 +32,23 @@ impl Object {
     /// octahedra.
     pub fn of_points(points: Vec<Vec3>, radius_m: f64) -> Result<Self, ShapeError> {
         Ok(Self { surface: Surface::of_balls(Balls::new(points, radius_m)?)?, compliance: None, mu: None })
+    }
+
+    /// The same rigid object scaled by a factor.
+    pub fn scaled(&self, factor: f64) -> Result<Self, ShapeError> {
+        let surface = &self.surface;
+        let object = match (surface.primitive(), surface.balls()) {
+            (Some(primitive), _) => {
+                let primitive = primitive.scaled(factor);
+                Self::of_primitive(primitive, primitive.default_edge_m())?
+            }
+            (_, Some(balls)) => {
+                let centers = balls.centers().iter().map(|center| *center * factor).collect();
+                Self::of_points(centers, balls.radius_m() * factor)?
+            }
+            _ => Self::new(surface.mesh().stretched(Vec3::splat(factor))),
+        };
+        Ok(Self { mu: self.mu, ..object })
     }
 
     /// The same object with a pressure field.

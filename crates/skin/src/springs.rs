@@ -5,11 +5,15 @@ mod elasticity;
 mod site;
 
 pub use elasticity::{Damping, Elasticity, Law, Table};
-pub use site::Site;
+pub use site::{Site, part_centers};
 
 use crate::friction_lanes::LANES;
+use crate::resolution::{Resolution, SEARCH, unresolved};
 use crate::simd::{Kernel, Simd, Vectors};
-use crate::{Bristle, Facet, Friction, Motion, Skin, SkinError, State, Support, Tangent, Touch, require_positive};
+use crate::{
+    Bristle, Facet, Friction, Motion, Skin, SkinError, State, Support, Tangent, Target, Touch, Warning,
+    require_positive,
+};
 use block::{Block, RayContact};
 use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Twist, Vec3};
 use rayon::prelude::*;
@@ -64,6 +68,8 @@ pub struct Springs {
     starts: Vec<Vec3>,
     /// Bounding volumes of the rays.
     rays: Bvh,
+    /// Square root of the mean area of a site (m).
+    spacing_m: f64,
 }
 
 /// Number of candidate sites above which a step runs on several threads.
@@ -98,7 +104,8 @@ impl Springs {
         let starts: Vec<Vec3> = sites.iter().map(|site| site.point - site.normal * h).collect();
         let boxes: Vec<Bounds> =
             sites.iter().zip(&starts).map(|(site, start)| Bounds::around([site.point, *start])).collect();
-        Ok(Self { sites, parameters, starts, rays: Bvh::over(&boxes) })
+        let spacing_m = (sites.iter().map(|site| site.area_m2).sum::<f64>() / sites.len() as f64).sqrt();
+        Ok(Self { sites, parameters, starts, rays: Bvh::over(&boxes), spacing_m })
     }
 
     /// The contact points.
@@ -210,6 +217,41 @@ impl Springs {
             }
         }
         reached
+    }
+
+    /// Warnings for objects that cover few contact points, or lie between them.
+    fn unresolved(&self, facets: &[Facet], motion: &Motion<'_>) -> Vec<Warning> {
+        let resolution = (Resolution::ContactPoints, self.spacing_m, self.sites.len());
+        let between = |object: u32| self.lies_between(&motion.targets[object as usize]);
+        unresolved(facets, 0..motion.targets.len() as u32, resolution, between)
+    }
+
+    /// True if an object crosses the cell of a site: a square with the site's area about it, as deep as its ray.
+    fn lies_between(&self, target: &Target<'_>) -> bool {
+        let (h, surface) = (self.parameters.max_penetration_m, &target.object.surface);
+        let skin = self.rays.bounds().padded(0.5 * self.spacing_m);
+        let Some(reach) = surface.bounds_in(&target.sensor_from_object, &skin) else { return false };
+        let mut cells = Vec::new();
+        self.rays.overlapping(&reach.padded(self.spacing_m), |position| cells.push(self.rays.order()[position]));
+        let samples = (SEARCH as f64 / (cells.len() as f64).sqrt()).ceil().max(3.0) as usize;
+        let object_from_sensor = target.sensor_from_object.inverse();
+        cells.into_iter().any(|site| {
+            let Site { point, normal, area_m2, .. } = self.sites[site as usize];
+            let tangents: [Vec3; 2] = normal.any_orthonormal_pair().into();
+            // Samples only the part of the square within the bounds of the object.
+            let [across, along] = tangents.map(|tangent| {
+                let middle = (reach.center() - point).dot(tangent);
+                let (extent, half_m) = (0.5 * reach.size().dot(tangent.abs()), 0.5 * area_m2.sqrt());
+                let (low, high) = ((middle - extent).max(-half_m), (middle + extent).min(half_m));
+                (0..if low <= high { samples } else { 0 })
+                    .map(move |i| tangent * (low + (high - low) * (i as f64 + 0.5) / samples as f64))
+            });
+            across.flat_map(|offset| along.clone().map(move |other| offset + other)).any(|offset| {
+                let origin = object_from_sensor.transform_point(point + offset - normal * h);
+                let direction = object_from_sensor.transform_vector(normal);
+                surface.cast(&Ray { origin, direction, length: h * (1.0 - 1e-9) }, None).is_some()
+            })
+        })
     }
 
     /// The contact of the object that is deepest at a site; ties go to the first.
@@ -349,6 +391,12 @@ impl Skin for Springs {
         if *sites != self.sites.len() {
             return Err(SkinError::StateMismatch { got: *sites, expected: self.sites.len() });
         }
+        let sorted = bristles.is_sorted_by(|a, b| a.site < b.site);
+        let inside = bristles.last().is_none_or(|last| (last.site as usize) < *sites);
+        if !sorted || !inside || !bristles.iter().all(Bristle::is_sound) {
+            let what = "its bristles are not in the order of the contact points, or not finite";
+            return Err(SkinError::DamagedState { skin: "springs", what });
+        }
         let near = self.near(motion);
         let reached = if near.is_empty() { Vec::new() } else { self.reached(&near, bristles) };
         let walk = |reached: &[(u32, u32)]| {
@@ -363,7 +411,9 @@ impl Skin for Springs {
             (facets.concat(), bristles.concat())
         };
         let next = State::Springs { sites: *sites, bristles };
-        Ok((Touch::from_facets(facets, motion.targets.len()), next))
+        let mut touch = Touch::from_facets(facets, motion.targets.len());
+        touch.warnings = self.unresolved(&touch.facets, motion);
+        Ok((touch, next))
     }
 
     fn fully_pressed(&self) -> Vec<Support> {

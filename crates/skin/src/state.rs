@@ -21,6 +21,23 @@ pub struct Bristle {
     pub triangle: u32,
 }
 
+impl Bristle {
+    /// True if the numbers are those of a bristle.
+    pub(crate) fn is_sound(&self) -> bool {
+        is_bounded(self.deflection_m, 1e6) && is_unit(self.normal)
+    }
+}
+
+/// True if a vector is finite and no component is larger than `max`.
+pub(crate) fn is_bounded(vector: Vec3, max: f64) -> bool {
+    vector.abs().cmple(Vec3::splat(max)).all()
+}
+
+/// True for a unit vector, to rounding.
+pub(crate) fn is_unit(vector: Vec3) -> bool {
+    (vector.length_squared() - 1.0).abs() < 1e-6
+}
+
 /// The history of a skin: clone it to branch, serialise it to resume.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]

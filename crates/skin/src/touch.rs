@@ -198,6 +198,17 @@ impl Touch {
         touch
     }
 
+    /// The warnings, and one for saturated facets: what every interface reports beside the numbers of a touch.
+    pub fn all_warnings(&self) -> impl Iterator<Item = Warning> + '_ {
+        let saturated = (self.saturated > 0).then_some(Warning::Saturated { points: self.saturated });
+        self.warnings.iter().cloned().chain(saturated)
+    }
+
+    /// The texts of [`Touch::all_warnings`].
+    pub fn warning_texts(&self) -> Vec<String> {
+        self.all_warnings().map(|warning| warning.to_string()).collect()
+    }
+
     /// Contact area (m²).
     pub fn area_m2(&self) -> f64 {
         self.facets.iter().map(Facet::area_m2).sum()

@@ -1,5 +1,6 @@
 //! Warnings that a result lies outside the valid range of a skin.
 
+use crate::Resolution;
 use serde::{Deserialize, Serialize};
 
 /// A reason for reduced accuracy of a result. Its message is one sentence.
@@ -18,4 +19,10 @@ pub enum Warning {
     /// Inertia in a press that is assumed quasi-static.
     #[error("the kinetic energy is {ratio:.3} of the strain energy: the press is too fast to be quasi-static")]
     NotQuasiStatic { ratio: f64 },
+    /// Contact beyond the range of the skin.
+    #[error("{points} contact points exceed the maximum penetration of the skin: the force is a lower bound")]
+    Saturated { points: usize },
+    /// A contact smaller than the resolution of the skin.
+    #[error("object {object} touches {points} contact points of the skin, which are {spacing_mm:.3} mm apart, so its force is {}: {}", if *.points == 0 { "missing" } else { "inaccurate" }, .key.remedy())]
+    Unresolved { object: u32, points: usize, spacing_mm: f64, key: Resolution },
 }

@@ -1,8 +1,8 @@
 //! Indenters of the gel: meshes, primitive shapes, point clouds.
 
-use dermis_geometry::{Pose, Primitive, Quat, Vec3};
+use dermis_geometry::{Pose, Primitive, Quat, Random, TriMesh, Vec3};
 use dermis_skin::gel::FixedFaces;
-use dermis_skin::{Gel, GelParameters, Motion, Object, Skin, Target, Touch};
+use dermis_skin::{Gel, GelParameters, Motion, Object, Skin, SkinError, Target, Touch};
 
 fn gel() -> Gel {
     let parameters = GelParameters { cell_m: 0.5e-3, ..GelParameters::default() };
@@ -68,5 +68,27 @@ fn points_with_a_radius_agree_with_their_body() {
     assert!(apart(&coarse, &ball) > 0.1 * depth, "{}", apart(&coarse, &ball));
     for touch in [fine, coarse] {
         assert!((touch.on_objects[0].force + touch.on_sensor.force).length() < 1e-12);
+    }
+}
+
+/// Triangles in no order, which bound no solid: the nearest face, and with it the direction of the force, changes from
+/// point to point. The press ends after a bounded number of steps, with an equilibrium or an error.
+#[test]
+fn a_press_of_an_odd_mesh_ends() {
+    let parameters = GelParameters { cell_m: 1e-3, ..GelParameters::default() };
+    let gel = Gel::block(Vec3::new(12e-3, 12e-3, 4e-3), FixedFaces::default(), parameters).unwrap();
+    for seed in 0..4 {
+        let mut random = Random::new(seed);
+        let vertices = (0..120).map(|_| crate::common::vector(&mut random, 4e-3)).collect();
+        let soup = TriMesh::new("soup", vertices, (0..40).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect()).unwrap();
+        let object = Object::new(soup);
+        let target = Target::at_rest(&object, Pose::from_translation(Vec3::Z * 2e-3));
+        match gel.equilibrium(&gel.rest(), &Motion { targets: &[target] }) {
+            Ok((touch, _, stats)) => {
+                assert!(touch.on_sensor.force.is_finite());
+                assert!(stats.newton <= 415 + 30 * stats.loads, "{stats:?}");
+            }
+            Err(error) => assert!(matches!(error, SkinError::BadGel { .. }), "{error}"),
+        }
     }
 }

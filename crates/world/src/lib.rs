@@ -2,8 +2,9 @@
 //!
 //! A [`World`] holds rigid bodies (integrated by Rapier), sensors mounted on some of them, and joints with drives. In
 //! each step every sensor's skin computes its [`dermis_skin::Touch`], the contact forces act on both bodies, and Rapier
-//! integrates the bodies. Rapier's own contact between a sensor's body and touchable objects is disabled, so that the
-//! reported load equals the load on the bodies.
+//! integrates the bodies. Where a skin covers its carrier, only the skin acts on a touchable object, so that the reported
+//! load equals the load on the bodies; beside the skin, and at the largest indentation of the skin, the carrier is solid.
+//! [`World::warnings`] lists loads that no sensor reads, and bodies that passed a sensor or left the scene.
 //!
 //! The integrator is symplectic Euler with one solver pass, which conserves the energy of springs. [`World::stability`]
 //! computes the largest stable step; [`World::step`] refuses longer steps.
@@ -26,6 +27,7 @@ mod pick_and_place;
 mod servo;
 mod stability;
 mod three_finger_hand;
+mod warning;
 mod world;
 
 pub use body::{Body, BodyId, BodyKind};
@@ -40,6 +42,7 @@ pub use servo::{
 };
 pub use stability::{BodyStiffness, Stability, largest_stable_step_s, limit_when_pressed_s};
 pub use three_finger_hand::{ThreeFingerHand, ThreeFingerParameters};
+pub use warning::WorldWarning;
 pub use world::{SensorId, World, WorldParameters};
 
 use dermis_sensor::ResponseError;

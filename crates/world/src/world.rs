@@ -1,15 +1,18 @@
 //! The world: bodies, sensors, joints and the time step.
 
-use crate::ground::{GroundContact, outermost_points};
+use crate::ground::GroundContact;
 use crate::joint::JoinedJoint;
-use crate::{Body, BodyId, BodyKind, Drive, Joint, JointId, JointKind, WorldError, require_positive};
-use dermis_geometry::{Pose, Twist, Vec3, Wrench};
+use crate::{Body, BodyId, BodyKind, Drive, Joint, JointId, JointKind, WorldError, WorldWarning, require_positive};
+use carrier::{Base, CarriedSkin, CarrierContacts, hull};
+use dermis_geometry::{Bounds, Pose, Twist, Vec3, Wrench};
 use dermis_sensor::{Reading, ResponseState, Sensor};
 use dermis_skin::{Motion, Object, State, Target, Touch};
 use rapier3d_f64::prelude as rapier;
 use std::sync::Arc;
 
+mod carrier;
 mod limits;
+mod watch;
 
 /// Parameters of the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,6 +41,10 @@ pub struct SensorId(pub(crate) usize);
 struct Placed {
     body: Body,
     handle: rapier::RigidBodyHandle,
+    /// Bounds of the visible mesh, in the body's frame; a point without one.
+    extent: Bounds,
+    /// Collider of a solid body.
+    collider: Option<rapier::ColliderHandle>,
     /// 1/m (1/kg) and 1/I_min (1/(kg m²)) of a free body.
     ease: Option<(f64, f64)>,
     ground_contact: Option<GroundContact>,
@@ -51,6 +58,9 @@ struct Mounted {
     touch: Touch,
     response: ResponseState,
     reading: Reading,
+    base: Base,
+    /// Centre of each body in the sensor's frame before the last step.
+    centers: Vec<Vec3>,
 }
 
 /// A rigid-body world with tactile sensors. See the crate documentation.
@@ -62,23 +72,12 @@ pub struct World {
     joints: Vec<JoinedJoint>,
     steps: u64,
     checked: bool,
+    warnings: Vec<WorldWarning>,
 }
 
-/// Disables Rapier's contact between a sensor's body and touchable bodies.
-struct NoContactWithSensors {
-    sensor_bodies: Vec<rapier::RigidBodyHandle>,
-    touchable: Vec<rapier::RigidBodyHandle>,
-}
-
-impl rapier::PhysicsHooks for NoContactWithSensors {
-    fn filter_contact_pair(&self, context: &rapier::PairFilterContext) -> Option<rapier::SolverFlags> {
-        let (Some(a), Some(b)) = (context.rigid_body1, context.rigid_body2) else {
-            return Some(rapier::SolverFlags::COMPUTE_RIGID_IMPULSES);
-        };
-        let pair = |sensor, other| self.sensor_bodies.contains(&sensor) && self.touchable.contains(&other);
-        if pair(a, b) || pair(b, a) { None } else { Some(rapier::SolverFlags::COMPUTE_RIGID_IMPULSES) }
-    }
-}
+/// Rapier asks the rules of [`CarrierContacts`] for every pair of these colliders.
+const HOOKS: rapier::ActiveHooks =
+    rapier::ActiveHooks::FILTER_CONTACT_PAIRS.union(rapier::ActiveHooks::MODIFY_SOLVER_CONTACTS);
 
 impl World {
     /// Creates an empty world.
@@ -103,6 +102,7 @@ impl World {
             joints: Vec::new(),
             steps: 0,
             checked: false,
+            warnings: Vec::new(),
         })
     }
 
@@ -130,12 +130,11 @@ impl World {
                 .angvel(body.velocity.angular)
                 .can_sleep(false),
         );
-        if body.solid
-            && let Some(hull) = body.object.as_ref().and_then(|object| hull(object))
-        {
-            let collider = hull.density(0.0).friction(0.5).active_hooks(rapier::ActiveHooks::FILTER_CONTACT_PAIRS);
-            self.physics.colliders.insert_with_parent(collider, handle, &mut self.physics.bodies);
-        }
+        let hull = body.object.as_ref().filter(|_| body.solid).and_then(|object| hull(object));
+        let collider = hull.map(|hull| {
+            let collider = hull.density(0.0).friction(0.5).active_hooks(HOOKS);
+            self.physics.colliders.insert_with_parent(collider, handle, &mut self.physics.bodies)
+        });
         // Updates the mass properties now, so that the first forces use them.
         if let Some(rigid) = self.physics.bodies.get_mut(handle) {
             rigid.recompute_mass_properties_from_colliders(&self.physics.colliders);
@@ -147,20 +146,30 @@ impl World {
         let ground_contact = match (&body.kind, &body.object, self.parameters.ground_z_m) {
             (BodyKind::Free(mass), Some(object), Some(_)) if body.solid => {
                 let p = &self.parameters;
-                Some(GroundContact::new(object.surface.mesh(), mass, p.ground_friction, p.step_s))
+                Some(GroundContact::new(&object.surface, mass, p.ground_friction, p.step_s))
             }
             _ => None,
         };
-        self.bodies.push(Placed { body, handle, ease, ground_contact });
+        let extent = body.visible().map_or(Bounds::around([Vec3::ZERO]), dermis_geometry::TriMesh::bounds);
+        self.bodies.push(Placed { body, handle, extent, collider, ease, ground_contact });
         self.checked = false;
         Ok(BodyId(self.bodies.len() - 1))
     }
 
-    /// Mounts a sensor on a body.
+    /// Mounts a sensor on a body. Behind its skin, at the largest indentation, the body is solid to touchable solid
+    /// bodies.
     pub fn mount(&mut self, sensor: Sensor, body: BodyId, body_from_sensor: Pose) -> SensorId {
         let (state, response, touch) = (sensor.skin().rest(), sensor.chain().rest(), Touch::default());
         let reading = sensor.read(&touch);
-        self.sensors.push(Mounted { sensor, body, body_from_sensor, state, touch, response, reading });
+        let mut base = Base::new(&sensor);
+        base.collider = base.hull().map(|hull| {
+            let pose = rapier::Pose::from_parts(body_from_sensor.translation, body_from_sensor.rotation);
+            let collider = hull.position(pose).density(0.0).friction(0.5).active_hooks(HOOKS);
+            let carrier = self.bodies[body.0].handle;
+            self.physics.colliders.insert_with_parent(collider, carrier, &mut self.physics.bodies)
+        });
+        let centers = Vec::new();
+        self.sensors.push(Mounted { sensor, body, body_from_sensor, state, touch, response, reading, base, centers });
         self.checked = false;
         SensorId(self.sensors.len() - 1)
     }
@@ -323,12 +332,18 @@ impl World {
         for index in 0..self.joints.len() {
             self.push(JointId(index));
         }
-        let hooks = NoContactWithSensors {
-            sensor_bodies: self.sensors.iter().map(|mounted| self.bodies[mounted.body.0].handle).collect(),
+        let skin = |(index, mounted)| -> CarriedSkin<'_> {
+            let mounted: &Mounted = mounted;
+            let sensor_from_world = self.world_from_sensor(SensorId(index)).inverse();
+            CarriedSkin { base: &mounted.base, body: self.bodies[mounted.body.0].handle, sensor_from_world }
+        };
+        let contacts = CarrierContacts {
+            skins: self.sensors.iter().enumerate().map(skin).collect(),
             touchable: self.bodies.iter().filter(|p| p.body.object.is_some()).map(|p| p.handle).collect(),
         };
-        self.physics.step_with_events(&hooks, &());
+        self.physics.step_with_events(&contacts, &());
         self.steps += 1;
+        self.watch();
         match self.bodies().find(|&id| !self.pose(id).is_finite()) {
             Some(id) => Err(WorldError::Diverged { body: self.body(id).name.clone(), time_s: self.time_s() }),
             None => Ok(()),
@@ -432,9 +447,4 @@ impl World {
             }
         }
     }
-}
-
-/// The convex hull of an object, for Rapier's own contacts.
-fn hull(object: &Object) -> Option<rapier::ColliderBuilder> {
-    rapier::ColliderBuilder::convex_hull(&outermost_points(object.surface.mesh()))
 }

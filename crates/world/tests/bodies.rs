@@ -2,7 +2,7 @@
 //! refused.
 
 use dermis_geometry::shapes::{cuboid, sphere};
-use dermis_geometry::{MassProperties, Pose, Twist, Vec3};
+use dermis_geometry::{MassProperties, Pose, Primitive, Quat, Twist, Vec3};
 use dermis_sensor::{Response, Sensor, Taxels};
 use dermis_skin::{Coulomb, Damping, Elasticity, Friction, Law, Lugre, Object, Site, SpringParameters, Springs};
 use dermis_world::{Body, BodyId, World, WorldError, WorldParameters};
@@ -168,21 +168,25 @@ fn a_load_that_makes_the_step_too_long_is_refused_when_it_comes() {
     assert!(world.time_s() > 0.0);
 }
 
-/// A solid sensor body and a solid object touch only through the skin: Rapier adds no contact between them.
+/// A solid carrier adds no contact where its skin covers it: under an object smaller than a flush skin, and under one
+/// wider than a skin that stands out of its carrier.
 #[test]
 fn nothing_but_the_skin_acts_between_a_sensor_and_what_it_feels() {
-    let mut world = world(1e-4, 9.8);
-    let (_, block) = cube(0.06, 1.0);
-    let mut finger = Body::fixed("finger", Pose::from_translation(Vec3::Z * -0.03)).touchable(block).solid();
-    finger.solid = true;
-    let finger = world.add_body(finger).unwrap();
-    let id = world.mount(sensor(1000.0, 10.0, lugre()), finger, Pose::from_translation(Vec3::Z * 0.03));
-    let (mass, object) = cube(0.06, 1.0);
-    let start = Pose::from_translation(Vec3::Z * 0.03);
-    world.add_body(Body::free("cube", start, mass).touchable(object).solid()).unwrap();
-    world.run_until(1.0, |_| Ok(true)).unwrap();
-    let sum = world.reading(id).sum_newton;
-    assert!((sum / 9.8 - 1.0).abs() < 1e-9, "the skin carries all of it: {sum}");
+    for (side_m, stands_out_m) in [(0.02, 0.0), (0.06, 0.002)] {
+        let mut world = world(1e-4, 9.8);
+        let (_, block) = cube(0.06, 1.0);
+        let finger = Body::fixed("finger", Pose::from_translation(Vec3::Z * -0.03)).touchable(block).solid();
+        let finger = world.add_body(finger).unwrap();
+        let place = Pose::from_translation(Vec3::Z * (0.03 + stands_out_m));
+        let id = world.mount(sensor(1000.0, 10.0, lugre()), finger, place);
+        let (mass, object) = cube(side_m, 1.0);
+        let start = Pose::from_translation(Vec3::Z * (0.5 * side_m + stands_out_m));
+        world.add_body(Body::free("cube", start, mass).touchable(object).solid()).unwrap();
+        world.run_until(1.0, |_| Ok(true)).unwrap();
+        let sum = world.reading(id).sum_newton;
+        assert!((sum / 9.8 - 1.0).abs() < 1e-9, "the skin carries all of it: {sum}");
+        assert_eq!(world.warnings(), []);
+    }
 }
 
 #[test]
@@ -197,4 +201,50 @@ fn what_means_nothing_is_refused() {
     assert!(matches!(world.add_body(Body::free("y", Pose::IDENTITY, light)), Err(WorldError::NotPositive { .. })));
     world.add_body(Body::fixed("z", Pose::IDENTITY)).unwrap();
     assert!(matches!(world.add_body(Body::fixed("z", Pose::IDENTITY)), Err(WorldError::Duplicate { .. })));
+}
+
+/// A ball, a capsule and a cylinder on a table stay where they are in any orientation, and a rolling ball keeps rolling:
+/// as a polyhedron a ball rocked from face to face and went away.
+#[test]
+fn a_ball_on_a_table_stays_and_rolls() {
+    let ground = || {
+        let parameters = WorldParameters { step_s: 2e-4, ground_z_m: Some(0.0), ..Default::default() };
+        World::new(parameters).unwrap()
+    };
+    let side = Quat::from_rotation_x(std::f64::consts::FRAC_PI_2);
+    let tilted = Quat::from_rotation_x(0.4) * Quat::from_rotation_y(0.2);
+    let ball = Primitive::Sphere { radius_m: 0.02 };
+    for (shape, rotation, height_m) in [
+        (ball, tilted, 0.02),
+        (Primitive::Capsule { radius_m: 0.01, half_length_m: 0.02 }, side * Quat::from_rotation_z(0.3), 0.01),
+        (Primitive::Cylinder { radius_m: 0.01, half_length_m: 0.02 }, side * Quat::from_rotation_z(0.3), 0.01),
+        (Primitive::Cylinder { radius_m: 0.01, half_length_m: 0.02 }, Quat::from_rotation_z(0.3), 0.02),
+        (Primitive::Cuboid { half_m: Vec3::splat(0.01) }, Quat::from_rotation_z(0.3), 0.01),
+    ] {
+        let mut world = ground();
+        let object = Arc::new(Object::of_primitive(shape, 2e-3).unwrap());
+        let mass = object.surface.mass_properties(0.1).unwrap();
+        let start = Pose::new(rotation, Vec3::Z * height_m);
+        let id = world.add_body(Body::free("body", start, mass).touchable(object).solid()).unwrap();
+        for _ in 0..5000 {
+            world.step().unwrap();
+        }
+        let moved = world.pose(id).translation - start.translation;
+        let turned = world.pose(id).rotation.angle_between(rotation);
+        assert!(moved.truncate().length() < 1e-6 && moved.z.abs() < 2e-4, "{shape:?}: {moved}");
+        assert!(turned < 1e-4, "{shape:?}: {turned} rad");
+    }
+    // Started without spin, friction makes it roll at 5/7 of its speed.
+    let mut world = ground();
+    let object = Arc::new(Object::of_primitive(ball, 2e-3).unwrap());
+    let mass = object.surface.mass_properties(0.1).unwrap();
+    let mut body = Body::free("ball", Pose::from_translation(Vec3::Z * 0.02), mass).touchable(object).solid();
+    body.velocity = Twist::new(Vec3::X * 0.1, Vec3::ZERO);
+    let id = world.add_body(body).unwrap();
+    for _ in 0..5000 {
+        world.step().unwrap();
+    }
+    let (linear, spin) = (world.velocity(id).linear, world.velocity(id).angular);
+    assert!((linear.x / 0.1 - 5.0 / 7.0).abs() < 0.01 && linear.y.abs() < 1e-6, "{linear}");
+    assert!((spin.y * 0.02 / linear.x - 1.0).abs() < 1e-3, "{spin} and {linear}");
 }

@@ -30,7 +30,7 @@ fn put(world: &mut World, mesh: TriMesh, mass_kg: f64, world_from_body: Pose) ->
 /// A cube of 1 kg released on a pad tilted by 10° sinks, loads its bristles, and then stays at rest to 1e-10 m.
 #[test]
 fn a_cube_on_a_slope_holds() {
-    let skin = "modulus = \"1 MPa\"\nthickness = \"20 mm\"\ndissipation = \"20 s/m\"\n[skin.friction]\nkind = \"lugre\"\n\
+    let skin = "hydroelastic_modulus = \"1 MPa\"\nthickness = \"20 mm\"\ndissipation = \"20 s/m\"\n[skin.friction]\nkind = \"lugre\"\n\
                 sigma0 = \"20 MPa/m\"\nsigma1 = \"40 kPa s/m\"\nviscous = \"0 Pa s/m\"\nmu_static = 0.6\nmu_dynamic = 0.5\n\
                 stribeck_speed = \"10 mm/s\"";
     let slope = Pose::from_rotation(Quat::from_rotation_x(10f64.to_radians()));
@@ -61,7 +61,8 @@ fn a_cube_on_a_slope_holds() {
 #[test]
 fn a_dropped_ball_never_rises_higher() {
     for dissipation in [0.0, 0.5] {
-        let skin = format!("modulus = \"100 kPa\"\nthickness = \"10 mm\"\ndissipation = \"{dissipation} s/m\"");
+        let skin =
+            format!("hydroelastic_modulus = \"100 kPa\"\nthickness = \"10 mm\"\ndissipation = \"{dissipation} s/m\"");
         let mut world = world(pad(&skin), Pose::IDENTITY, 4e-5);
         let turn = Quat::from_rotation_x(0.4) * Quat::from_rotation_y(0.2);
         let start = Pose::new(turn, Vec3::new(0.7e-3, -0.4e-3, 0.015));

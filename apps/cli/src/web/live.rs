@@ -1,9 +1,10 @@
 //! Streams a run to pages in the browser.
 
-use super::files::Skins;
 use super::hub::Hub;
 use super::{Server, open};
 use crate::console::say_aside;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use dermis::prelude::*;
 use dermis::run::Progress;
 use dermis::scene::Built;
@@ -55,7 +56,7 @@ impl Live {
             return Ok(None);
         }
         let hub = Arc::new(Hub::default());
-        let server = Server::bind(arguments.port, Skins::default(), Some(Arc::clone(&hub)))?;
+        let server = Server::bind(arguments.port, None, Some(Arc::clone(&hub)))?;
         let url = server.url("live.html");
         let visible = |id: &BodyId| built.world.body(*id).visible().is_some();
         let live = Self {
@@ -153,8 +154,8 @@ impl Live {
                 "pose": pose(&world.world_from_sensor(*id)),
                 "sum_n": reading.sum_newton,
                 "force_n": reading.net_force_newton().to_array(),
-                "lit": reading.active(),
-                "saturated": reading.saturated,
+                "active": reading.active(),
+                "warnings": world.touch(*id).warning_texts(),
                 "values": values,
                 "image": if with_image { image(world, *id) } else { Value::Null },
             })
@@ -179,7 +180,7 @@ fn image(world: &World, id: SensorId) -> Value {
     let step = width.div_ceil(MAX_WIDTH);
     let rows: Vec<&[[u8; 3]]> = image.pixels().chunks(width).step_by(step).collect();
     let thin: Vec<u8> = rows.iter().flat_map(|row| row.iter().step_by(step).flatten().copied()).collect();
-    json!([width.div_ceil(step), rows.len(), dermis::record::base64::encode(&thin)])
+    json!([width.div_ceil(step), rows.len(), BASE64_STANDARD.encode(&thin)])
 }
 
 fn to_mm(metres: f64) -> f32 {

@@ -1,6 +1,6 @@
 //! Serves the page on the loopback address.
 
-use super::files::{ASSETS, MAKE, SKINS, SKINS_TYPE, Skins};
+use super::files::{ASSETS, SKINS};
 use super::http::{self, Refusal, Request};
 use super::hub::Hub;
 use anyhow::Context;
@@ -25,14 +25,15 @@ pub struct Server {
 /// The served content.
 struct Site {
     hosts: [String; 2],
-    skins: Skins,
+    /// The module, if it is not the embedded one.
+    skins: Option<Vec<u8>>,
     hub: Option<Arc<Hub>>,
     connections: AtomicUsize,
 }
 
 impl Server {
     /// Listens on a port of 127.0.0.1; 0 selects any free port. With a hub, it also streams a run.
-    pub fn bind(port: u16, skins: Skins, hub: Option<Arc<Hub>>) -> anyhow::Result<Self> {
+    pub fn bind(port: u16, skins: Option<Vec<u8>>, hub: Option<Arc<Hub>>) -> anyhow::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
             .with_context(|| format!("port {port} of 127.0.0.1 is not available; give another with --port"))?;
         let port = listener.local_addr().context("the port that was given is not known")?.port();
@@ -92,14 +93,11 @@ impl Site {
             "/" => "index.html",
             path => &path[1..],
         };
-        if let Some((_, kind, text)) = ASSETS.iter().find(|(known, ..)| *known == name) {
-            return http::answer(stream, "200 OK", kind, text.as_bytes(), request.head_only);
+        if let (SKINS, Some(skins)) = (name, &self.skins) {
+            return http::answer(stream, "200 OK", "application/gzip", skins, request.head_only);
         }
-        if name == SKINS {
-            return match self.skins.0.as_ref().map(std::fs::read) {
-                Some(Ok(bytes)) => http::answer(stream, "200 OK", SKINS_TYPE, &bytes, request.head_only),
-                _ => refuse(stream, &Refusal("404 Not Found", MAKE), request.head_only),
-            };
+        if let Some((_, kind, content)) = ASSETS.iter().find(|(known, ..)| *known == name) {
+            return http::answer(stream, "200 OK", kind, content, request.head_only);
         }
         refuse(stream, &Refusal("404 Not Found", "no such file"), request.head_only)
     }

@@ -31,6 +31,7 @@ from dermis._native import (
     Touch,
     World,
     __version__,
+    hydroelastic_modulus,
     presets,
 )
 
@@ -50,5 +51,6 @@ __all__ = [
     "Touch",
     "World",
     "__version__",
+    "hydroelastic_modulus",
     "presets",
 ]

@@ -23,6 +23,16 @@ __version__: str
 class Error(ValueError):
     """An input that dermis refuses. The message names the key, the rule and the value."""
 
+def hydroelastic_modulus(
+    *,
+    young: float,
+    poisson: float,
+    depth: float | None = None,
+    radius: float | None = None,
+    indentation: float | None = None,
+) -> float:
+    """Hydroelastic modulus (Pa) of a body with Young's modulus young (Pa) and Poisson's ratio poisson."""
+
 def presets() -> list[str]:
     """Names of the built-in sensors."""
 
@@ -39,7 +49,7 @@ class Object(_Copyable):
 
     @staticmethod
     def sphere(*, radius: float, edge: float | None = None, mu: float | None = None) -> Object:
-        """A sphere at the origin. radius, edge (longest edge of its mesh): m. mu: coefficient of friction."""
+        """A sphere at the origin, exact on every skin. radius, edge (of the drawn mesh): m. mu: coefficient of friction."""
 
     @staticmethod
     def ellipsoid(*, semi_axes: ArrayLike, edge: float | None = None, mu: float | None = None) -> Object:
@@ -467,6 +477,8 @@ class Recording:
     """Names of the bodies."""
     phases: Final[list[tuple[float, str]]]
     """Start (s) and name of each phase of the task."""
+    warnings: Final[list[str]]
+    """Warnings of skins, world and task."""
     def taxels(self, sensor: str) -> _F64:
         """Normal force on each taxel (N), (rows, taxels)."""
 
@@ -526,8 +538,9 @@ class World:
         record: _Path | None = None,
         format: str | None = None,
         image_every: float = ...,
+        overwrite: bool = ...,
     ) -> Recording:
-        """Runs to the end of the scene, or for duration (s). record: an .mcap or .parquet file or a folder to write."""
+        """Runs to the end of the scene, or for duration (s). record: an .mcap or .parquet file or a folder to write; overwrite replaces a file."""
 
     time: Final[float]
     """Simulated time (s)."""
@@ -537,6 +550,8 @@ class World:
     """Largest stable time step (s); None without a free body on a sensor."""
     phase: Final[str | None]
     """Current phase of the task."""
+    warnings: Final[list[str]]
+    """Loads that no sensor reads, and bodies that passed a sensor or left the scene."""
     bodies: Final[list[str]]
     """Names of the bodies."""
     sensors: Final[list[str]]
@@ -602,7 +617,7 @@ class Bench:
     def __len__(self) -> int: ...
 
 def characterise_sensor(sensor: Sensor, protocol: str) -> Bench: ...
-def fit_sensor(sensor: Sensor, bench: Bench, kernel: int) -> tuple[Sensor, str]: ...
+def fit_sensor(sensor: Sensor, bench: Bench, kernel: int, indenter: float) -> tuple[Sensor, str]: ...
 def compare_images(
     truth: ArrayLike, image: ArrayLike, mask: ArrayLike | None, window: str
 ) -> tuple[float, float, float, float, int]: ...

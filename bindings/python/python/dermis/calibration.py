@@ -40,7 +40,7 @@ class SensorFit:
 def characterise(
     sensor: Sensor,
     *,
-    indenter: float = 1e-3,
+    indenter: float = 2e-3,
     depths: Sequence[float] | None = None,
     presses: int = 3,
     dwell: float = 0.1,
@@ -71,13 +71,14 @@ def characterise(
     return _native.characterise_sensor(sensor, json.dumps(protocol))
 
 
-def fit(sensor: Sensor, bench: Bench, *, kernel: int = 3) -> SensorFit:
+def fit(sensor: Sensor, bench: Bench, *, kernel: int = 3, indenter: float = 2e-3) -> SensorFit:
     """Fits the response of a sensor to bench measurements.
 
     sensor: the measured sensor with its known properties: taxels, bits and newtons per count. kernel: size of the point spread (taxels).
+    indenter: diameter of the flat, round indenter of the bench (m). Stages that the data do not show (creep, spread, hysteresis, noise) are left out.
     Raises dermis.Error if the data do not determine a parameter.
     """
-    fitted, numbers = _native.fit_sensor(sensor, bench, kernel)
+    fitted, numbers = _native.fit_sensor(sensor, bench, kernel, indenter)
     return SensorFit(fitted, json.loads(numbers))
 
 

@@ -28,9 +28,11 @@ class Outcome:
     metrics: dict[str, float]
     """Measured values."""
     verdicts: list[dict[str, Any]]
-    """Each bound: metric, what, paper, min, max, ours, passed."""
+    """Each bound: metric, what, paper, min, max, one_sided, ours, passed."""
     notes: list[str]
     """Remarks."""
+    partial: str | None = None
+    """The part of the paper's experiment that was run, if not all of it."""
 
 
 def names() -> dict[str, str]:

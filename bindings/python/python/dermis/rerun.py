@@ -7,7 +7,7 @@
 ...     world.step(10)
 ...     dermis.rerun.log(world)
 
-Timelines: ``time`` (s) and ``step``. Meshes are logged once per recording and path.
+Timelines: ``time`` (s) and ``step``. Meshes and the layout (``blueprint``) are logged once per recording and path.
 """
 
 from __future__ import annotations
@@ -60,6 +60,26 @@ def log(
         raise TypeError(f"`what` must be a dermis.World, Reading or Recording, got {type(what).__name__}")
 
 
+def blueprint(world: dermis.World, path: str = "dermis") -> Any:
+    """A layout for a world: the scene, and a column for each sensor with its tactile image, camera image and force.
+
+    ``log`` sends it as the default. Without it the viewer draws the images of all sensors on top of each other.
+    Returns a ``rerun.blueprint.Blueprint``.
+    """
+    _sdk()
+    import rerun.blueprint as layout
+
+    def column(sensor: str) -> Any:
+        entity = f"{path}/readings/{plain_name(sensor)}"
+        views = [layout.Spatial2DView(origin=f"{entity}/tactile", name=sensor)]
+        if world.sensor(sensor).image_shape:
+            views.append(layout.Spatial2DView(origin=f"{entity}/camera", name=f"{sensor}, camera"))
+        return layout.Vertical(*views, layout.TimeSeriesView(origin=f"{entity}/force", name=f"{sensor}, force (N)"))
+
+    scene = layout.Spatial3DView(origin=path, contents=[f"{path}/bodies/**", f"{path}/sensors/**"], name="scene")
+    return layout.Blueprint(layout.Horizontal(scene, *(column(sensor) for sensor in world.sensors)), collapse_panels=True)
+
+
 def _log_world(world: dermis.World, path: str, recording: Any, time: float, max_force: float | None) -> None:
     rr = _sdk()
     rr.set_time("time", duration=time, recording=recording)
@@ -68,6 +88,7 @@ def _log_world(world: dermis.World, path: str, recording: Any, time: float, max_
     if key not in _logged_meshes:
         _logged_meshes.add(key)
         _log_meshes(world, path, recording)
+        rr.send_blueprint(blueprint(world, path), make_active=False, recording=recording)
     for body in world.bodies:
         _log_pose(f"{path}/bodies/{plain_name(body)}", world.pose(body), recording)
     for sensor in world.sensors:

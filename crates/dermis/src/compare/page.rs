@@ -35,18 +35,27 @@ fn file_name(path: &str) -> String {
     std::path::Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
+/// Components or angle of both recordings; for many numbers their root mean square.
 fn signal_plot(signal: &SignalComparison) -> Image {
-    let line = |place: usize| signal.over_time.iter().map(move |row| (row[0], row[place]));
-    let label = if signal.width == 1 { "Size" } else { "Root mean square" };
-    Plot::new()
-        .title(signal.name.clone())
-        .x_label("Time (s)")
-        .y_label(label)
-        .series(Series::line("first", line(1)))
-        .series(Series::line("second", line(2)).style(LineStyle::Dashed))
-        .series(Series::line("difference", line(3)))
-        .size(520, 360)
-        .render()
+    let unit = if signal.unit.is_empty() { String::new() } else { format!(" ({})", signal.unit) };
+    let label = match signal.traces.as_slice() {
+        [only] if only.label == "angle" => format!("Angle from the start{unit}"),
+        [only] if !only.label.is_empty() => format!("Root mean square{unit}"),
+        _ => format!("Value{unit}"),
+    };
+    let mut plot = Plot::new().title(signal.name.clone()).x_label("Time (s)").y_label(label);
+    for trace in &signal.traces {
+        let line = |place: usize| trace.rows.iter().map(move |row| (row[0], row[place]));
+        let is_component = signal.traces.len() > 1;
+        let name = |which: &str| if is_component { format!("{which} {}", trace.label) } else { which.to_owned() };
+        plot = plot
+            .series(Series::line(name("first"), line(1)))
+            .series(Series::line(name("second"), line(2)).style(LineStyle::Dashed));
+        if !is_component {
+            plot = plot.series(Series::line("difference", line(3)));
+        }
+    }
+    plot.size(520, 360).render()
 }
 
 fn image_plot(images: &ImageComparison) -> Image {
@@ -74,18 +83,35 @@ fn pair(images: &ImageComparison, a: &Log, b: &Log) -> Option<Image> {
     Some(sheet.render())
 }
 
-/// One row per time and signal: root mean square of the first, the second and their difference; for images SSIM, PSNR
-/// (dB) and MAE.
+/// One row per time and number: the first, the second and their difference; a component is named `force_n.x`, and
+/// orientations are angles (deg). For images SSIM, PSNR (dB) and MAE.
 pub fn csv(comparison: &Comparison) -> String {
-    let mut text = String::from("time_s,name,first_rms,second_rms,difference_rms,ssim,psnr_db,mae_255\n");
+    let quoted = |name: &str| {
+        if name.contains([',', '"', '\n']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+    };
+    let mut text = String::from("time_s,name,unit,first,second,difference,ssim,psnr_db,mae_255\n");
     for signal in &comparison.signals {
-        for [time, first, second, off] in &signal.over_time {
-            let _ = writeln!(text, "{time},{},{first},{second},{off},,,", signal.name);
+        for trace in &signal.traces {
+            let name = match trace.label.as_str() {
+                "" | "root mean square" | "angle" => quoted(&signal.name),
+                label => quoted(&format!("{}.{label}", signal.name)),
+            };
+            let unit = signal.unit;
+            for [time, first, second, off] in &trace.rows {
+                let _ = writeln!(text, "{time},{name},{unit},{first},{second},{off},,,");
+            }
         }
     }
     for images in &comparison.images {
         for (time, score) in &images.over_time {
-            let _ = writeln!(text, "{time},{},,,,{},{},{}", images.name, score.ssim, score.psnr_db, score.mae_255);
+            let _ = writeln!(
+                text,
+                "{time},{},,,,,{},{},{}",
+                quoted(&images.name),
+                score.ssim,
+                score.psnr_db,
+                score.mae_255
+            );
         }
     }
     text

@@ -1,6 +1,7 @@
 //! One number of an episode: fixed, one of several grid values, or drawn from a distribution.
 
 use dermis_geometry::Random;
+use dermis_geometry::limits::MAX_AXIS_VALUES;
 use dermis_geometry::quantity::{Kind, Quantity};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
@@ -77,9 +78,6 @@ struct Table<T> {
     normal: Option<[T; 2]>,
     within: Option<[T; 2]>,
 }
-
-/// Upper bound on the values of one axis; more are an input error.
-const MAX_VALUES: usize = 1_000_000;
 /// Maximum number of draws outside the bounds before a normal axis falls back to its clamped mean.
 const MAX_DRAWS: usize = 1000;
 
@@ -100,8 +98,8 @@ impl<T: Measure> Table<T> {
         };
         if let Some(values) = self.values {
             return match values.len() {
-                1..=MAX_VALUES => Ok(Axis::Values(values)),
-                count => Err(format!("`values` must have 1 to {MAX_VALUES} entries, got {count}")),
+                1..=MAX_AXIS_VALUES => Ok(Axis::Values(values)),
+                count => Err(format!("`values` must have 1 to {MAX_AXIS_VALUES} entries, got {count}")),
             };
         }
         if let Some(ends) = self.uniform {
@@ -117,8 +115,8 @@ impl<T: Measure> Table<T> {
         let (Some(from), Some(to), Some(steps)) = (self.from, self.to, self.steps) else {
             return Err("`from`, `to` and `steps` go together".to_owned());
         };
-        if !(2..=MAX_VALUES).contains(&steps) || !from.same_unit(&to) {
-            return Err(format!("`steps` must be 2 to {MAX_VALUES} between two values of one unit, got {steps}"));
+        if !(2..=MAX_AXIS_VALUES).contains(&steps) || !from.same_unit(&to) {
+            return Err(format!("`steps` must be 2 to {MAX_AXIS_VALUES} between two values of one unit, got {steps}"));
         }
         let (a, b, last) = (from.number(), to.number(), (steps - 1) as f64);
         Ok(Axis::Values((0..steps).map(|i| from.with(a + (b - a) * i as f64 / last)).collect()))

@@ -85,7 +85,7 @@ fn lerobot_files(
         .collect();
     // In blocks, so that a set of any size needs little memory.
     let episodes = atomic_folder.place_with(EPISODES_FILE, |file| {
-        let mut writer = TableWriter::new(file).map_err(table_io_error)?;
+        let mut writer = TableWriter::new(file);
         for start in (0..set.count()).step_by(EPISODES_AT_ONCE) {
             let rows: Vec<EpisodeRow> = (start..(start + EPISODES_AT_ONCE).min(set.count())).map(row).collect();
             let part = lerobot::episodes(&rows, &tasks, start, start * set.frames()).map_err(table_io_error)?;

@@ -4,9 +4,9 @@ use super::error::DatasetError;
 use super::randomise;
 use super::spec::ObjectSource;
 use crate::object::{ObjectError, ObjectSpec, RoughnessSpec};
+use dermis_geometry::Random;
 use dermis_geometry::files::{Format, LengthUnit};
 use dermis_geometry::shapes::indenters;
-use dermis_geometry::{Random, Vec3};
 use dermis_skin::Object;
 use std::path::Path;
 
@@ -28,11 +28,8 @@ pub struct DatasetObject {
 impl DatasetObject {
     /// Builds the object.
     pub fn build(&self, folder: Option<&Path>) -> Result<Object, ObjectError> {
-        if self.scale == 1.0 {
-            return self.shape.object(folder, self.roughness.as_ref());
-        }
-        let mesh = self.shape.build_rough(folder, self.roughness.as_ref())?;
-        Ok(Object::new(mesh.stretched(Vec3::splat(self.scale))))
+        let object = self.shape.object(folder, self.roughness.as_ref())?;
+        if self.scale == 1.0 { Ok(object) } else { Ok(object.scaled(self.scale)?) }
     }
 }
 

@@ -10,7 +10,6 @@ use super::spec::FormatSpec;
 use dermis_record::atomic_folder::{AtomicFolder, Placed};
 use dermis_record::lerobot::{Statistics, data_file};
 use dermis_record::npy;
-use dermis_record::tar::TarWriter;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
@@ -97,8 +96,8 @@ impl Dataset {
             FormatSpec::Lerobot => self.write_table(atomic_folder, &data_file(shard), "", Images::Inside, episodes),
             FormatSpec::Webdataset => self.write_tar(atomic_folder, shard, episodes),
             FormatSpec::Robomimic => {
-                let placed =
-                    atomic_folder.place(&format!("shard-{shard:06}.hdf5"), &robomimic::file(self, episodes))?;
+                let name = format!("shard-{shard:06}.hdf5");
+                let placed = atomic_folder.place_with(&name, |file| robomimic::write(self, episodes, file))?;
                 Ok(ShardRecord { files: vec![placed], sums: Vec::new() })
             }
             FormatSpec::Parquet => {
@@ -154,17 +153,17 @@ impl Dataset {
     ) -> Result<ShardRecord, DatasetError> {
         let name = format!("shard-{shard:06}.tar");
         let placed = atomic_folder.place_with(&name, |file| {
-            let mut tar = TarWriter::new(file);
+            let mut tar = tar::Builder::new(file);
             for episode in episodes {
                 self.append(&mut tar, episode)?;
             }
-            tar.finish().map(drop)
+            tar.into_inner().map(drop)
         })?;
         Ok(ShardRecord { files: vec![placed], sums: Vec::new() })
     }
 
     /// Appends an episode's frames as WebDataset samples: files that share a key.
-    fn append<W: Write>(&self, tar: &mut TarWriter<W>, episode: &Episode) -> io::Result<()> {
+    fn append<W: Write>(&self, tar: &mut tar::Builder<W>, episode: &Episode) -> io::Result<()> {
         for (number, frame) in episode.frames.iter().enumerate() {
             let key = format!("{:08}-{number:04}", episode.index);
             let mut about = Map::from_iter([
@@ -202,15 +201,27 @@ impl Dataset {
                     ("force", npy::of_f32(&[sensor.contact.len(), 3], sensor.forces_newton.iter().copied())),
                 ];
                 for (what, bytes) in arrays {
-                    tar.append(&format!("{key}.{start}{what}.npy"), &bytes.unwrap_or_default())?;
+                    add_file(tar, &format!("{key}.{start}{what}.npy"), &bytes.unwrap_or_default())?;
                 }
                 if let Some(seen) = &sensor.camera {
-                    tar.append(&format!("{key}.{start}contact.png"), &seen.contact_png)?;
-                    tar.append(&format!("{key}.{start}png"), &seen.image_png)?;
+                    add_file(tar, &format!("{key}.{start}contact.png"), &seen.contact_png)?;
+                    add_file(tar, &format!("{key}.{start}png"), &seen.image_png)?;
                 }
             }
-            tar.append(&format!("{key}.json"), Value::Object(about).to_string().as_bytes())?;
+            add_file(tar, &format!("{key}.json"), Value::Object(about).to_string().as_bytes())?;
         }
         Ok(())
     }
+}
+
+/// Adds a file to an archive. Owner, time and mode are fixed, so that an archive depends only on its files.
+fn add_file<W: Write>(tar: &mut tar::Builder<W>, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let mut header = tar::Header::new_ustar();
+    header.set_entry_type(tar::EntryType::Regular);
+    header.set_mode(0o644);
+    header.set_size(bytes.len() as u64);
+    for set in [tar::Header::set_uid, tar::Header::set_gid, tar::Header::set_mtime] {
+        set(&mut header, 0);
+    }
+    tar.append_data(&mut header, name, bytes)
 }

@@ -5,6 +5,7 @@ use super::error::DatasetError;
 use super::randomise::RandomiseSpec;
 use crate::object::{ObjectSpec, RoughnessSpec};
 use dermis_geometry::files::LengthUnit;
+use dermis_geometry::limits::MAX_EPISODES;
 use dermis_geometry::quantity::{Angle, Force, Frequency, Length, Mass, Time};
 use dermis_sensor::{SensorSource, parse_toml};
 use serde::Deserialize;
@@ -359,7 +360,7 @@ impl DatasetSpec {
         if self.sensors.is_empty() || self.objects.is_empty() {
             return rule("sensor", "and `object` are needed: write [[sensor]] and [[object]] at least once".to_owned());
         }
-        self.count.map_or(Ok(()), |count| within("count", count, 1_000_000_000))?;
+        self.count.map_or(Ok(()), |count| within("count", count, MAX_EPISODES))?;
         self.shard.map_or(Ok(()), |shard| within("shard", shard, 100_000))?;
         within("materials", self.materials, 4096)?;
         within("scenario.frames", self.scenario.frames(), 10_000)?;

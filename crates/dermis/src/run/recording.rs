@@ -1,5 +1,6 @@
 //! The recording of a run, in memory.
 
+use super::RunWarnings;
 use crate::output::Output;
 use crate::scene::{Built, slug};
 use dermis_geometry::{Pose, Vec3};
@@ -28,6 +29,8 @@ pub struct Recording {
     pub bodies: Vec<BodyTrack>,
     /// Start time (s) of each phase of the task.
     pub phases: Vec<(f64, Phase)>,
+    /// Warnings of skins, world and task.
+    pub warnings: RunWarnings,
 }
 
 /// One sensor over time.
@@ -92,6 +95,7 @@ impl Recording {
                 .map(|id| BodyTrack { name: world.body(id).name.clone(), poses: Vec::new(), id })
                 .collect(),
             phases: Vec::new(),
+            warnings: RunWarnings::default(),
         }
     }
 
@@ -202,6 +206,9 @@ impl Recording {
             "steps": self.steps,
             "time_s": self.times_s.last(),
             "interrupted": self.interrupted,
+            "task_finished": self.phases.last().map(|(_, phase)| *phase == Phase::Done),
+            "lost_body": self.warnings.lost_body(),
+            "warnings": self.warnings.texts(),
             "rows": self.times_s.len(),
             "sensors": sensors,
             "bodies": bodies,

@@ -28,10 +28,18 @@ pub struct RunRecorder {
 const MIN_HEAT_PX: usize = 240;
 
 impl RunRecorder {
-    /// Starts the recording of a scene. Without a format, the file name determines it.
-    pub fn open(built: &Built, path: &Path, format: Option<Format>, image_every_s: f64) -> Result<Self, RecordError> {
+    /// Starts the recording of a scene. Without a format, the file name determines it. An existing file is replaced if
+    /// `overwrite` is true, otherwise it is an error.
+    pub fn open(
+        built: &Built,
+        path: &Path,
+        format: Option<Format>,
+        image_every_s: f64,
+        overwrite: bool,
+    ) -> Result<Self, RecordError> {
         let format = format.map_or_else(|| Format::of_path(path), Ok)?;
-        let recorder = format.record(path, &layout(built))?;
+        let start = if overwrite { Format::record_over } else { Format::record };
+        let recorder = start(format, path, &layout(built))?;
         let world = &built.world;
         Ok(Self {
             recorder,
@@ -81,6 +89,7 @@ impl RunRecorder {
             reading,
             camera,
             tactile,
+            warnings: touch.warning_texts(),
         }
     }
 

@@ -103,12 +103,11 @@ impl BodySpec {
             )?;
         body.kind = match (self.motion, &object) {
             (BodyMotion::Free, Some(object)) => {
-                let mesh = object.surface.mesh();
                 let mass_kg = match (self.mass, self.density) {
                     (Some(mass), _) => mass.si(),
-                    (None, density) => density.map_or(0.0, Density::si) * mesh.volume_m3(),
+                    (None, density) => density.map_or(0.0, Density::si) * object.surface.volume_m3(),
                 };
-                BodyKind::Free(mesh.mass_properties(mass_kg).map_err(|error| SceneError::Open {
+                BodyKind::Free(object.surface.mass_properties(mass_kg).map_err(|error| SceneError::Open {
                     file: file.to_owned(),
                     body: self.name.clone(),
                     error,

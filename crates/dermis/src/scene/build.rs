@@ -2,16 +2,12 @@
 
 use super::{BodySpec, Hand, SceneError, SceneSpec};
 use dermis_geometry::Pose;
+use dermis_geometry::limits::{MAX_RECORDED_VALUES, MAX_STEPS};
 use dermis_geometry::quantity::{Length, Time};
 use dermis_sensor::{Sensor, SensorSource};
 use dermis_world::{Body, BodyId, PickAndPlace, SensorId, Stability, World, WorldError, WorldParameters};
 use std::collections::HashMap;
 use std::path::Path;
-
-/// Maximum number of time steps; more suggest a wrong unit.
-const MAX_STEPS: f64 = 1e9;
-/// Maximum number of recorded values, which are kept in memory.
-const MAX_VALUES: f64 = 2e8;
 
 /// A scene that is ready to run.
 pub struct Built {
@@ -155,7 +151,7 @@ pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Bui
     let record_every = (every_s / step_s).round().max(1.0) as u64;
     let rows = scene.world.duration.si() / step_s / record_every as f64;
     let taxels: usize = sensors.iter().map(|(_, id)| world.sensor(*id).taxels().len()).sum();
-    if rows * taxels as f64 > MAX_VALUES {
+    if rows * taxels as f64 > MAX_RECORDED_VALUES {
         let (rule, got) = ("long enough that at most 2e8 values are kept", format!("{every_s} s for {taxels} taxels"));
         return Err(SceneError::bad_value(file, "record", "every", rule, got));
     }

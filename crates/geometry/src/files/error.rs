@@ -79,6 +79,9 @@ pub enum Problem {
     /// The path is a folder.
     #[error("this is a folder; name a mesh file in it ({})", Format::extension_list())]
     IsDirectory,
+    /// A device, pipe or socket.
+    #[error("this is no regular file but a device or a pipe; name a file on a disk")]
+    NotRegular,
     /// Another error of the file system.
     #[error("cannot be read ({reason}); check the disk that holds it")]
     Unreadable { reason: String },

@@ -1,7 +1,7 @@
 //! Point clouds: `.xyz` text, and the vertices of `.ply` files.
 
 use super::text::{number, unexpected};
-use super::{FileError, LengthUnit, Problem, ply};
+use super::{FileError, LengthUnit, Problem, ply, read_regular};
 use crate::Vec3;
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub fn read_points(path: &Path, unit: LengthUnit) -> Result<Vec<Vec3>, FileError
     if !["xyz", "txt", "ply"].contains(&extension.as_str()) {
         return Err(Problem::UnknownPointExtension { extension }.in_file(&file));
     }
-    let bytes = std::fs::read(path).map_err(|error| Problem::from_io(&error).in_file(&file))?;
+    let bytes = read_regular(path, u64::MAX).map_err(|problem| problem.in_file(&file))?;
     if bytes.is_empty() {
         return Err(Problem::Empty.in_file(&file));
     }

@@ -85,8 +85,8 @@ impl Origins {
     /// Adds the position of the element that the error names.
     pub fn locate(&self, error: MeshError) -> FileError {
         let place = match error {
-            MeshError::Empty { .. } | MeshError::NoVolume { .. } => None,
-            MeshError::NotFinite { vertex, .. } => self.of_vertex(vertex),
+            MeshError::Empty { .. } | MeshError::TooSmall { .. } | MeshError::NoVolume { .. } => None,
+            MeshError::NotFinite { vertex, .. } | MeshError::OutOfRange { vertex, .. } => self.of_vertex(vertex),
             MeshError::IndexOutOfRange { number: triangle, .. } | MeshError::ZeroArea { triangle, .. } => {
                 self.of_triangle(triangle)
             }

@@ -1,7 +1,8 @@
 //! Tetrahedral mesh of any closed surface on a lattice.
 
 use super::{DepthTets, TetsError};
-use crate::shapes::{MAX_TRIANGLES, ShapeError};
+use crate::limits::MAX_TRIANGLES;
+use crate::shapes::ShapeError;
 use crate::{Surface, TetMesh, Vec3};
 use std::collections::HashMap;
 

@@ -108,7 +108,7 @@ fn check(shape: &'static str, radius_m: f64, length_m: f64, edge_m: f64) -> Resu
 fn count(shape: &'static str, radius_m: f64, length_m: f64, edge_m: f64) -> Result<u32, ShapeError> {
     let around = (TAU * radius_m / edge_m).ceil().max(6.0);
     let triangles = around * (2.0 * FRAC_PI_2 * radius_m + length_m) / edge_m;
-    if triangles > shapes::MAX_TRIANGLES as f64 {
+    if triangles > crate::limits::MAX_TRIANGLES as f64 {
         return Err(ShapeError::TooFine { shape, edge_m, triangles });
     }
     Ok(around as u32)

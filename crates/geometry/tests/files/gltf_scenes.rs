@@ -76,8 +76,23 @@ fn transforms_must_be_possible() {
     assert!(error.contains("node 0") && error.contains("last row"), "{error}");
     let error = with_nodes(r#"{"mesh": 0, "scale": [1, 0, 0]}"#).unwrap_err().to_string();
     assert!(error.contains("no area") && error.contains("mesh 0, primitive 0"), "{error}");
-    let error = with_nodes(r#"{"mesh": 0, "scale": [1e308, 1e308, 1e308]}"#).unwrap_err().to_string();
-    assert!(error.contains("inf") && error.contains("mesh 0, primitive 0"), "{error}");
+    let error = with_nodes(r#"{"mesh": 0, "scale": [1e30, 1e30, 1e30]}"#).unwrap_err().to_string();
+    assert!(error.contains("1e6 m") && error.contains("mesh 0, primitive 0"), "{error}");
+}
+
+/// Exporters write names, data of their own, materials and extensions that do not change the shape.
+#[test]
+fn what_does_not_shape_the_mesh_is_ignored() {
+    let node =
+        r#"{"mesh": 0, "name": "part", "extras": {"made by": ["hand", 3]}, "extensions": {"ACME_note": {"a": 1}}}"#;
+    assert_cube("extras", &with_nodes(node).unwrap(), 10.0);
+    let json = make::gltf().replacen(
+        r#""scene": 0"#,
+        r#""materials": [{"name": "red", "pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 1]}, "extras": {"x": 1}}],
+"extensionsUsed": ["KHR_materials_unlit"], "scene": 0"#,
+        1,
+    );
+    assert_cube("materials", &parse(&json).unwrap(), 10.0);
 }
 
 #[test]

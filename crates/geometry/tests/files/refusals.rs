@@ -183,13 +183,26 @@ fn gltf() {
     refused(Format::GLTF, changed("5126", "5123"), &["accessor 0", "VEC3 of float", "5123"]);
     refused(Format::GLTF, changed("5123", "5122"), &["accessor 1", "unsigned", "5122"]);
     refused(Format::GLTF, changed(r#""bufferView": 0, "#, ""), &["accessor 0", "bufferView", "none"]);
-    refused(Format::GLTF, changed(r#""count": 8"#, r#""sparse": {"count": 1}, "count": 8"#), &["accessor 0", "sparse"]);
+    let sparse = r#"{"count": 1, "indices": {"bufferView": 1, "componentType": 5123}, "values": {"bufferView": 0}}"#;
+    refused(
+        Format::GLTF,
+        changed(r#""count": 8"#, &format!(r#""sparse": {sparse}, "count": 8"#)),
+        &["accessor 0", "sparse"],
+    );
     refused(Format::GLTF, changed(";base64,", ";base32,"), &["buffer 0", "base64"]);
     refused(Format::GLTF, changed(";base64,", ";base64,ö"), &["buffer 0", "character 0", "\"ö\""]);
-    refused(Format::GLTF, changed(";base64,", ";base64,A"), &["buffer 0", "character 269", "\"the end\""]);
-    refused(Format::GLTF, changed(r#""indices": 1"#, r#""indices": 1, "mode": 7"#), &["primitive 0", "mode", "7"]);
+    refused(Format::GLTF, changed(";base64,", ";base64,A"), &["buffer 0", "character 268", "\"=\""]);
+    refused(
+        Format::GLTF,
+        changed(r#""indices": 1"#, r#""indices": 1, "mode": 7"#),
+        &["primitive 0", "mode from 0 to 6"],
+    );
     refused(Format::GLTF, changed(r#""mesh": 0"#, r#""mesh": 0, "skin": 2"#), &["node 0", "skin 2"]);
     refused(Format::GLTF, make::gltf_json(""), &["buffer 0", "uri"]);
+    let buffers = format!(r#""buffers": [{}{{"byteLength": 8, "uri": "a"}}]"#, r#"{"byteLength": 9e18, "uri": "a"}, "#)
+        .replace("9e18", "9000000000000000000");
+    let many = make::gltf_json("").replacen(r#""buffers": "#, &format!("{buffers}, \"extras\": "), 1);
+    refused(Format::GLTF, many, &["buffer 0", "9000000000000000000 bytes of buffers", "17179869184"]);
 }
 
 #[test]

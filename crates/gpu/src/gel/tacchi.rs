@@ -31,7 +31,7 @@ impl GpuTacchiGel {
         if let Some((particle, step)) = run.failed {
             return Err(SkinError::GelBroke { particle, step, dt_us: steps.setup.dt_s * 1e6 });
         }
-        Ok((self.gel.touch_after(&particles, run.prescribed_impulse, sensor_from_object), run))
+        Ok((self.gel.touch_after(object, sensor_from_object, &particles, run.prescribed_impulse), run))
     }
 }
 

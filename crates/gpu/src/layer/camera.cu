@@ -219,7 +219,8 @@ extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView vi
     float right = 0.0f, downward = 0.0f, pressed = 0.0f;
     if (inside) {
         slopes(view, own, row, col, right, downward);
-        const float scale = 1.0f / sqrtf(1.0f + right * right + downward * downward);
+        const float squared = right * right + downward * downward;
+        const float scale = 1.0f / sqrtf(fmaxf(1.0f + squared, squared / light.max_normal_squared));
         right *= scale;
         downward *= scale;
         pressed = fminf(-1e3f * own[i], light.max_depth_mm);

@@ -68,6 +68,8 @@ cuda_struct! {
         monomials: i32,
         /// Larger depths (mm) are clamped to this value.
         max_depth_mm: f32,
+        /// Square of the largest length of the normal's components in the image plane; longer ones are shortened to it.
+        max_normal_squared: f32,
         /// If slopes and depths (mm) of 32 adjacent pixels are smaller, no light is added.
         min_slope: f32,
         min_depth_mm: f32,
@@ -278,6 +280,7 @@ impl GpuLight {
             degree: degree as i32,
             monomials: products.len() as i32,
             max_depth_mm: light.deepest_mm(),
+            max_normal_squared: light.steepest() * light.steepest(),
             min_slope: MIN_SLOPE,
             min_depth_mm: MIN_PRESSED_MM,
         };

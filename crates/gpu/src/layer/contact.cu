@@ -52,16 +52,19 @@ __device__ __forceinline__ int next_press(int* taken, int* next) {
     return *next;
 }
 
-// Copies the depths and tractions of a region's cells from the whole grid, one cell per thread.
-__device__ __forceinline__ void load_region(Workspace& work, const ContactRegion& region, int grid_cols, int cells, const double* depth,
-                                            const double* traction) {
+// Copies the depths and tractions of a region's cells from the whole grid, one cell per thread. A cell of which the indenter covers the
+// part f is softer by 1/f.
+__device__ __forceinline__ void load_region(Workspace& work, const ContactRegion& region, const LayerGrid& grid, const double* depth,
+                                            const double* covered, const double* traction) {
+    const int cells = grid.rows * grid.cols;
     work.rows = region.rows;
     work.cols = region.cols;
     work.count = region.rows * region.cols;
     work.stride = (work.count + 31) / 32 * 32;
     __syncthreads();
     FOR_EACH(i, work.count) {
-        const int cell = (region.row + i / region.cols) * grid_cols + region.col + i % region.cols;
+        const int cell = (region.row + i / region.cols) * grid.cols + region.col + i % region.cols;
+        work.buffer(PARTIAL)[i] = grid.own_compliance * (1.0 / covered[cell] - 1.0);
         // Cells without an indenter get a finite negative depth: the indenter is far above the surface.
         work.buffer(DEPTH)[i] = fmax(depth[cell], -10.0 * region.max_depth);
         work.buffer(SHEAR_X)[i] = traction[cell];
@@ -111,8 +114,8 @@ __device__ __forceinline__ void grow_region(const LayerGrid& grid, ContactRegion
 // shared memory (`in_shared`), or in `planes` through a tile of `tile_lines` lines; `buffers` holds REGION_BUFFERS · side² values per block.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     solve_contact(LayerGrid grid, FftPlan plan, FftPlan half, int in_shared, int tile_lines, const int* members, int count,
-                  int* taken, const double* depths, double* tractions, ContactRegion* regions, const Real* spectra, const Real* inverse,
-                  const int* opposite, double* buffers, Complex* planes) {
+                  int* taken, const double* depths, const double* covered, double* tractions, ContactRegion* regions, const Real* spectra,
+                  const Real* inverse, const int* opposite, double* buffers, Complex* planes) {
     extern __shared__ Complex memory[];
     __shared__ double sums[4 * THREADS / 32];
     __shared__ Bounds bounds;
@@ -143,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         ContactRegion region = regions[press];
         const double tolerance_m = grid.contact.tolerance * region.max_depth;
         while (true) {
-            load_region(work, region, grid.cols, cells, depth, traction);
+            load_region(work, region, grid, depth, covered + (long long)press * cells, traction);
             region.iterations += solve_tractions(work, grid.contact, tolerance_m);
             region.growths++;
             store_region(work, region, grid.cols, cells, traction, bounds);

@@ -2,9 +2,9 @@
 
 use super::LayerGrid;
 use super::fft_plan::FftPlan;
-use super::press::{ContactRegion, OPEN, REGION_BUFFERS, THREADS, TOO_DEEP};
+use super::press::{ContactRegion, MAX_LEVELS, OPEN, REGION_BUFFERS, THREADS, TOO_DEEP};
 use super::taxels::TaxelGrid;
-use crate::object::ObjectView;
+use crate::object::{ObjectView, SurfaceKind};
 use crate::program::{COMMON, Program};
 use crate::{DeviceBuffer, Gpu, GpuError};
 use dermis_skin::layer::LayerContact;
@@ -19,7 +19,9 @@ const SOURCE: &[&str] = &[
     ContactRegion::CUDA,
     TaxelGrid::CUDA,
     include_str!("fft.cu"),
+    include_str!("../cuda/ray.cuh"),
     include_str!("height_map.cu"),
+    include_str!("indenter.cu"),
     include_str!("products.cu"),
     include_str!("pressure.cu"),
     include_str!("friction.cu"),
@@ -68,6 +70,9 @@ impl Precision {
             format!("-DREAL={real}"),
             format!("-DBLOCKS={blocks}"),
             format!("-DTHREADS={THREADS}"),
+            // Rays are cast at meshes; primitives have heights in closed form.
+            format!("-DKIND={}", SurfaceKind::Mesh as i32),
+            format!("-DSTACK={}", 3 * MAX_LEVELS + 4),
             format!("-DREGION_BUFFERS={REGION_BUFFERS}"),
             format!("-DOPEN={OPEN}"),
             format!("-DTOO_DEEP={TOO_DEEP}"),

@@ -6,6 +6,7 @@ use super::{LayerBatch, LayerTouches, Outputs};
 use crate::array::Poses;
 use crate::cuda_struct::{Ptr, cuda_struct};
 use crate::memory::launch;
+use crate::object::SurfaceKind;
 use crate::{DeviceBuffer, GpuError};
 use cudarc::driver::{CudaStream, LaunchConfig};
 use dermis_geometry::Pose;
@@ -38,13 +39,17 @@ pub(super) const TOO_DEEP: i32 = 4;
 /// Threads per block.
 pub(super) const THREADS: u32 = 256;
 /// Number of buffers of a region while it is solved.
-pub(super) const REGION_BUFFERS: usize = 14;
+pub(super) const REGION_BUFFERS: usize = 15;
 /// Numbers per pose.
 const POSE: usize = 7;
 /// Maximum number of presses per chunk; more do not increase the GPU's utilisation.
 const MAX_AT_ONCE: usize = 4096;
 /// Triangles that a block rasterizes.
 const TRIANGLES_PER_BLOCK: usize = 4096;
+/// Cells of a height map that a block computes.
+const CELLS_PER_BLOCK: usize = 2048;
+/// Levels of the hierarchy of a mesh for which the stack of a ray has room.
+pub(super) const MAX_LEVELS: usize = 15;
 
 pub(super) fn grid(x: usize, y: usize) -> LaunchConfig {
     LaunchConfig { grid_dim: (x as u32, y as u32, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
@@ -71,6 +76,8 @@ struct Chunk {
     count: usize,
     /// Depth (m) of the object; initially the height map of the kernels.
     depths: DeviceBuffer<f64>,
+    /// Fraction of each cell that the object covers.
+    covered: DeviceBuffer<f64>,
     /// Tractions along x, along y and as pressure (Pa), surface displacement along x, y and down (m), stress at the
     /// sensing depth along x, y and as pressure (Pa).
     tractions: DeviceBuffer<f64>,
@@ -103,7 +110,7 @@ impl LayerBatch {
                 Err(error) if error.is_out_of_memory() && at_once > 1 => at_once = (last - first).div_ceil(2),
                 Err(error) if error.is_out_of_memory() => {
                     let free_bytes = self.gpu.free_bytes()?;
-                    let needed_bytes = free_bytes + self.cells() * 80;
+                    let needed_bytes = free_bytes + self.cells() * 96;
                     let what = format!("one press on {}", self.name);
                     let remedy = "free memory on the GPU, or take larger cells".to_owned();
                     return Err(GpuError::OutOfMemory { what, needed_bytes, free_bytes, remedy });
@@ -127,6 +134,7 @@ impl LayerBatch {
             let some = &heights_m[first * self.cells()..(first + MAX_AT_ONCE).min(touches.count) * self.cells()];
             let mut chunk = self.chunk(some.len() / self.cells())?;
             chunk.depths.write(0, &some.iter().map(key).collect::<Vec<_>>())?;
+            chunk.covered.write(0, &vec![1.0; some.len()])?;
             self.solve(&chunk, first, outputs, &mut touches)?;
         }
         Ok(touches)
@@ -170,6 +178,7 @@ impl LayerBatch {
         Ok(Chunk {
             count,
             depths: gpu.zeros(count * cells)?,
+            covered: gpu.uninitialised(count * cells)?,
             tractions: gpu.zeros(3 * count * cells)?,
             surfaces: gpu.zeros(3 * count * cells)?,
             belows: gpu.zeros(3 * count * cells)?,
@@ -177,17 +186,27 @@ impl LayerBatch {
         })
     }
 
-    /// Computes the height map of the object at each pose.
+    /// Computes the height map of the object at each pose: of a primitive in closed form, else of its mesh.
     fn rasterize(&self, chunk: &Chunk, poses: Ptr<f64>) -> Result<(), GpuError> {
-        let (gpu, keys) = (&self.gpu, chunk.count * self.cells());
+        let (gpu, object, keys) = (&self.gpu, self.object.view(), chunk.count * self.cells());
+        let centers = gpu.uninitialised::<f64>(keys)?;
         let blocks = grid(keys.div_ceil(THREADS as usize).min(1 << 16), 1);
-        let over_triangles = grid(chunk.count, (self.object.view().triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
-        let each = TRIANGLES_PER_BLOCK as i32;
-        // SAFETY: `depths` holds one grid per press, and there is one pose per press.
+        let over_triangles = grid(chunk.count, (object.triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
+        let over_cells = grid(chunk.count, self.cells().div_ceil(CELLS_PER_BLOCK));
+        let (triangles, cells) = (TRIANGLES_PER_BLOCK as i32, CELLS_PER_BLOCK as i32);
+        // SAFETY: `centers`, `depths` and `covered` hold one grid per press, and there is one pose per press.
         unsafe {
-            launch!(gpu, &self.kernel("clear_heights")?, blocks, &chunk.depths, &(keys as i64))?;
-            let (rasterize, object) = (self.kernel("rasterize_indenter")?, self.object.view());
-            launch!(gpu, &rasterize, over_triangles, &self.grid, &poses, object, &each, &chunk.depths)?;
+            if self.object.cast_kind == SurfaceKind::Mesh {
+                launch!(gpu, &self.kernel("clear_heights")?, blocks, &centers, &(keys as i64))?;
+                let rasterize = self.kernel("rasterize_indenter")?;
+                launch!(gpu, &rasterize, over_triangles, &self.grid, &poses, object, &triangles, &centers)?;
+            } else {
+                let enter = self.kernel("enter_primitive")?;
+                launch!(gpu, &enter, over_cells, &self.grid, &poses, object, &cells, &centers)?;
+            }
+            let average = self.kernel("average_cliffs")?;
+            let (depths, covered) = (&chunk.depths, &chunk.covered);
+            launch!(gpu, &average, over_cells, &self.grid, &poses, object, &cells, &centers, depths, covered)?;
         }
         Ok(())
     }
@@ -287,7 +306,7 @@ impl LayerBatch {
         unsafe {
             launch!(
                 side, &kernel, config; &self.grid, &spectra.plan, &spectra.half, &in_shared, &tile_lines,
-                list, &count, taken, &chunk.depths, &chunk.tractions, &chunk.regions, &spectra.spectra, &spectra.inverse,
+                list, &count, taken, &chunk.depths, &chunk.covered, &chunk.tractions, &chunk.regions, &spectra.spectra, &spectra.inverse,
                 &spectra.opposite, &side._buffers, &side._planes
             )?;
         }

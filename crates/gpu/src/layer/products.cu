@@ -6,6 +6,7 @@ enum Buffer {
     SHEARED_DEPTH,    // the same minus the deflection by shear (m)
     PRESSURE,         // (Pa)
     SHEAR_X, SHEAR_Y, // (Pa)
+    PARTIAL,          // additional compliance of cells that the indenter covers in part (m/Pa)
     // Pressure solver.
     GAP,              // deflection by pressure minus depth (m)
     ACTIVE,           // 1 in cells that are in contact or overlap, 0 elsewhere
@@ -140,9 +141,11 @@ __device__ __noinline__ void convolve(const Workspace& work, const FftPlan* plan
     });
 }
 
-// Deflection (m) by a pressure (Pa).
+// Deflection (m) by a pressure (Pa): of a cell that the indenter covers in part, the deflection of that part.
 __device__ __forceinline__ void deflection_by_pressure(const Workspace& work, const double* pressure, double* out) {
     convolve(work, &work.plan, work.roots, work.spectra + (long long)COMPLIANCE * work.plan.size * work.plan.size, pressure, out);
+    const double* partial = work.buffer(PARTIAL);
+    FOR_EACH(i, work.count) out[i] += partial[i] * pressure[i];
 }
 
 // Approximate pressure (Pa) for a deflection (m): the inverse of the compliance on a periodic grid of half the size.

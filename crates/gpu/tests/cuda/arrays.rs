@@ -113,8 +113,9 @@ fn described(text: &str) -> Sensor {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn springs_match_the_cpu() {
-    let Some(gpu) = gpu("springs_match_the_cpu") else { return };
+    let gpu = gpu();
     let foam = preset("uji-foam-14x6");
     for (name, object) in objects() {
         compare(&gpu, &format!("foam, {name}"), &foam, &object, 140);
@@ -124,8 +125,9 @@ fn springs_match_the_cpu() {
 /// Several springs per taxel, a cover that spreads loads, a table of the elasticity, the law of the paper, and taxels
 /// without a grid.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn other_springs_match_the_cpu() {
-    let Some(gpu) = gpu("other_springs_match_the_cpu") else { return };
+    let gpu = gpu();
     let surface = |points: usize| {
         format!("name = \"t\"\ncontact_points = {points}\n[surface.grid]\nrows = 10\ncols = 7\npitch = \"3 mm\"\n")
     };
@@ -160,8 +162,9 @@ fn other_springs_match_the_cpu() {
 
 /// Thirty steps of many environments, some of which are reset and touched again, match single simulations.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn steps_of_springs_match_the_cpu() {
-    let Some(gpu) = gpu("steps_of_springs_match_the_cpu") else { return };
+    let gpu = gpu();
     for (sensor, object) in
         [(preset("uji-foam-14x6"), objects().swap_remove(0).1), (preset("wts0614"), objects().swap_remove(5).1)]
     {
@@ -208,20 +211,47 @@ fn steps_of_springs_match_the_cpu() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn pads_match_the_cpu() {
-    let Some(gpu) = gpu("pads_match_the_cpu") else { return };
+    let gpu = gpu();
     for name in ["uji-foam-14x6", "wts0614"] {
         let sensor = presets::find(name).unwrap().with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap();
-        for (what, object) in objects() {
+        let is_round = |object: &Object| object.surface.primitive().is_some_and(|primitive| primitive.is_round());
+        for (what, object) in objects().into_iter().filter(|(_, object)| !is_round(object)) {
             compare(&gpu, &format!("pad of {name}, {what}"), &sensor, &object, 140);
+        }
+    }
+}
+
+/// A round primitive on a pressure field has a fine mesh on the GPU, and triangles divided where they are in contact on the
+/// CPU: both deviate from the shape by less than 0.5 % of the force at depths of a few tenths of a millimetre and more.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn round_shapes_on_pads_are_near_the_cpu() {
+    let gpu = gpu();
+    let sensor = presets::find("wts0614").unwrap().with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap();
+    let arrays = Arrays::new(&gpu, &sensor).unwrap();
+    for (what, object) in objects() {
+        let Some(primitive) = object.surface.primitive().filter(|primitive| primitive.is_round()) else { continue };
+        let lowest = -primitive.support(Vec3::NEG_Z).z;
+        let poses: Vec<Pose> =
+            [0.3e-3, 0.6e-3, 1e-3].map(|depth| Pose::from_translation(Vec3::Z * (lowest - depth))).to_vec();
+        let uploaded = GpuObject::new(&gpu, &object).unwrap();
+        let got = fetch(&arrays.settle(&uploaded, &arrays.poses(&poses).unwrap()).unwrap());
+        for (i, place) in poses.iter().enumerate() {
+            let truth = settled(&sensor, &object, place).on_sensor.force.z;
+            let error = (got.wrench[6 * i + 2] / truth - 1.0).abs();
+            println!("{what}: {truth} N, {error:.1e}");
+            assert!(truth < 0.0 && error < 5e-3, "{what}: {truth} N and {} N", got.wrench[6 * i + 2]);
         }
     }
 }
 
 /// Sums have a fixed order, whichever thread finishes first.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn two_runs_give_the_same_bytes() {
-    let Some(gpu) = gpu("two_runs_give_the_same_bytes") else { return };
+    let gpu = gpu();
     let foam = presets::find("uji-foam-14x6").unwrap();
     let poses = places(&mut Random::new(2), 5000);
     let mesh = Object::new(shapes::sphere(8e-3, 1.2e-3).unwrap());
@@ -239,8 +269,9 @@ fn two_runs_give_the_same_bytes() {
 
 /// Forces that another kernel computed become presses.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn external_forces_are_projected_on_the_normals() {
-    let Some(gpu) = gpu("external_forces_are_projected_on_the_normals") else { return };
+    let gpu = gpu();
     let sensor = preset("fingertip");
     let ball = objects().swap_remove(0).1;
     let places = places(&mut Random::new(8), 40);
@@ -261,8 +292,9 @@ fn external_forces_are_projected_on_the_normals() {
 
 /// Poses and velocities in the memory of another library, in every format, give the same presses as those of the host.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn external_poses_are_read_in_every_format() {
-    let Some(gpu) = gpu("external_poses_are_read_in_every_format") else { return };
+    let gpu = gpu();
     let sensor = preset("uji-foam-14x6");
     let object = GpuObject::new(&gpu, &objects().swap_remove(2).1).unwrap();
     let places = places(&mut Random::new(8), 40);
@@ -315,8 +347,9 @@ fn external_poses_are_read_in_every_format() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn unsupported_input_is_refused_with_a_reason() {
-    let Some(gpu) = gpu("unsupported_input_is_refused_with_a_reason") else { return };
+    let gpu = gpu();
     let layer = Arrays::new(&gpu, &preset("wts0614-layer")).unwrap_err().to_string();
     assert!(layer.contains("wts0614-layer") && layer.contains("device cpu"), "{layer}");
     let text = "name = \"wide\"\n[surface.grid]\nrows = 120\ncols = 120\npitch = \"1 mm\"\n[skin]\nkind = \"springs\"\n\

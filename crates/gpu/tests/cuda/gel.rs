@@ -76,8 +76,9 @@ fn compare(gpu: &Arc<Gpu>, name: &str, gel: Gel, object: &Object, poses: &[Pose]
 /// A rigid paraboloid on a bonded layer, cases 0, 2 and 4 of the golden file: agrees with the CPU and, to 2 %, with
 /// elasticity.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn a_paraboloid_press_agrees_with_the_cpu() {
-    let Some(gpu) = gpu("a_paraboloid_press_agrees_with_the_cpu") else { return };
+    let gpu = gpu();
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
     for (index, cell_m) in [(0, 0.5e-3), (2, 0.25e-3), (4, 0.5e-3)] {
         let case = &golden["cases"][index];
@@ -101,8 +102,9 @@ fn a_paraboloid_press_agrees_with_the_cpu() {
 
 /// Balls, primitives, meshes and points, upright and tilted.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn all_kinds_of_objects_agree_with_the_cpu() {
-    let Some(gpu) = gpu("all_kinds_of_objects_agree_with_the_cpu") else { return };
+    let gpu = gpu();
     let tilted =
         |z: f64| Pose::new(Quat::from_rotation_y(0.2) * Quat::from_rotation_z(0.4), Vec3::new(0.2e-3, -0.1e-3, z));
     let primitive = |shape: Primitive| Object::of_primitive(shape, 0.3e-3).unwrap();
@@ -129,8 +131,9 @@ fn all_kinds_of_objects_agree_with_the_cpu() {
 
 /// Fixed faces, constitutions, friction with the history of an earlier press, held interfaces.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn all_kinds_of_gels_agree_with_the_cpu() {
-    let Some(gpu) = gpu("all_kinds_of_gels_agree_with_the_cpu") else { return };
+    let gpu = gpu();
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: 3e-3 }, 0.3e-3).unwrap();
     let sides = FixedFaces::at(&[Face::Bottom, Face::LowX]);
     let made = |constitution| GelParameters { constitution, ..parameters() };
@@ -168,8 +171,9 @@ fn solved(gpu: &Arc<Gpu>, steps: &MpmSteps) -> (ParticleState, MpmRun) {
 /// Particles that translate, rotate and oscillate: after 60 steps positions agree to 1e-4 of the distance travelled,
 /// and two runs agree bit by bit.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn mpm_steps_agree_with_the_cpu() {
-    let Some(gpu) = gpu("mpm_steps_agree_with_the_cpu") else { return };
+    let gpu = gpu();
     let motion = |rest: Vec3| {
         (Vec3::new(1.5, 0.5, 0.2) + Vec3::Z.cross(rest) * 10.0, Mat3::from_diagonal(Vec3::new(1.02, 0.99, 1.0)))
     };
@@ -191,8 +195,9 @@ fn mpm_steps_agree_with_the_cpu() {
 /// The press of Chen et al. 2023 at a smaller size: surface within 0.1 % of the depth, force within 0.1 %, and two runs
 /// agree bit by bit.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn tacchi_s_press_agrees_with_the_cpu() {
-    let Some(gpu) = gpu("tacchi_s_press_agrees_with_the_cpu") else { return };
+    let gpu = gpu();
     let parameters = TacchiParameters {
         size_m: Vec3::new(8e-3, 8e-3, 2e-3),
         particles: [41, 41, 11],
@@ -213,8 +218,9 @@ fn tacchi_s_press_agrees_with_the_cpu() {
 
 /// An inverted particle is reported, as on the CPU.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn an_inverted_particle_is_reported() {
-    let Some(gpu) = gpu("an_inverted_particle_is_reported") else { return };
+    let gpu = gpu();
     let motion = |rest: Vec3| (Vec3::Z * if rest.z > 0.0 { -40.0 } else { 40.0 }, Mat3::IDENTITY);
     let mut block =
         ParticleBlock::new([12, 12, 12], GelParameters::default(), false, 0.3, Simd::detect(), motion).unwrap();
@@ -225,8 +231,9 @@ fn an_inverted_particle_is_reported() {
 
 /// A sensor with a gel gives the same reading on the GPU; a sensor without a gel is not moved to the GPU.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn a_sensor_with_a_gel_reads_the_same_on_the_gpu() {
-    let Some(gpu) = gpu("a_sensor_with_a_gel_reads_the_same_on_the_gpu") else { return };
+    let gpu = gpu();
     let spec = r#"
         name = "a gel"
         [surface.grid]

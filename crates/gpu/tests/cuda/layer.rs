@@ -100,8 +100,9 @@ fn vectors(numbers: &[f64]) -> Vec<Vec3> {
 
 /// Pressure, surface, taxels and wrench of every preset with a layer, with friction and without.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn touches_are_those_of_the_cpu() {
-    let Some(gpu) = gpu("touches_are_those_of_the_cpu") else { return };
+    let gpu = gpu();
     let (mut worst_pressure, mut worst_surface, mut worst_force) = (0.0f64, 0.0f64, 0.0f64);
     for name in ["gelsight", "gelsight-mini", "wts0614-layer"] {
         let sensor = precise(name);
@@ -154,8 +155,9 @@ fn touches_are_those_of_the_cpu() {
 /// The presets' own tolerance, with transforms in single precision, against much more accurate solutions: the
 /// difference is within the tolerance.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn single_precision_is_enough_for_its_tolerance() {
-    let Some(gpu) = gpu("single_precision_is_enough_for_its_tolerance") else { return };
+    let gpu = gpu();
     let mut worst = 0.0f64;
     for name in ["gelsight", "gelsight-mini", "wts0614-layer"] {
         let (sensor, truth) = (preset(name).build(None).unwrap(), precise(name));
@@ -184,8 +186,9 @@ fn single_precision_is_enough_for_its_tolerance() {
 /// The tests of the CPU's layer, whose objects are functions: Hertz, a flat punch, stacks, roughness, thin and
 /// incompressible layers; up to 384 cells along a side, and regions too large for shared memory.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn layers_under_heights_are_those_of_the_cpu() {
-    let Some(gpu) = gpu("layers_under_heights_are_those_of_the_cpu") else { return };
+    let gpu = gpu();
     let ply = |thickness_m: f64, nu: f64| {
         let poisson = if nu == 0.5 { Poisson::Incompressible } else { Poisson::Ratio(nu) };
         Ply { thickness_m, young_pa: 2e5, poisson }
@@ -259,8 +262,9 @@ fn seen_by(sensor: &Sensor, spec: &SensorSpec, change: impl Fn(CameraSpec) -> Ca
 /// Calibrated light, lamps, markers, shadows, a near camera, a mirrored one and one that sees beyond the gel: all
 /// pixels agree within one level.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn images_are_those_of_the_cpu() {
-    let Some(gpu) = gpu("images_are_those_of_the_cpu") else { return };
+    let gpu = gpu();
     let build = |name: &str| preset(name).build(None).unwrap();
     let gelsight = build("gelsight");
     let small = small_gelsight();
@@ -311,8 +315,9 @@ fn images_are_those_of_the_cpu() {
 
 /// Two runs give the same bytes, which do not depend on the other presses of the batch or on its size.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn the_same_poses_give_the_same_bytes() {
-    let Some(gpu) = gpu("the_same_poses_give_the_same_bytes") else { return };
+    let gpu = gpu();
     let sensor = small_gelsight();
     let ball = Object::new(sphere(4e-3, 0.3e-3).unwrap());
     let batch = LayerBatch::new(&gpu, &sensor, &ball).unwrap();
@@ -334,8 +339,9 @@ fn the_same_poses_give_the_same_bytes() {
 
 /// Presses that are too deep or not finite are reported by their index in the batch, with the CPU's message.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn impossible_presses_are_refused_by_number() {
-    let Some(gpu) = gpu("impossible_presses_are_refused_by_number") else { return };
+    let gpu = gpu();
     let sensor = preset("gelsight").build(None).unwrap();
     let ball = Object::new(sphere(4e-3, 0.5e-3).unwrap());
     let batch = LayerBatch::new(&gpu, &sensor, &ball).unwrap();

@@ -146,6 +146,7 @@ fn taxels() -> Value {
             "values_newton": list(number("force along the taxel's normal (N), row by row")),
             "reported_newton": list(number("what the device says it is (N)")),
             "raw": list(whole("the device's own number")),
+            "warnings": list(text("reason for reduced accuracy")),
         }),
     )
 }

@@ -1,11 +1,11 @@
 //! Reads CSV: a column `time_s`, and a number in every other column.
 
-use super::Log;
+use super::{Log, LogBuilder};
 use crate::{RecordError, plain_name};
 use std::path::Path;
 
 /// Reads a file. The owner of the signals follows from the file name (`readings-pad.csv`: `pad`), unless the column
-/// names contain it (`pad/sum_n`).
+/// names contain it (`pad/sum_n`). A name that starts with `/` has no owner.
 pub fn read(path: &Path) -> Result<Log, RecordError> {
     let failed =
         |reason: String| RecordError::Damaged { path: path.display().to_string(), what: "table of times", reason };
@@ -27,7 +27,7 @@ pub fn read(path: &Path) -> Result<Log, RecordError> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let owner = plain_name(stem.trim_start_matches("readings-"));
     let columns = Columns::of(&header, &[Some(time), body]);
-    let mut log = Log::default();
+    let mut log = LogBuilder::default();
     for (i, record) in reader.records().enumerate() {
         let record = record.map_err(|error| failed(error.to_string()))?;
         let line = record.position().map_or(i as u64 + 2, csv::Position::line);
@@ -45,15 +45,20 @@ pub fn read(path: &Path) -> Result<Log, RecordError> {
         }
         let owner = body.and_then(|body| record.get(body)).map_or_else(|| owner.clone(), plain_name);
         for (name, members) in &columns.0 {
-            let row: Vec<f64> = members.iter().map(|member| number(*member)).collect::<Result<_, _>>()?;
-            // An empty cell stands for NaN.
-            if row.iter().any(|value| !value.is_nan()) {
-                let full = if name.contains('/') { name.clone() } else { format!("{owner}/{name}") };
-                log.push(&full, time_s, &row);
+            // A signal without numbers at this time has empty cells.
+            if members.iter().all(|member| record.get(*member).is_none_or(str::is_empty)) {
+                continue;
             }
+            let row: Vec<f64> = members.iter().map(|member| number(*member)).collect::<Result<_, _>>()?;
+            let full = match name.strip_prefix('/') {
+                Some(name) => name.to_owned(),
+                None if name.contains('/') => name.clone(),
+                None => format!("{owner}/{name}"),
+            };
+            log.push(&full, time_s, &row);
         }
     }
-    Ok(log)
+    Ok(log.finish())
 }
 
 /// Signals and their columns.
@@ -71,7 +76,7 @@ impl Columns {
                 "qw" | "qx" | "qy" | "qz" => "orientation_wxyz",
                 _ if taxel.is_some_and(|number| number.parse::<usize>().is_ok()) => "taxels_n",
                 _ => match column.rsplit_once('.') {
-                    Some((name, place)) if place.parse::<usize>().is_ok() => name,
+                    Some((name, place)) if is_place(place) => name,
                     _ => column,
                 },
             };
@@ -82,4 +87,17 @@ impl Columns {
         }
         Self(signals)
     }
+}
+
+fn is_place(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The column name of a number of a signal, so that reading it gives the signal's name again.
+pub fn column_name(signal: &str, width: usize, place: usize) -> String {
+    let has_owner = signal.contains('/') && !signal.starts_with(|c: char| c == '/' || c.is_whitespace());
+    let start = if has_owner { "" } else { "/" };
+    let is_plain =
+        !signal.ends_with(char::is_whitespace) && !signal.rsplit_once('.').is_some_and(|(_, end)| is_place(end));
+    if width == 1 && is_plain { format!("{start}{signal}") } else { format!("{start}{signal}.{place}") }
 }

@@ -1,16 +1,20 @@
-//! Reads folders written by `dermis run`.
+//! Reads folders: those of `dermis run`, and ROS 2 bags of MCAP files.
 
-use super::{ImageLog, Log, SignalLog, from_csv, from_parquet};
+use super::{ImageLog, Log, SignalLog, from_csv, from_mcap, from_parquet};
 use crate::folder::TIMES;
 use crate::{RecordError, npy};
 use std::path::{Path, PathBuf};
 
-/// Reads arrays and images (`--record`), tables (`--out`), or the parts of a Parquet file.
+/// Reads arrays and images (`--record`), tables (`--out`), the parts of a Parquet file, or the files of a bag.
 pub fn read(folder: &Path) -> Result<Log, RecordError> {
     let files = entries(folder)?;
     let parts: Vec<PathBuf> = files.iter().filter(|path| ends(path, "parquet")).cloned().collect();
     if !parts.is_empty() {
         return from_parquet::read(&parts);
+    }
+    let bag: Vec<PathBuf> = files.iter().filter(|path| ends(path, "mcap")).cloned().collect();
+    if !bag.is_empty() {
+        return from_mcap::read(&bag);
     }
     let mut log = Log::default();
     let tables = files.iter().filter(|path| {
@@ -20,6 +24,7 @@ pub fn read(folder: &Path) -> Result<Log, RecordError> {
     for path in tables {
         let table = from_csv::read(path)?;
         log.signals.extend(table.signals);
+        log.notes.extend(table.notes);
     }
     let times = folder.join(TIMES);
     let times_s = if times.exists() { Some(npy::read(&times)?.2) } else { None };

@@ -1,31 +1,35 @@
 //! Reads Parquet: a row per time and sensor, or per time.
 
-use super::Log;
+use super::{Log, LogBuilder};
 use crate::RecordError;
-use crate::table::{ReadColumn, Values, read_columns};
+use crate::table::{ReadColumn, ReadValues, read_columns};
 use std::path::PathBuf;
 
 /// Reads consecutive files.
 pub fn read(paths: &[PathBuf]) -> Result<Log, RecordError> {
-    let mut log = Log::default();
+    let mut log = LogBuilder::default();
     for path in paths {
         let bytes = std::fs::read(path).map_err(|error| RecordError::read(path, &error))?;
-        read_columns(&bytes).and_then(|columns| take(&mut log, &columns)).map_err(|reason| RecordError::Damaged {
+        read_columns(bytes).and_then(|columns| take(&mut log, &columns)).map_err(|reason| RecordError::Damaged {
             path: path.display().to_string(),
             what: "recording as Parquet",
             reason,
         })?;
     }
-    Ok(log)
+    Ok(log.finish())
 }
 
-fn take(log: &mut Log, columns: &[ReadColumn]) -> Result<(), String> {
-    let Some(Values::F64(times)) = column(columns, "time_s").map(|column| &column.values) else {
+fn take(log: &mut LogBuilder, columns: &[ReadColumn]) -> Result<(), String> {
+    let find = |name: &str| columns.iter().find(|column| column.name == name && column.lengths.is_none());
+    let Some(ReadValues::Numbers(times)) = find("time_s").map(|column| &column.values) else {
         let names: Vec<&str> = columns.iter().take(8).map(|column| column.name.as_str()).collect();
-        return Err(format!("it has no column `time_s` of 64-bit numbers; there are {}", names.join(", ")));
+        return Err(format!("it has no column `time_s` of numbers; there are {}", names.join(", ")));
     };
-    let owners = match column(columns, "sensor").map(|column| &column.values) {
-        Some(Values::Bytes(names)) if names.len() == times.len() => Some(names),
+    if let Some(row) = times.iter().position(|time| !time.is_finite()) {
+        return Err(format!("row {row}: there is no time"));
+    }
+    let owners = match find("sensor").map(|column| &column.values) {
+        Some(ReadValues::Bytes(names)) if names.len() == times.len() => Some(names),
         _ => None,
     };
     for column in columns.iter().filter(|column| !["time_s", "sensor"].contains(&column.name.as_str())) {
@@ -33,36 +37,34 @@ fn take(log: &mut Log, columns: &[ReadColumn]) -> Result<(), String> {
         for (row, time_s) in times.iter().enumerate() {
             let count = column.lengths.as_ref().map_or(Some(1), |lengths| lengths.get(row).copied());
             let end = start + count.unwrap_or(0);
-            let owner = owners.map(|owners| String::from_utf8_lossy(&owners[row]));
-            let name = match &owner {
-                Some(owner) if !column.name.contains('/') => format!("{owner}/{}", column.name),
+            let name = match owners {
+                Some(owners) if !column.name.contains('/') => {
+                    format!("{}/{}", String::from_utf8_lossy(&owners[row]), column.name)
+                }
                 _ => column.name.clone(),
             };
-            if let Values::Bytes(files) = &column.values {
-                if let (Some(name), Some(file)) = (name.strip_suffix(".bytes"), files.get(row))
-                    && !file.is_empty()
-                {
-                    log.push_image(name, *time_s, file.clone());
+            // The rows of all sensors repeat the signals of the bodies.
+            if owners.is_some_and(|owners| column.name.contains('/') && owners[row] != owners[0]) {
+                start = end;
+                continue;
+            }
+            match &column.values {
+                ReadValues::Bytes(files) => {
+                    if let (Some(name), Some(file)) = (name.strip_suffix(".bytes"), files.get(row))
+                        && !file.is_empty()
+                    {
+                        log.push_image(name, *time_s, file.clone());
+                    }
                 }
-            } else if let Some(numbers) = numbers(&column.values, start..end) {
-                log.push(&name, *time_s, &numbers);
+                // A row without numbers has no reading at this time.
+                ReadValues::Numbers(numbers) => {
+                    if let Some(row) = numbers.get(start..end).filter(|row| !row.iter().all(|value| value.is_nan())) {
+                        log.push(&name, *time_s, row);
+                    }
+                }
             }
             start = end;
         }
     }
     Ok(())
-}
-
-fn column<'a>(columns: &'a [ReadColumn], name: &str) -> Option<&'a ReadColumn> {
-    columns.iter().find(|column| column.name == name)
-}
-
-fn numbers(values: &Values, range: std::ops::Range<usize>) -> Option<Vec<f64>> {
-    match values {
-        Values::F64(values) => Some(values.get(range)?.to_vec()),
-        Values::F32(values) => Some(values.get(range)?.iter().map(|value| f64::from(*value)).collect()),
-        Values::I64(values) => Some(values.get(range)?.iter().map(|value| *value as f64).collect()),
-        Values::Bool(values) => Some(values.get(range)?.iter().map(|value| f64::from(u8::from(*value))).collect()),
-        Values::Text(_) | Values::Bytes(_) => None,
-    }
 }

@@ -22,6 +22,8 @@ pub struct McapLog {
     pub metadata: Vec<(String, String)>,
     /// Whether the file was truncated.
     pub cut: bool,
+    /// The damaged places that were skipped, in sentences.
+    pub damaged: Vec<String>,
 }
 
 /// One message.
@@ -34,6 +36,12 @@ pub struct McapMessage {
     /// Encoded message.
     pub data: Vec<u8>,
 }
+
+/// Limit on the unpacked size (bytes) of a chunk.
+const MAX_CHUNK: usize = 256 << 20;
+/// Limits on the unpacked size (bytes) of all chunks of a file: this size plus this multiple of the file's length.
+const MAX_UNPACKED: usize = 1 << 30;
+const MAX_RATIO: usize = 100;
 
 /// Maps the ids of a file to indices.
 #[derive(Default)]
@@ -53,7 +61,7 @@ impl McapLog {
         })
     }
 
-    /// Parses the bytes of a file; `None` if they are not MCAP.
+    /// Parses the bytes of a file; `None` if they are not MCAP. Skips damaged chunks.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let mut rest = ByteReader(bytes.strip_prefix(MAGIC)?);
         let (kind, header) = rest.record()?;
@@ -62,16 +70,93 @@ impl McapLog {
         }
         let mut log = Self { profile: ByteReader(header).text()?, cut: true, ..Self::default() };
         let mut ids = Ids::default();
-        while let Some((kind, content)) = rest.record() {
-            if kind == op::DATA_END {
-                log.cut = !bytes.ends_with(MAGIC);
-                break;
-            }
-            if log.take(&mut ids, kind, content).is_none() {
-                break;
+        let mut budget = MAX_UNPACKED + MAX_RATIO * bytes.len();
+        let summary = log.summary(&mut ids, bytes);
+        loop {
+            let at = bytes.len() - rest.0.len();
+            let Some((kind, content)) = rest.record().filter(|(kind, _)| *kind != 0) else {
+                // The length of a record is damaged: continues at the next chunk that the index lists.
+                let Some(chunks) = &summary else { break };
+                log.damaged.push(format!("the record at byte {at} is damaged and was skipped"));
+                let Some(next) = chunks.iter().find(|start| **start > at) else {
+                    log.cut = false;
+                    break;
+                };
+                rest = ByteReader(&bytes[*next..]);
+                continue;
+            };
+            match kind {
+                op::DATA_END => {
+                    log.cut = !bytes.ends_with(MAGIC);
+                    break;
+                }
+                op::CHUNK => {
+                    if let Err(reason) = log.take_chunk(&mut ids, content, &mut budget) {
+                        log.damaged.push(format!("the chunk at byte {at} was skipped: {reason}"));
+                    }
+                }
+                _ => {
+                    if log.take(&mut ids, kind, content).is_none() {
+                        log.damaged.push(format!("the record at byte {at} is damaged and was skipped"));
+                    }
+                }
             }
         }
+        // A write that was cut short leaves a damaged chunk at the end: the file is truncated, not damaged.
+        if log.cut {
+            log.damaged.pop();
+        }
         Some(log)
+    }
+
+    /// Reads schemas and channels from the end of the file, if it is complete; returns the offsets of the chunks.
+    fn summary(&mut self, ids: &mut Ids, bytes: &[u8]) -> Option<Vec<usize>> {
+        const FOOTER: usize = 1 + 8 + 20;
+        let end = bytes.strip_suffix(MAGIC)?.len().checked_sub(FOOTER)?;
+        let (kind, footer) = ByteReader(&bytes[end..]).record()?;
+        let start = usize::try_from(ByteReader(footer).u64()?).ok().filter(|start| *start > 0 && kind == op::FOOTER)?;
+        let mut rest = ByteReader(bytes.get(start..end)?);
+        let mut chunks = Vec::new();
+        while let Some((kind, content)) = rest.record() {
+            match kind {
+                op::SCHEMA | op::CHANNEL => self.take(ids, kind, content)?,
+                op::CHUNK_INDEX => {
+                    let mut take = ByteReader(content);
+                    let (_first, _last, at) = (take.u64()?, take.u64()?, take.u64()?);
+                    chunks.extend(usize::try_from(at).ok().filter(|at| *at < start));
+                }
+                _ => (),
+            }
+        }
+        chunks.sort_unstable();
+        Some(chunks)
+    }
+
+    /// Adds the records of a chunk; adds none if it is damaged.
+    fn take_chunk(&mut self, ids: &mut Ids, content: &[u8], budget: &mut usize) -> Result<(), String> {
+        let mut take = ByteReader(content);
+        let mut parts = || {
+            let (_first, _last, size, sum) = (take.u64()?, take.u64()?, take.u64()?, take.u32()?);
+            let (compression, count) = (take.text()?, take.u64()?);
+            Some((usize::try_from(size).ok()?, sum, compression, take.raw(usize::try_from(count).ok()?)?))
+        };
+        let (size, sum, compression, packed) = parts().ok_or("its header is damaged")?;
+        let limit = size.min(MAX_CHUNK).min(*budget);
+        let records = unpacked(&compression, packed, limit)?;
+        *budget -= records.len().min(*budget);
+        if sum != 0 && sum != crc32fast::hash(&records) {
+            return Err("its checksum is wrong".into());
+        }
+        let mut inside = ByteReader(&records);
+        let mut damaged = false;
+        while let Some((kind, content)) = inside.record() {
+            damaged |= kind != op::CHUNK && self.take(ids, kind, content).is_none();
+        }
+        if damaged || !inside.0.is_empty() {
+            Err("a record in it is damaged; the others were read".into())
+        } else {
+            Ok(())
+        }
     }
 
     fn take(&mut self, ids: &mut Ids, kind: u8, content: &[u8]) -> Option<()> {
@@ -99,19 +184,6 @@ impl McapLog {
                 let channel = *ids.channels.get(&id)?;
                 self.messages.push(McapMessage { channel, time_ns, data: take.0.to_vec() });
             }
-            op::CHUNK => {
-                let (_first, _last, size, sum, compression) =
-                    (take.u64()?, take.u64()?, take.u64()?, take.u32()?, take.text()?);
-                let count = take.u64()?;
-                let records = unpacked(&compression, take.raw(usize::try_from(count).ok()?)?, size)?;
-                if sum != 0 && sum != crc32fast::hash(&records) {
-                    return None;
-                }
-                let mut inside = ByteReader(&records);
-                while let Some((kind, content)) = inside.record() {
-                    self.take(ids, kind, content)?;
-                }
-            }
             op::METADATA => {
                 let _name = take.text()?;
                 self.metadata.extend(take.texts()?);
@@ -132,14 +204,22 @@ impl McapLog {
     }
 }
 
-/// The records of a chunk; `None` if they are damaged or compressed by an unknown method.
-fn unpacked(compression: &str, bytes: &[u8], size: u64) -> Option<Vec<u8>> {
-    let mut records = Vec::with_capacity(usize::try_from(size).ok()?.min(1 << 26));
+/// The records of a chunk, of at most `limit` bytes.
+fn unpacked(compression: &str, bytes: &[u8], limit: usize) -> Result<Vec<u8>, String> {
+    let mut records = Vec::new();
+    let mut unpack = |reader: &mut dyn Read| reader.take(limit as u64 + 1).read_to_end(&mut records);
     match compression {
-        "" => records.extend(bytes),
-        "lz4" => drop(lz4_flex::frame::FrameDecoder::new(bytes).read_to_end(&mut records).ok()?),
-        "zstd" => drop(ruzstd::decoding::StreamingDecoder::new(bytes).ok()?.read_to_end(&mut records).ok()?),
-        _ => return None,
+        "" => unpack(&mut &bytes[..]),
+        "lz4" => unpack(&mut lz4_flex::frame::FrameDecoder::new(bytes)),
+        "zstd" => match ruzstd::decoding::StreamingDecoder::new(bytes) {
+            Ok(mut decoder) => unpack(&mut decoder),
+            Err(error) => return Err(format!("it cannot be unpacked: {error}")),
+        },
+        other => return Err(format!("its compression {other:?} is unknown")),
     }
-    Some(records)
+    .map_err(|error| format!("it cannot be unpacked: {error}"))?;
+    if records.len() > limit {
+        return Err(format!("it unpacks to more than {limit} bytes"));
+    }
+    Ok(records)
 }

@@ -100,3 +100,38 @@ fn a_write_that_is_cut_short_loses_only_what_it_would_have_added() {
         before = after;
     }
 }
+
+/// A flipped bit in a chunk, in its length, or in the first chunk, which declares the channels, loses the messages of
+/// that chunk alone, and the damage is reported.
+#[test]
+fn a_damaged_chunk_is_skipped_and_the_rest_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = std::fs::read(written(folder.path(), 55)).unwrap();
+    let whole = McapLog::parse(&bytes).unwrap();
+    let starts = chunk_starts(&bytes);
+    assert_eq!(starts.len(), 6);
+    for (chunk, start) in starts.iter().enumerate() {
+        for offset in [5, 60] {
+            let mut wrong = bytes.clone();
+            wrong[start + offset] ^= 0x40;
+            let log = McapLog::parse(&wrong).unwrap();
+            let lost = 10 * chunk..(10 * chunk + 10).min(55);
+            let kept: Vec<_> = (0..55).filter(|i| !lost.contains(i)).map(|i| whole.messages[i].clone()).collect();
+            assert_eq!(log.messages, kept, "chunk {chunk}, byte {offset}");
+            assert_eq!((log.damaged.len(), log.cut), (1, false), "{:?}", log.damaged);
+        }
+    }
+}
+
+fn chunk_starts(bytes: &[u8]) -> Vec<usize> {
+    let mut rest = bytes::ByteReader(&bytes[MAGIC.len()..]);
+    let mut starts = Vec::new();
+    loop {
+        let at = bytes.len() - rest.0.len();
+        match rest.record() {
+            Some((op::CHUNK, _)) => starts.push(at),
+            Some((op::DATA_END, _)) | None => return starts,
+            _ => (),
+        }
+    }
+}

@@ -4,6 +4,7 @@ pub const TF_MESSAGE: usize = 0;
 pub const WRENCH_STAMPED: usize = 1;
 pub const FLOAT32_MULTI_ARRAY: usize = 2;
 pub const IMAGE: usize = 3;
+pub const STRING: usize = 4;
 
 macro_rules! next {
     ($name:literal) => {
@@ -27,7 +28,7 @@ macro_rules! vector {
 }
 
 /// Name and definition of each message.
-pub const ALL: [(&str, &str); 4] = [
+pub const ALL: [(&str, &str); 5] = [
     (
         "tf2_msgs/msg/TFMessage",
         concat!(
@@ -69,4 +70,5 @@ pub const ALL: [(&str, &str); 4] = [
             header!()
         ),
     ),
+    ("std_msgs/msg/String", "string data\n"),
 ];

@@ -36,6 +36,11 @@ pub fn taxels(reading: &Reading) -> Vec<u8> {
     put.u32(0).f32s(reading.values_newton.iter().map(|value| *value as f32)).done()
 }
 
+/// std_msgs/msg/String.
+pub fn string(data: &str) -> Vec<u8> {
+    CdrWriter::new().text(data).done()
+}
+
 /// sensor_msgs/msg/Image, `rgb8`.
 pub fn image(time_ns: u64, frame: &str, image: &Image) -> Vec<u8> {
     header(CdrWriter::new(), time_ns, frame)

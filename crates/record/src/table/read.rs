@@ -1,7 +1,17 @@
-//! Reads Parquet files in the plain encoding, without compression or dictionaries.
+//! Reads the columns of Parquet files, including those of other programs.
 
-use super::Values;
-use super::thrift_read::{Part, parse};
+use super::pages::{Budget, Pages};
+use bytes::Bytes;
+use parquet::basic::Compression;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::data_type::DataType;
+use parquet::errors::ParquetError;
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::{SerializedFileReader, SerializedPageReader};
+use parquet::schema::types::ColumnDescriptor;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::{Arc, Once};
 
 /// One column of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,210 +20,192 @@ pub struct ReadColumn {
     pub name: String,
     /// Number of values of each row, if rows are lists.
     pub lengths: Option<Vec<usize>>,
-    /// All values that are present.
-    pub values: Values,
+    /// All values.
+    pub values: ReadValues,
 }
 
-/// A column's position in the schema.
-struct Leaf {
-    name: String,
-    kind: i64,
-    most_defined: u32,
-    most_repeated: u32,
+/// The values of a column; each has a place, also if it is missing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReadValues {
+    /// Numbers and flags; NaN if missing.
+    Numbers(Vec<f64>),
+    /// Texts and bytes; empty if missing.
+    Bytes(Vec<Vec<u8>>),
 }
+
+/// Rows read at a time.
+const BATCH: usize = 1 << 12;
+/// Names of the nodes between a list and its elements.
+const OF_LISTS: [&str; 6] = ["list", "element", "item", "array", "bag", "array_element"];
 
 /// Reads all columns of a file; an error describes the damage.
-pub fn read_columns(bytes: &[u8]) -> Result<Vec<ReadColumn>, String> {
-    let whole = bytes.strip_prefix(b"PAR1").and_then(|rest| rest.strip_suffix(b"PAR1"));
-    let cut = || "it does not start and end as one".to_owned();
-    let length = whole.and_then(|whole| whole.last_chunk::<4>()).ok_or_else(cut)?;
-    let end = bytes.len() - 8;
-    let start = end.checked_sub(u32::from_le_bytes(*length) as usize).ok_or_else(cut)?;
-    let damaged = || "its footer is damaged".to_owned();
-    let (footer, _) = parse(&bytes[start..end]).ok_or_else(damaged)?;
-    let leaves = leaves(&footer).ok_or_else(damaged)?;
-    let mut columns: Vec<ReadColumn> = Vec::new();
-    for leaf in &leaves {
-        let values = match leaf.kind {
-            0 => Values::Bool(Vec::new()),
-            2 => Values::I64(Vec::new()),
-            4 => Values::F32(Vec::new()),
-            5 => Values::F64(Vec::new()),
-            6 => Values::Bytes(Vec::new()),
-            kind => return Err(format!("column {:?} has values of kind {kind}, which we do not read", leaf.name)),
-        };
-        let lengths = (leaf.most_repeated > 0).then(Vec::new);
-        columns.push(ReadColumn { name: leaf.name.clone(), lengths, values });
-    }
-    for group in footer.list(4).ok_or_else(damaged)? {
-        let chunks = group.list(1).ok_or_else(damaged)?;
-        for ((chunk, leaf), column) in chunks.iter().zip(&leaves).zip(&mut columns) {
-            let about = chunk.part(3).ok_or_else(damaged)?;
-            if about.int(4) != Some(0) || about.int(11).is_some() {
-                let name = &leaf.name;
-                return Err(format!(
-                    "column {name:?} is compressed; write the file without compression and dictionaries"
-                ));
+pub fn read_columns(bytes: Vec<u8>) -> Result<Vec<ReadColumn>, String> {
+    // The decoders of the crate panic on some damaged pages.
+    let read = without_messages(|| read(bytes.into()));
+    read.unwrap_or_else(|| Err(ParquetError::General("a page is damaged".into()))).map_err(|error| match error {
+        ParquetError::External(inner) => inner.to_string(),
+        ParquetError::General(text) | ParquetError::EOF(text) | ParquetError::NYI(text) => text,
+        other => other.to_string(),
+    })
+}
+
+thread_local! {
+    static SILENT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls a function; `None` if it panics, without the message of the panic.
+fn without_messages<T>(call: impl FnOnce() -> T) -> Option<T> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |about| {
+            if !SILENT.get() {
+                usual(about)
             }
-            let read = read_chunk(bytes, about, leaf, column);
-            read.ok_or_else(|| format!("column {:?} is damaged or stored in a way we do not read", leaf.name))?;
+        }));
+    });
+    SILENT.set(true);
+    let result = catch_unwind(AssertUnwindSafe(call)).ok();
+    SILENT.set(false);
+    result
+}
+
+fn read(bytes: Bytes) -> Result<Vec<ReadColumn>, ParquetError> {
+    let file = SerializedFileReader::new(bytes.clone())?;
+    let (bytes, budget) = (Arc::new(bytes), Budget::default());
+    let schema = file.metadata().file_metadata().schema_descr();
+    let mut columns = Vec::new();
+    for (i, about) in schema.columns().iter().enumerate() {
+        let inner = about.path().parts().iter().skip(1).filter(|part| !OF_LISTS.contains(&part.as_str()));
+        let name = about.path().parts().iter().take(1).chain(inner).map(String::as_str).collect::<Vec<_>>().join(".");
+        let mut column = Column { lengths: (about.max_rep_level() > 0).then(Vec::new), ..Column::default() };
+        for group in file.metadata().row_groups() {
+            let chunk = group.column(i);
+            let rows = usize::try_from(group.num_rows())?;
+            if chunk.compressed_size() < 0 || chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()) < 0 {
+                return Err(ParquetError::General(format!("column {name:?} has a negative offset or size")));
+            }
+            // The pages are unpacked here, within the limits of the budget.
+            let packed = chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build()?;
+            let pages = SerializedPageReader::new(Arc::clone(&bytes), &packed, rows, None)?;
+            let pages = Pages::new(pages, chunk.compression(), budget.clone());
+            column.append(get_column_reader(Arc::clone(about), Box::new(pages)), about)?;
         }
+        let values = match column.bytes {
+            Some(bytes) => ReadValues::Bytes(bytes),
+            None => ReadValues::Numbers(column.numbers),
+        };
+        columns.push(ReadColumn { name, lengths: column.lengths, values });
     }
     Ok(columns)
 }
 
-fn leaves(footer: &Part) -> Option<Vec<Leaf>> {
-    let schema = footer.list(2)?;
-    let mut leaves = Vec::new();
-    // Open groups: name, number of remaining children, levels.
-    let mut open: Vec<(String, i64, u32, u32)> = vec![(String::new(), schema.first()?.int(5)?, 0, 0)];
-    for element in &schema[1..] {
-        while open.last()?.1 == 0 {
-            open.pop();
-        }
-        let (above, left, defined, repeated) = open.last_mut()?;
-        *left -= 1;
-        let own = element.text(4)?;
-        let repetition = element.int(3)?;
-        let (defined, repeated) = (*defined + u32::from(repetition != 0), *repeated + u32::from(repetition == 2));
-        let name = match (above.as_str(), own.as_str()) {
-            (above, "list" | "element") if !above.is_empty() => above.to_owned(),
-            ("", own) => own.to_owned(),
-            (above, own) => format!("{above}.{own}"),
-        };
-        match element.int(5) {
-            Some(children) if children > 0 => open.push((name, children, defined, repeated)),
-            _ => leaves.push(Leaf { name, kind: element.int(1)?, most_defined: defined, most_repeated: repeated }),
-        }
-    }
-    Some(leaves)
+#[derive(Default)]
+struct Column {
+    lengths: Option<Vec<usize>>,
+    numbers: Vec<f64>,
+    bytes: Option<Vec<Vec<u8>>>,
 }
 
-fn read_chunk(bytes: &[u8], about: &Part, leaf: &Leaf, column: &mut ReadColumn) -> Option<()> {
-    let mut at = usize::try_from(about.int(9)?).ok()?;
-    let mut left = about.int(5)?;
-    while left > 0 {
-        let (header, length) = parse(bytes.get(at..)?)?;
-        let size = usize::try_from(header.int(3)?).ok()?;
-        let start = at.checked_add(length)?;
-        let page = bytes.get(start..start.checked_add(size)?)?;
-        at = start + size;
-        let of_page = header.part(5)?;
-        if header.int(1) != Some(0) || of_page.int(2) != Some(0) {
-            return None;
-        }
-        let entries = of_page.int(1)?;
-        left -= entries;
-        read_page(page, usize::try_from(entries).ok()?, leaf, column)?;
-    }
-    (left == 0).then_some(())
-}
-
-fn read_page(mut page: &[u8], entries: usize, leaf: &Leaf, column: &mut ReadColumn) -> Option<()> {
-    let repeated = if leaf.most_repeated > 0 { levels(&mut page, entries, leaf.most_repeated)? } else { Vec::new() };
-    let defined = if leaf.most_defined > 0 { levels(&mut page, entries, leaf.most_defined)? } else { Vec::new() };
-    let is_there = |i: usize| defined.get(i).is_none_or(|level| *level == leaf.most_defined);
-    if let Some(lengths) = &mut column.lengths {
-        for (i, level) in repeated.iter().enumerate() {
-            if *level == 0 {
-                lengths.push(0);
+impl Column {
+    fn append(&mut self, reader: ColumnReader, about: &ColumnDescriptor) -> Result<(), ParquetError> {
+        let Self { lengths, numbers, bytes } = self;
+        let nan = f64::NAN;
+        match reader {
+            ColumnReader::BoolColumnReader(reader) => {
+                all(reader, about, lengths, numbers, nan, |v| f64::from(u8::from(v)))
             }
-            *lengths.last_mut()? += usize::from(is_there(i));
-        }
-    }
-    let count = (0..entries).filter(|i| is_there(*i)).count();
-    match &mut column.values {
-        Values::F64(values) => numbers(page, count, f64::from_le_bytes, values),
-        Values::F32(values) => numbers(page, count, f32::from_le_bytes, values),
-        Values::I64(values) => numbers(page, count, i64::from_le_bytes, values),
-        Values::Bool(values) => {
-            let bits = page.get(..count.div_ceil(8))?;
-            values.extend((0..count).map(|i| bits[i / 8] >> (i % 8) & 1 == 1));
-            Some(())
-        }
-        Values::Bytes(values) => {
-            for _ in 0..count {
-                let (length, rest) = page.split_first_chunk::<4>()?;
-                let (value, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-                values.push(value.to_vec());
-                page = rest;
+            ColumnReader::Int32ColumnReader(reader) => all(reader, about, lengths, numbers, nan, f64::from),
+            ColumnReader::Int64ColumnReader(reader) => all(reader, about, lengths, numbers, nan, |v| v as f64),
+            ColumnReader::Int96ColumnReader(reader) => {
+                all(reader, about, lengths, numbers, nan, |v| v.to_nanos() as f64)
             }
-            Some(())
-        }
-        Values::Text(_) => None,
-    }
-}
-
-fn numbers<const N: usize, T>(page: &[u8], count: usize, number: fn([u8; N]) -> T, values: &mut Vec<T>) -> Option<()> {
-    let data = page.get(..count.checked_mul(N)?)?;
-    values.extend(data.chunks_exact(N).map(|bytes| number(std::array::from_fn(|i| bytes[i]))));
-    Some(())
-}
-
-/// Decodes the levels of a page: runs of equal levels, or packed bits.
-fn levels(page: &mut &[u8], entries: usize, most: u32) -> Option<Vec<u32>> {
-    let (length, rest) = page.split_first_chunk::<4>()?;
-    let (mut runs, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-    *page = rest;
-    let width = (32 - most.leading_zeros()) as usize;
-    let mut levels = Vec::with_capacity(entries.min(1 << 24));
-    while levels.len() < entries {
-        let mut header = 0u64;
-        for shift in (0..).step_by(7).take(9) {
-            let (byte, rest) = runs.split_first()?;
-            runs = rest;
-            header |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                break;
+            ColumnReader::FloatColumnReader(reader) => all(reader, about, lengths, numbers, nan, f64::from),
+            ColumnReader::DoubleColumnReader(reader) => all(reader, about, lengths, numbers, nan, |v| v),
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                all(reader, about, lengths, bytes.get_or_insert_default(), Vec::new(), |v| v.data().to_vec())
+            }
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                all(reader, about, lengths, bytes.get_or_insert_default(), Vec::new(), |v| v.data().to_vec())
             }
         }
-        let count = usize::try_from(header >> 1).ok()?;
-        if header & 1 == 0 {
-            let (level, rest) = runs.split_at_checked(width.div_ceil(8))?;
-            runs = rest;
-            let level = level.iter().rev().fold(0, |level, byte| level << 8 | u32::from(*byte));
-            levels.extend(std::iter::repeat_n(level, count.min(entries - levels.len())));
-        } else {
-            let (bits, rest) = runs.split_at_checked(count.checked_mul(width)?)?;
-            runs = rest;
-            let bit = |i: usize| u32::from(bits[i / 8] >> (i % 8) & 1);
-            let level = |i: usize| (0..width).fold(0, |level, j| level | bit(i * width + j) << j);
-            levels.extend((0..(8 * count).min(entries - levels.len())).map(level));
+    }
+}
+
+/// Appends all entries of a chunk; a missing value becomes `missing`.
+fn all<T: DataType, V: Clone>(
+    mut reader: ColumnReaderImpl<T>,
+    about: &ColumnDescriptor,
+    lengths: &mut Option<Vec<usize>>,
+    values: &mut Vec<V>,
+    missing: V,
+    value: impl Fn(T::T) -> V,
+) -> Result<(), ParquetError> {
+    let most = about.max_def_level();
+    // A missing element of a list has a place in it, an empty or missing list has none.
+    let least = if lengths.is_some() { most - i16::from(about.self_type().is_optional()) } else { 0 };
+    loop {
+        let (mut defined, mut repeated, mut found) = (Vec::new(), Vec::new(), Vec::new());
+        let (rows, _, entries) = reader.read_records(
+            BATCH,
+            (most > 0).then_some(&mut defined),
+            lengths.is_some().then_some(&mut repeated),
+            &mut found,
+        )?;
+        if rows == 0 && entries == 0 {
+            return Ok(());
+        }
+        let mut found = found.into_iter();
+        for entry in 0..entries {
+            let level = defined.get(entry).copied().unwrap_or(most);
+            if let Some(lengths) = lengths {
+                if repeated.get(entry).is_none_or(|level| *level == 0) {
+                    lengths.push(0);
+                }
+                if let Some(length) = lengths.last_mut() {
+                    *length += usize::from(level >= least);
+                }
+            }
+            if level == most {
+                let next = found.next().ok_or_else(|| ParquetError::General("values are missing".into()))?;
+                values.push(value(next));
+            } else if level >= least {
+                values.push(missing.clone());
+            }
         }
     }
-    Some(levels)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const FILE: &[u8] = include_bytes!("one_of_each.parquet");
+
     #[test]
     fn what_was_written_is_read() {
-        let file = include_bytes!("one_of_each.parquet");
-        let columns = read_columns(file).unwrap();
+        let columns = read_columns(FILE.to_vec()).unwrap();
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         assert_eq!(names, ["number", "flag", "name", "taxels", "grid", "some", "seen.bytes", "seen.path"]);
-        assert_eq!(columns[0].values, Values::F64(vec![0.1, -0.0, f64::INFINITY]));
-        assert_eq!(columns[1].values, Values::Bool(vec![true, false, true]));
-        assert_eq!(columns[2].values, Values::Bytes(["a", "", "π"].map(|text| text.as_bytes().to_vec()).to_vec()));
+        assert_eq!(columns[0].values, ReadValues::Numbers(vec![0.1, -0.0, f64::INFINITY]));
+        assert_eq!(columns[1].values, ReadValues::Numbers(vec![1.0, 0.0, 1.0]));
+        assert_eq!(columns[2].values, ReadValues::Bytes(["a", "", "π"].map(|text| text.as_bytes().to_vec()).to_vec()));
         assert_eq!(columns[3].lengths, Some(vec![2, 2, 2]));
-        assert_eq!(columns[3].values, Values::F32(vec![0.5, 1.5, 2.5, 3.5, 4.5, 5.5]));
+        assert_eq!(columns[3].values, ReadValues::Numbers(vec![0.5, 1.5, 2.5, 3.5, 4.5, 5.5]));
         assert_eq!((&columns[4].lengths, &columns[5].lengths), (&Some(vec![4, 4, 4]), &Some(vec![2, 0, 1])));
-        assert_eq!(columns[6].values, Values::Bytes(vec![vec![1], vec![], vec![2, 3]]));
+        assert_eq!(columns[6].values, ReadValues::Bytes(vec![vec![1], vec![], vec![2, 3]]));
     }
 
     #[test]
     fn what_is_damaged_is_refused_without_a_panic() {
-        let file = include_bytes!("one_of_each.parquet");
-        for length in 0..file.len() {
-            assert!(read_columns(&file[..length]).is_err());
+        for length in 0..FILE.len() {
+            assert!(read_columns(FILE[..length].to_vec()).is_err());
         }
-        for at in 0..file.len() {
+        for at in 0..FILE.len() {
             for bit in 0..8 {
-                let mut wrong = file.to_vec();
+                let mut wrong = FILE.to_vec();
                 wrong[at] ^= 1 << bit;
-                let _ = read_columns(&wrong);
+                let _ = read_columns(wrong);
             }
         }
     }

@@ -27,7 +27,7 @@ fn a_long_column_is_cut_into_pages_and_a_file_into_parts() {
     let once = table.to_bytes().unwrap();
     // Four bytes per value, five per row for levels, and a small overhead for four pages and the footer.
     assert!((4_000_000..4_000_000 + 5 * 1000 + 500).contains(&once.len()), "{}", once.len());
-    let mut writer = TableWriter::new(Vec::new()).unwrap();
+    let mut writer = TableWriter::new(Vec::new());
     writer.append(&table).unwrap();
     writer.append(&table).unwrap();
     let twice = writer.finish().unwrap();
@@ -45,7 +45,7 @@ fn what_is_no_table_is_refused() {
     assert_eq!(odd, "column \"b\": 4 values cannot be cut into lists of [3]");
     assert!(message(table().list("b", &[], Values::F32(vec![0.0; 2]))).contains("lists of []"));
     assert!(message(table().lists("b", vec![1, 2], Values::F32(vec![0.0; 2]))).contains("[1, 2]"));
-    let mut writer = TableWriter::new(Vec::new()).unwrap();
+    let mut writer = TableWriter::new(Vec::new());
     writer.append(&table()).unwrap();
     let other = writer.append(&Table::new().column("b", Values::I64(vec![1])).unwrap()).unwrap_err().to_string();
     assert_eq!(other, "the next part has the columns b where the file has a");

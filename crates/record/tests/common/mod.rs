@@ -50,6 +50,7 @@ pub fn sample(time_s: f64, images: bool) -> Sample {
             torque_newton_m: Vec3::new(time_s, 2.0, 3.0),
             camera: image.clone(),
             tactile: image,
+            warnings: vec!["a warning".to_owned()],
         }
     };
     let bodies = vec![Pose::from_translation(Vec3::new(0.0, 0.0, 2.0 * time_s))];

@@ -3,7 +3,7 @@
 use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
 use dermis::gpu::array::Arrays;
 use dermis::gpu::{Gpu, GpuError, GpuObject};
-use dermis::sensor::{SkinKind, presets};
+use dermis::sensor::{SensorSpec, SkinKind, presets};
 use dermis::skin::Object;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,7 +52,8 @@ fn seconds(gpu: &Arc<Gpu>, mut work: impl FnMut() -> Result<(), GpuError>) -> Re
 pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     let mut numbers = BTreeMap::new();
     let bad = |error: &dyn std::fmt::Display| GpuError::BadInput { reason: error.to_string() };
-    let spec = presets::find("uji-foam-14x6").map_err(|error| bad(&error))?;
+    let preset = presets::find("uji-foam-14x6").map_err(|error| bad(&error))?;
+    let spec = SensorSpec { contact_points: Some(1), ..preset };
     let foam = spec.build(None).map_err(|error| bad(&error))?;
     let pad = spec.with_skin(SkinKind::Hydroelastic).and_then(|spec| spec.build(None)).map_err(|error| bad(&error))?;
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: RADIUS }, EDGE).map_err(|error| bad(&error))?;

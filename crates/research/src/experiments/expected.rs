@@ -17,6 +17,8 @@ pub struct Expectation {
     pub min: Option<f64>,
     /// Upper bound.
     pub max: Option<f64>,
+    /// The reason why there is only one bound.
+    pub one_sided: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -47,6 +49,7 @@ pub(super) fn judge(name: &str, text: &str, metrics: &BTreeMap<String, f64>) -> 
                 paper: None,
                 min: None,
                 max: None,
+                one_sided: None,
             };
             return vec![Verdict { expectation, ours: None, passed: false }];
         }

@@ -6,7 +6,7 @@ use super::kappassov_reference::{
 use super::setting::median;
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{LineStyle, PALETTE, Plot, Series};
-use dermis::sensor::calibration::SensorFit;
+use dermis::sensor::calibration::{Estimate, SensorFit};
 use dermis::sensor::characterise::Bench;
 use dermis::sensor::{Sensor, SensorSpec};
 use dermis::skin::Object;
@@ -21,7 +21,6 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     let text = spec.to_toml();
     let again = SensorSpec::parse("fitted.toml", &text)?;
     let model = again.build(None)?;
-    findings.metric("fitted_sensor_loads", 1.0);
     findings.files.add("fitted.toml", text);
     findings.files.add("bench-presses.csv", bench.presses_csv());
     findings.files.add("bench-creep.csv", bench.creep_csv());
@@ -37,20 +36,25 @@ fn parameters(findings: &mut Findings, fit: &SensorFit, truth: &Truth) {
     let errors = |found: &[f64], truth: &[f64]| -> Vec<f64> {
         found.iter().zip(truth).map(|(a, b)| (a / b - 1.0).abs()).collect()
     };
-    let gains = errors(&fit.gains(), &truth.gains);
-    let thresholds = errors(&fit.thresholds_newton(), &truth.thresholds_newton);
+    let gains = errors(&fit.taxels.gains(), &truth.gains);
+    let thresholds = errors(&fit.taxels.thresholds_newton(), &truth.thresholds_newton);
     let top = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
     findings.metric("gain_median_relative_error", median(gains.clone()));
     findings.metric("gain_worst_relative_error", top(&gains));
     findings.metric("threshold_median_relative_error", median(thresholds.clone()));
     findings.metric("threshold_worst_relative_error", top(&thresholds));
-    let term = fit.creep.terms[0];
+    let nothing = Estimate { value: f64::NAN, ci95: f64::NAN };
+    let (amplitude, time_s) = fit.creep.as_ref().map_or((nothing, nothing), |creep| {
+        let term = creep.terms[0];
+        (term.amplitude, term.time_s)
+    });
+    let sigma_taxels = fit.spread.map_or(nothing, |spread| spread.sigma_taxels);
     let newton_per_count = 0.42e-3;
     for (name, value, ci95, truth) in [
-        ("sigma_taxels", fit.spread.sigma_taxels.value, fit.spread.sigma_taxels.ci95, truth.sigma_taxels),
+        ("sigma_taxels", sigma_taxels.value, sigma_taxels.ci95, truth.sigma_taxels),
         ("hysteresis", fit.hysteresis.value, fit.hysteresis.ci95, truth.hysteresis),
-        ("creep_amplitude", term.amplitude.value, term.amplitude.ci95, truth.creep.0),
-        ("creep_time_s", term.time_s.value, term.time_s.ci95, truth.creep.1),
+        ("creep_amplitude", amplitude.value, amplitude.ci95, truth.creep.0),
+        ("creep_time_s", time_s.value, time_s.ci95, truth.creep.1),
         (
             "noise_newton",
             fit.noise_counts.value * newton_per_count,
@@ -120,19 +124,12 @@ fn images(
 }
 
 fn figures(findings: &mut Findings, bench: &Bench, fit: &SensorFit) {
-    let newton_per_count = 0.42e-3;
     let mut responses =
         Plot::new().title("Raw output against force (Fig. 5)").x_label("Force (N)").y_label("Raw output (counts)");
     for (taxel, colour) in [0, 20, 39].into_iter().zip(PALETTE) {
         let up = bench.presses.iter().filter(|row| row.taxel == taxel && row.press == 0 && row.force_newton > 0.0);
         let points: Vec<(f64, f64)> = up.map(|row| (row.force_newton, f64::from(row.raw[taxel]))).collect();
-        let line = &fit.taxels.taxels[taxel];
-        let curve = fit.taxels.curve_stage(newton_per_count, 4.0);
-        let max = fit.taxels.saturation_counts.unwrap_or(4095.0);
-        let fitted = (0..=120).map(|i| f64::from(i) * 0.028).map(|force| {
-            let u = line.gain_counts_per_newton.value * (force - line.threshold_newton.value) * newton_per_count;
-            (force, (curve.at(u) / newton_per_count).min(max))
-        });
+        let fitted = (0..=120).map(|i| f64::from(i) * 0.028).map(|force| (force, fit.direct.counts(taxel, force)));
         responses = responses
             .series(Series::scatter(format!("tactel {taxel}, loading and unloading"), points).colour(colour))
             .series(
@@ -143,7 +140,7 @@ fn figures(findings: &mut Findings, bench: &Bench, fit: &SensorFit) {
     let record = bench.creep.iter().filter(|row| row.taxel == 39).step_by(10);
     let points: Vec<(f64, f64)> = record
         .filter_map(|row| {
-            fit.taxels.force_newton(39, f64::from(row.raw)).map(|force| (row.time_s, force / row.force_newton))
+            fit.direct.force_newton(39, f64::from(row.raw)).map(|force| (row.time_s, force / row.force_newton))
         })
         .collect();
     let creep = Plot::new()
@@ -151,7 +148,10 @@ fn figures(findings: &mut Findings, bench: &Bench, fit: &SensorFit) {
         .x_label("Time (s)")
         .y_label("Reading over force")
         .series(Series::scatter("bench", points))
-        .series(Series::line("fitted", (0..=150).map(|i| (f64::from(i) * 0.1, fit.creep.at(f64::from(i) * 0.1)))));
+        .series(Series::line(
+            "fitted",
+            fit.creep.iter().flat_map(|creep| (0..=150).map(|i| (f64::from(i) * 0.1, creep.at(f64::from(i) * 0.1)))),
+        ));
     findings.files.add_image("creep.png", &creep.render());
     let k = fit.stiffness.through_zero_newton_per_m.value;
     let depths: Vec<(f64, f64)> =

@@ -36,7 +36,7 @@ const MOVE_S: f64 = 20.0;
 fn palm_array() -> Result<Sensor, ExperimentError> {
     let mut spec = SensorSpec {
         name: "palm".into(),
-        contact_points: 4,
+        contact_points: Some(4),
         skin: springs(60.0, 0.3, FrictionSpec::None),
         ..presets::find("wts0614")?
     };
@@ -192,7 +192,6 @@ fn judge(findings: &mut Findings, kept: &[ControlSample], wanted_newton: f64) {
     };
     let max = |of: &dyn Fn(&ControlSample) -> f64| kept.iter().map(of).fold(0.0, f64::max);
     let force_off = |k: &ControlSample| (k.force_newton / wanted_newton - 1.0).abs() * 100.0;
-    findings.metric("followed_s", kept.last().map_or(0.0, |k| k.time_s));
     findings.metric("direction_error_deg_rms", rms(&|k| k.direction_deg));
     findings.metric("direction_error_deg_max", max(&|k| k.direction_deg));
     findings.metric("turn_error_deg_rms", rms(&|k| k.rotation_deg));

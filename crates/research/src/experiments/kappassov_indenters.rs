@@ -45,7 +45,6 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         all.extend(of_shape);
         report_progress(progress, 0.5 + 0.5 * (done + 1) as f64 / shapes.len() as f64)?;
     }
-    findings.metric("images", all.len() as f64);
     findings.metric("worst_image_difference", all.iter().copied().fold(0.0, f64::max));
     findings.metric("median_image_difference", median(all));
     findings.files.add("image-differences.csv", table);
@@ -58,7 +57,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
 
 /// Direction (eq. 3) of an 18 × 3 mm bar on the preset at 0…175°; the threshold is added back to loaded tactels.
 fn edge(findings: &mut Findings) -> Result<(), ExperimentError> {
-    let sensor = SensorSpec { contact_points: 5, ..presets::find("wts0614")? }.build(None)?;
+    let sensor = SensorSpec { contact_points: Some(5), ..presets::find("wts0614")? }.build(None)?;
     let threshold_newton = 0.2;
     let bar = Object::new(cuboid(Vec3::new(18e-3, 3e-3, 10e-3))?);
     let places: Vec<Vec2> = sensor.taxels().centers().iter().map(|p| Vec2::new(p.x, p.y)).collect();

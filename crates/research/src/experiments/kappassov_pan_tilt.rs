@@ -51,7 +51,7 @@ const STARTS: [(f64, f64); 14] = [
 
 /// A DigiTacts array with its own noise seed.
 fn array(name: &str, seed: u64) -> Result<Sensor, ExperimentError> {
-    let mut spec = SensorSpec { name: name.into(), contact_points: 3, ..presets::find("digitacts-6x4")? };
+    let mut spec = SensorSpec { name: name.into(), contact_points: Some(3), ..presets::find("digitacts-6x4")? };
     spec.response.noise = spec.response.noise.map(|noise| Noise { seed, ..noise });
     Ok(spec.build(None)?)
 }
@@ -260,7 +260,6 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         findings.metric(format!("{key}_converged_s_median"), median(times));
         plots.push([plot.render(), in_space.render()]);
     }
-    findings.metric("starts", STARTS.len() as f64);
     findings.metric("final_error_deg", worst_final);
     let rows = (0..2).flat_map(|row| plots.iter().map(move |column| &column[row]));
     let curves = rows.fold(FigurePage::new(2), |sheet, plot| sheet.image(plot.clone(), ""));

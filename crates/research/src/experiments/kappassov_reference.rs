@@ -4,7 +4,7 @@ use super::ExperimentError;
 use dermis::geometry::quantity::{Force, Stiffness, Time};
 use dermis::geometry::shapes::{cuboid, cylinder, prism, sphere, torus};
 use dermis::geometry::{Pose, Quat, Random, TriMesh, Vec3};
-use dermis::sensor::calibration::{FitError, SensorFit, fit_sensor};
+use dermis::sensor::calibration::{FitError, SensorFit, TaxelLoads, fit_sensor};
 use dermis::sensor::characterise::{Bench, BenchError, Protocol, characterise};
 use dermis::sensor::response::{Creep, Curve, Gain, Hysteresis, Noise, PerTaxel, Saturation, Threshold, ThresholdKind};
 use dermis::sensor::{Aim, Goal, Response, ResponseSpec, Sensor, SensorSpec, SkinSpec, Spread, presets, press};
@@ -42,7 +42,7 @@ pub struct Truth {
 /// The nominal sensor: the preset with several contact points per tactel and the stiffness that the paper measured.
 pub fn nominal() -> Result<SensorSpec, ExperimentError> {
     let mut spec = presets::find("wts0614")?;
-    spec.contact_points = POINTS;
+    spec.contact_points = Some(POINTS);
     set_stiffness(&mut spec, SITES * 2000.0);
     Ok(spec)
 }
@@ -131,6 +131,7 @@ fn nearest_sigma(rows: &[Vec<f64>]) -> f64 {
 /// The bench protocol: presses beyond saturation, so that neighbours respond as well.
 pub fn protocol() -> Protocol {
     Protocol {
+        indenter_m: 1e-3,
         depths_m: (1..=12).map(|i| f64::from(i) * 0.15e-3).collect(),
         presses: 3,
         rest_s: 6.0,
@@ -152,8 +153,10 @@ pub fn fitted(
         row.force_newton += BENCH_FORCE_NOISE * random.normal();
         row.depth_m += BENCH_DEPTH_NOISE * random.normal();
     }
-    let fit = fit_sensor(&bench, sensor.taxels(), counts(), 5)?;
     let mut spec = nominal()?;
+    let unfitted = spec.build(None)?;
+    let known = ResponseSpec::from(*unfitted.response());
+    let fit = fit_sensor(&TaxelLoads::new(&unfitted, &bench, protocol().indenter_m)?, &known, 5)?;
     spec.name = "fitted".into();
     spec.description =
         "fitted to bench data: gain and threshold of every tactel, spread, curve, hysteresis, creep".into();

@@ -6,7 +6,7 @@ use dermis::draw::{Camera, FigurePage, Material, PALETTE, Scene};
 use dermis::geometry::shapes::{self, Fingertip};
 use dermis::geometry::{Pose, Quat, TriMesh, Vec3};
 use dermis::image;
-use dermis::sensor::{Sensor, presets};
+use dermis::sensor::{Sensor, SensorSpec, presets};
 use dermis::world::{Body, BodyId, SensorId, World};
 
 const STEP_S: f64 = 1e-4;
@@ -67,7 +67,8 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
     for digit in &digits {
         let body = Body::fixed(digit.name, digit.pose()).with_visual_mesh(shapes::finger(&digit.size, 1e-3)?);
         let body = add(&mut world, body)?;
-        sensors.push(world.mount(presets::find(digit.preset)?.build(None)?, body, Pose::IDENTITY));
+        let spec = SensorSpec { contact_points: Some(1), ..presets::find(digit.preset)? };
+        sensors.push(world.mount(spec.build(None)?, body, Pose::IDENTITY));
     }
     let cylinder = shapes::cylinder(RADIUS, LENGTH, 5e-4)?;
     let cylinder = add(&mut world, free_body("cylinder", cylinder, MASS_KG, Pose::IDENTITY)?)?;
@@ -96,7 +97,7 @@ pub(super) fn run(_: &Options, progress: Progress<'_>) -> Result<Findings, Exper
         findings.metric(format!("sum_n_{}", digit.name), reading.sum_newton);
         findings.metric(format!("lit_{}", digit.name), reading.active() as f64);
         findings.metric(format!("taxels_{}", digit.name), reading.values_newton.len() as f64);
-        findings.metric(format!("lit_where_touched_{}", digit.name), agreement(&world, id, cylinder));
+        findings.metric(format!("active_where_touched_{}", digit.name), agreement(&world, id, cylinder));
     }
     findings.files.add_image("finger.png", &figure(&world, &digits, &sensors, cylinder)?);
     findings.note("The pads are our own meshes (taxels are mesh vertices). Both are pressed 1.2 mm onto a 20 g cylinder of 18 mm diameter and carry it by friction alone.");

@@ -62,11 +62,12 @@ impl Presses {
         let sensor = plain(preset, &background, None)?;
         let labels: Vec<Label> = presses.iter().map(|press| press.label).collect();
         let ball = Object::new(sphere(BALL_M, 0.04e-3)?);
+        let labels: Vec<(Label, Option<f64>)> = labels.into_iter().map(|label| (label, None)).collect();
         let reliefs = ball_reliefs(&sensor, &ball, BALL_M, &labels)?;
         let presses = presses
             .into_iter()
             .zip(reliefs)
-            .map(|(press, relief)| BallPress { image: press.image, relief, label: press.label })
+            .map(|(press, pressed)| BallPress { image: press.image, relief: pressed.relief, label: press.label })
             .collect();
         Ok(Self { preset, prefix, background, kept_as: BackgroundSpec::File(file), presses })
     }

@@ -41,7 +41,8 @@ pub fn springs(stiffness: f64, damping: f64, friction: FrictionSpec) -> SkinSpec
 
 /// The paper's array of 14 × 6 texels with another skin.
 pub fn array(name: &str, skin: SkinSpec) -> Result<Sensor, ExperimentError> {
-    Ok(SensorSpec { name: name.into(), skin, ..presets::find("uji-foam-14x6")? }.build(None)?)
+    Ok(SensorSpec { name: name.into(), contact_points: Some(1), skin, ..presets::find("uji-foam-14x6")? }
+        .build(None)?)
 }
 
 /// The foam of section 3.4 (k = 58.5 N/m, c = 1 % of it) with stiffer bristles.

@@ -82,7 +82,7 @@ pub(super) fn as_springs(layer: &SensorSpec) -> Result<SensorSpec, ExperimentErr
         springs.max_penetration = of.thickness;
         springs.friction = dermis::sensor::FrictionSpec::None;
     }
-    spec.contact_points = 8;
+    spec.contact_points = Some(8);
     Ok(spec)
 }
 
@@ -105,8 +105,8 @@ fn layer_row(sheet: FigurePage, name: &str, pressed: &Pressed, pressure_kpa: &[f
         // The central 20 mm of the array.
         let from = (ROWS - COLS) / 2;
         let part = &values[from * COLS..(from + COLS) * COLS];
-        let extent = COLS as f64 * CELL_M * 1e3;
-        HeatMap::new(COLS, COLS, part).unit(unit).extent_mm(extent, extent).cell_px(6).render()
+        let half = COLS as f64 * CELL_M * 0.5e3;
+        HeatMap::new(COLS, COLS, part).unit(unit).extent_mm((-half, half), (-half, half)).cell_px(6).render()
     };
     let down = |field: &Option<dermis::skin::SurfaceField>, scale: f64| -> Vec<f64> {
         field.as_ref().map_or_else(Vec::new, |field| field.values.iter().map(|value| -value.z * scale).collect())

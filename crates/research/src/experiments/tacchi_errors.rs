@@ -11,7 +11,8 @@ const RADIUS: f64 = 4e-3;
 const DEPTH: f64 = 1e-3;
 
 pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings, ExperimentError> {
-    let mut findings = Findings::default();
+    let partial = (!options.full).then(|| "a quarter of the paper's gel, and cells of 0.5 mm for 0.4 mm".to_owned());
+    let mut findings = Findings { partial, ..Findings::default() };
     let ball = Object::new(sphere(RADIUS, 0.25e-3)?);
     let pose = |depth: f64| Pose::from_translation(Vec3::Z * (RADIUS - depth));
     // The paper's gel, or a quarter of it with the same particle spacing and grid.

@@ -93,7 +93,6 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     let (made, kept) = (made.into_inner(), kept.into_inner());
     findings.metric("images", (made + kept) as f64);
     findings.metric("images_made", made as f64);
-    findings.metric("missing_images", wanted as f64 - (made + kept) as f64);
     findings.metric("wall_s", seconds);
     let deepest_error_m = shots.iter().map(|shot| shot.deepest_error_m).fold(0.0, f64::max);
     let radius_error_px = shots.iter().filter_map(|shot| shot.radius_error_px).fold(0.0, f64::max);
@@ -105,6 +104,8 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
     findings.metric("least_difference_255", min_difference(&shots));
     findings.note(format!("{made} images made and {kept} found in {seconds:.1} s, skin {skin:?}."));
     findings.files.add_image("indenters.png", &indenter_sheet(&shots));
+    let all = indenters::NAMES.len() * 9 * 11;
+    findings.partial = (made + kept < all).then(|| format!("{} of {all} images", made + kept));
     if options.full {
         findings.files.add_image("depths.png", &depth_sheet(&shots));
         findings.files.add_image("places.png", &place_sheet(&shots));

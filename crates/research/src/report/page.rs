@@ -75,7 +75,8 @@ fn claim_row(page: &mut String, report: &Report, number: usize, claim: &Claim) {
     let beside = claim.beside.as_ref().map_or(String::new(), |beside| format!("<p class=\"sub\">{}</p>", text(beside)));
     let _ = write!(
         page,
-        "<tr id=\"claim-{number}\"><td>{}<p class=\"sub\">{}</p>{beside}</td><td>{}</td><td>",
+        "<tr id=\"claim-{number}\"><td>{}<p class=\"sub\">{}</p>{beside}</td><td data-label=\"Paper\">{}</td>\
+         <td data-label=\"Ours\">",
         text(&claim.says),
         text(&claim.place),
         text(&claim.number)
@@ -182,7 +183,8 @@ fn verdict_table(page: &mut String, findings: &Shown) {
         let standing = if verdict.passed { Standing::Holds } else { Standing::Fails };
         let _ = writeln!(
             page,
-            "<tr><td>{}</td><td>{}</td><td><b>{}</b></td><td>{}</td><td>{}</td></tr>",
+            "<tr><td>{}</td><td data-label=\"Paper\">{}</td><td data-label=\"Ours\"><b>{}</b></td>\
+             <td data-label=\"Passes when\">{}</td><td>{}</td></tr>",
             text(&verdict.expectation.what),
             verdict.expectation.paper.as_deref().map_or("".into(), text),
             value(verdict),
@@ -253,6 +255,26 @@ mod tests {
             [(9.8, "9.8"), (9.7999, "9.7999"), (0.0, "0"), (21.0, "21"), (1e-6, "1.00e-6"), (0.0457, "0.0457")]
         {
             assert_eq!(figures(value), expected);
+        }
+    }
+
+    /// Below 45rem the header of a table is hidden and its rows are stacked, so every number needs its own label.
+    #[test]
+    fn tables_are_readable_on_a_narrow_screen() {
+        assert!(STYLE.contains("@media (max-width: 45rem)") && STYLE.contains("content: attr(data-label)"));
+        let expectation = crate::experiments::Expectation {
+            metric: "m".into(),
+            what: "force (N)".into(),
+            paper: Some("9.8".into()),
+            min: Some(9.0),
+            max: None,
+            one_sided: None,
+        };
+        let verdicts = vec![Verdict { expectation, ours: Some(9.7), passed: true }];
+        let mut page = String::new();
+        verdict_table(&mut page, &Shown { verdicts, notes: Vec::new(), figures: Vec::new() });
+        for cell in ["Paper\">9.8", "Ours\"><b>9.7</b>", "Passes when\">at least 9"] {
+            assert!(page.contains(&format!("<td data-label=\"{cell}</td>")), "{cell} in {page}");
         }
     }
 }

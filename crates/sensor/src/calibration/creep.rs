@@ -2,6 +2,7 @@
 
 use super::least_squares::{search, solve, student_975};
 use super::{Estimate, FitError, check_points};
+use crate::characterise::CreepRow;
 
 /// Relaxation y = y₀ (1 + Σ a (1 − e^(−t/τ))) after a load is applied at t = 0.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -37,9 +38,12 @@ const REMEDY: &str = "hold the load several times as long as it creeps, and read
 /// Maximum number of points in the fit; neighbours are averaged beyond it.
 const ENOUGH: usize = 240;
 
-/// Least-squares fit of one or two relaxation terms to points (s, reading). For given time constants the model is
-/// linear, so only the time constants are searched.
-pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<CreepFit, FitError> {
+/// Readings are steady if a creep ten times slower than the record would have at most this amplitude.
+const STEADY: f64 = 0.02;
+
+/// Least-squares fit of one or two relaxation terms to points (s, reading); `None` for steady readings. For given time
+/// constants the model is linear, so only the time constants are searched.
+pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<Option<CreepFit>, FitError> {
     let terms = terms.clamp(1, 2);
     check_points("a relaxation", points, 4 + 3 * terms)?;
     let span = points.iter().map(|p| p.0).fold(0.0, f64::max);
@@ -47,12 +51,36 @@ pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<CreepFit, FitErr
     if first >= span {
         return Err(FitError::NoSpread { what: "time" });
     }
+    let (low, high) = points.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), p| (a.min(p.1), b.max(p.1)));
+    if high - low <= 1e-9 * high.abs() {
+        return Ok(None);
+    }
     let merged = merge(points);
+    match search_creep(&merged, terms, first, span) {
+        Err(FitError::Undetermined { .. }) if is_steady(&merged, span) => Ok(None),
+        found => found.map(|fit| Some(CreepFit { points: points.len(), ..fit })),
+    }
+}
+
+/// The regressors of y₀ and y₀a … for given time constants (s).
+fn regressors(points: &[(f64, f64)], times: &[f64]) -> Vec<Vec<f64>> {
+    let row = |t: f64| std::iter::once(1.0).chain(times.iter().map(move |tau| -(-t / tau).exp_m1())).collect();
+    points.iter().map(|p| row(p.0)).collect()
+}
+
+/// True if a creep ten times slower than the record would have a small amplitude.
+fn is_steady(merged: &[(f64, f64)], span: f64) -> bool {
     let targets: Vec<f64> = merged.iter().map(|p| p.1).collect();
-    let rows = |times: &[f64]| -> Vec<Vec<f64>> {
-        let row = |t: f64| std::iter::once(1.0).chain(times.iter().map(move |tau| -(-t / tau).exp_m1())).collect();
-        merged.iter().map(|p| row(p.0)).collect()
-    };
+    solve(&regressors(merged, &[10.0 * span]), &targets).is_some_and(|slow| {
+        let freedom = merged.len() - 2;
+        let ci95 = student_975(freedom) * (slow.squares / freedom as f64 * slow.inverse[(1, 1)]).sqrt();
+        slow.coefficients[1].abs() + ci95 < STEADY * slow.coefficients[0].abs()
+    })
+}
+
+fn search_creep(merged: &[(f64, f64)], terms: usize, first: f64, span: f64) -> Result<CreepFit, FitError> {
+    let targets: Vec<f64> = merged.iter().map(|p| p.1).collect();
+    let rows = |times: &[f64]| regressors(merged, times);
     let cost = |times: &[f64]| solve(&rows(times), &targets).map_or(f64::INFINITY, |s| s.squares);
     let (low, high) = ((0.5 * first).ln(), (3.0 * span).ln());
     let times = if terms == 1 {
@@ -79,7 +107,7 @@ pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<CreepFit, FitErr
         .collect();
     let full = solve(&jacobian, &targets).ok_or_else(|| undetermined("amplitude", 0.0, f64::INFINITY))?;
     let freedom = merged.len() - 1 - 2 * terms;
-    let half = |i: usize| student_975(freedom) * (linear.squares / freedom as f64 * full.inverse[i][i]).sqrt();
+    let half = |i: usize| student_975(freedom) * (linear.squares / freedom as f64 * full.inverse[(i, i)]).sqrt();
     let fit = CreepFit {
         at_once: Estimate { value: at_once, ci95: half(0) },
         terms: (0..terms)
@@ -89,7 +117,7 @@ pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<CreepFit, FitErr
             })
             .collect(),
         rms: (linear.squares / merged.len() as f64).sqrt(),
-        points: points.len(),
+        points: merged.len(),
     };
     for term in &fit.terms {
         for (name, estimate) in [("amplitude", term.amplitude), ("time", term.time_s)] {
@@ -99,6 +127,32 @@ pub fn fit_creep(points: &[(f64, f64)], terms: usize) -> Result<CreepFit, FitErr
         }
     }
     Ok(fit)
+}
+
+/// Fits creep to recordings of a sensor: counts are converted to loads by the inverse of its gain, threshold and curve,
+/// divided by the force of the indenter, and averaged over the recordings. `None` for steady readings.
+pub fn fit_creep_record(
+    rows: &[CreepRow],
+    terms: usize,
+    load_newton: impl Fn(usize, f64) -> Option<f64>,
+) -> Result<Option<CreepFit>, FitError> {
+    let mut sums: Vec<(f64, f64, u32)> = Vec::new();
+    let mut place = 0;
+    for (i, row) in rows.iter().enumerate() {
+        let new = i == 0 || rows[i - 1].taxel != row.taxel || rows[i - 1].time_s >= row.time_s;
+        place = if new { 0 } else { place + 1 };
+        if let Some(load) = load_newton(row.taxel, f64::from(row.raw)) {
+            if sums.len() <= place {
+                sums.resize(place + 1, (row.time_s, 0.0, 0));
+            }
+            sums[place].0 = row.time_s;
+            sums[place].1 += load / row.force_newton;
+            sums[place].2 += 1;
+        }
+    }
+    let points: Vec<(f64, f64)> =
+        sums.iter().filter(|s| s.2 > 0).map(|&(time, sum, count)| (time, sum / f64::from(count))).collect();
+    fit_creep(&points, terms)
 }
 
 /// Averages neighbours so that at most [`ENOUGH`] points remain.
@@ -126,11 +180,11 @@ mod tests {
     /// Clean data reproduce the true values; intervals of noisy data contain them about 95 times in 100.
     #[test]
     fn one_relaxation_is_recovered() {
-        let fit = fit_creep(&data(10.0, 0.0, 0), 1).unwrap();
+        let fit = fit_creep(&data(10.0, 0.0, 0), 1).unwrap().unwrap();
         assert!((fit.terms[0].amplitude.value - 0.12).abs() < 1e-4 && (fit.terms[0].time_s.value - 1.5).abs() < 2e-3);
         let held = (0..200)
             .filter(|&seed| {
-                let time = fit_creep(&data(10.0, 0.01, seed), 1).unwrap().terms[0].time_s;
+                let time = fit_creep(&data(10.0, 0.01, seed), 1).unwrap().unwrap().terms[0].time_s;
                 (time.value - 1.5).abs() <= time.ci95
             })
             .count();
@@ -143,17 +197,28 @@ mod tests {
             .map(|i| f64::from(i) * 0.05)
             .map(|t| (t, 1.0 + 0.1 * (1.0 - (-t / 0.5f64).exp()) + 0.06 * (1.0 - (-t / 9.0f64).exp())))
             .collect();
-        let fit = fit_creep(&points, 2).unwrap();
+        let fit = fit_creep(&points, 2).unwrap().unwrap();
         for (term, (a, tau)) in fit.terms.iter().zip([(0.1, 0.5), (0.06, 9.0)]) {
             assert!((term.amplitude.value / a - 1.0).abs() < 0.03, "{:?}", fit.terms);
             assert!((term.time_s.value / tau - 1.0).abs() < 0.03, "{:?}", fit.terms);
         }
     }
 
+    /// Constant readings, also with rounding errors or noise, have no creep.
+    #[test]
+    fn steady_readings_have_no_creep() {
+        let mut random = Random::new(2);
+        for noise in [0.0, 1e-15, 1e-3] {
+            let steady: Vec<(f64, f64)> =
+                (1..=1000).map(|i| (f64::from(i) * 0.01, 2.0 * (1.0 + noise * random.normal()))).collect();
+            assert_eq!(fit_creep(&steady, 1).unwrap(), None, "{noise}");
+        }
+    }
+
     #[test]
     fn what_says_nothing_of_creep_is_refused() {
         assert!(matches!(fit_creep(&data(10.0, 0.0, 0)[..3], 1), Err(FitError::TooFew { .. })));
-        assert!(matches!(fit_creep(&data(0.01, 0.01, 0), 1), Err(FitError::Undetermined { .. })), "too short");
+        assert!(matches!(fit_creep(&data(0.01, 0.02, 0), 1), Err(FitError::Undetermined { .. })), "too short");
         assert!(matches!(fit_creep(&[(1.0, 2.0); 20], 1), Err(FitError::NoSpread { .. })));
         let mut bad = data(10.0, 0.0, 0);
         bad[7].1 = f64::NAN;

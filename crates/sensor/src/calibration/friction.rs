@@ -76,11 +76,11 @@ pub fn fit_friction(points: &[(f64, f64)], normal_newton: f64) -> Result<Frictio
     let fit = FrictionFit {
         mu_static: Estimate {
             value: (coulomb + bump) / normal_newton,
-            ci95: half(c[0][0] + c[1][1] + 2.0 * c[0][1]) / normal_newton,
+            ci95: half(c[(0, 0)] + c[(1, 1)] + 2.0 * c[(0, 1)]) / normal_newton,
         },
-        mu_dynamic: Estimate { value: coulomb / normal_newton, ci95: half(c[0][0]) / normal_newton },
-        stribeck_m_per_s: Estimate { value: stribeck, ci95: half(c[3][3]) },
-        viscous_newton_s_per_m: Estimate { value: viscous, ci95: half(c[2][2]) },
+        mu_dynamic: Estimate { value: coulomb / normal_newton, ci95: half(c[(0, 0)]) / normal_newton },
+        stribeck_m_per_s: Estimate { value: stribeck, ci95: half(c[(3, 3)]) },
+        viscous_newton_s_per_m: Estimate { value: viscous, ci95: half(c[(2, 2)]) },
         rms_newton: (linear.squares / folded.len() as f64).sqrt(),
         points: folded.len(),
     };

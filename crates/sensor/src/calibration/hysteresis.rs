@@ -27,7 +27,7 @@ pub fn fit_hysteresis(loops: &[(f64, f64, f64)]) -> Result<HysteresisFit, FitErr
     let targets: Vec<f64> = widths.iter().map(|(_, width)| *width).collect();
     let line = solve(&rows, &targets).ok_or(FitError::NoSpread { what: "load" })?;
     let freedom = widths.len() - 1;
-    let ci95 = student_975(freedom) * (line.squares / freedom as f64 * line.inverse[0][0]).sqrt();
+    let ci95 = student_975(freedom) * (line.squares / freedom as f64 * line.inverse[(0, 0)]).sqrt();
     let fraction = Estimate { value: line.coefficients[0], ci95 };
     if fraction.value < -ci95 || !ci95.is_finite() {
         return Err(FitError::Undetermined {

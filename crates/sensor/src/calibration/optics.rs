@@ -16,7 +16,7 @@ mod samples;
 mod scale;
 
 pub use align::align;
-pub use ball::{Label, ball_reliefs};
+pub use ball::{BallRelief, Label, ball_reliefs};
 pub use calibrated::{CalibratedFit, MAX_PLACE_DEGREE, fit_calibrated};
 pub use dent::Dent;
 pub use lamps::fit_phong;

@@ -1,234 +1,136 @@
 //! Fits the complete response of a sensor to bench data.
 
+use super::curve_shape::CurveShape;
 use super::least_squares::{search, student_975};
 use super::{
-    CreepFit, Estimate, FitError, SpreadFit, SpreadPoint, StiffnessFit, TaxelsFit, fit_creep, fit_noise, fit_spread,
-    fit_stiffness, fit_taxels,
+    CreepFit, Estimate, FitError, Residual, SpreadFit, SpreadPoint, StiffnessFit, TaxelLoads, TaxelsFit,
+    fit_creep_record, fit_noise, fit_spread, fit_stiffness, fit_taxels,
 };
 use crate::characterise::Bench;
-use crate::response::{Creep, Gain, Hysteresis, Noise, PerTaxel, Response, Saturation, Threshold, ThresholdKind};
-use crate::{ResponseSpec, Spread, Taxels};
+use crate::response::{Creep, Hysteresis, Noise};
+use crate::{ResponseSpec, Spread};
 use dermis_geometry::quantity::{Force, Time};
 
 /// The fitted response of a sensor.
 ///
 /// The order matters: hysteresis and creep change the load of a taxel, so the lines of the taxels are fitted against
-/// the load after both, and both need linearised readings. Three iterations converge. The neighbours come last: a
-/// reading divided by the reading of a direct press is independent of gain, threshold and curve.
+/// the load after both, and both need linearised readings. Three iterations converge. The neighbours come next: a
+/// reading divided by the reading of a direct press is independent of gain, threshold and curve. The lines are then
+/// fitted again to the loads after the spread.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct SensorFit {
     /// Gain, threshold, curve and saturation.
     pub taxels: TaxelsFit,
     /// η: width of the hysteresis loop as a fraction of the load.
     pub hysteresis: Estimate,
-    /// Creep.
-    pub creep: CreepFit,
-    /// Point spread.
-    pub spread: SpreadFit,
+    /// Creep, unless the readings are steady or do not determine it.
+    pub creep: Option<CreepFit>,
+    /// Point spread, unless the neighbours read only what the skin passes on to them.
+    pub spread: Option<SpreadFit>,
     /// Noise (counts).
     pub noise_counts: Estimate,
     /// Force of the indenter as a function of depth.
     pub stiffness: StiffnessFit,
+    /// Residual of the fitted response.
+    pub residual: Residual,
     /// Number of rows of presses used in the fit.
     pub rows: usize,
-    counts: Response,
-    weights_on_itself: Vec<f64>,
-    top_newton: f64,
+    #[serde(skip)]
+    kept: ResponseSpec,
+    /// Gain, threshold, curve and saturation with respect to the load before the spread.
+    #[serde(skip)]
+    pub direct: TaxelsFit,
 }
 
 const ROUNDS: usize = 3;
 
-/// Fits all stages to bench data. `counts` is the sensor's nominal conversion, `kernel` the size of the spread's
-/// kernel.
-pub fn fit_sensor(bench: &Bench, taxels: &Taxels, counts: Response, kernel: usize) -> Result<SensorFit, FitError> {
-    let n = taxels.len();
-    check_rows(bench, taxels)?;
-    let full_scale = full_scale(counts);
+/// Fits all stages to bench data. Stages of `known` that cannot be fitted are kept: ageing, faults, sampling, delay.
+/// `kernel` is the size of the spread's kernel.
+pub fn fit_sensor(loads: &TaxelLoads<'_>, known: &ResponseSpec, kernel: usize) -> Result<SensorFit, FitError> {
+    let bench = loads.bench;
     let stiffness = fit_stiffness(&bench.force_against_depth())?;
+    if bench.creep.is_empty() {
+        return Err(FitError::TooFew { what: "creep and noise (readings under a constant load)", got: 0, needed: 20 });
+    }
     let mut eta = Estimate { value: 0.0, ci95: 0.0 };
+    let mut kept = ResponseSpec { spread: None, hysteresis: None, creep: Vec::new(), noise: None, ..known.clone() };
+    let mut direct = fit_lines(loads, &kept, None)?;
     let mut creep = None;
     for _ in 0..ROUNDS {
-        let lines = fit_taxels(&own_points(bench, n, eta.value, creep.as_ref()), full_scale, true)?;
-        let relaxation = creep_of(bench, &lines)?;
-        eta = loop_of(bench, n, &lines, &relaxation);
-        creep = Some(relaxation);
+        creep = match fit_creep_record(&bench.creep, 1, |taxel, counts| direct.force_newton(taxel, counts)) {
+            Err(FitError::Undetermined { .. }) => None,
+            found => found?,
+        };
+        kept.creep = creep_terms(creep.as_ref());
+        eta = loop_of(loads, &direct, &kept)?;
+        kept.hysteresis = hysteresis(eta.value).filter(|_| eta.value > eta.ci95.max(MIN_LOOP));
+        direct = fit_lines(loads, &kept, Some(direct.shape))?;
     }
-    let creep = creep.ok_or(FitError::TooFew { what: "creep", got: 0, needed: 1 })?;
-    let lines = fit_taxels(&own_points(bench, n, eta.value, Some(&creep)), full_scale, true)?;
-    let spread = fit_spread(taxels, kernel, &neighbours(bench, n, &lines, eta.value, Some(&creep)))?;
-    let weights = Spread::gaussian(spread.sigma_taxels.value, kernel)
-        .weights(taxels, None)
-        .map_err(|_| FitError::NotPositive { what: "sigma", got: spread.sigma_taxels.value })?;
+    let spread = match fit_neighbours(loads, &direct, &kept, kernel) {
+        Err(FitError::TooFew { .. } | FitError::Undetermined { .. }) => None,
+        other => Some(other?),
+    };
+    // Neighbours below their threshold say nothing of the spread: the sensor keeps its own.
+    let silent =
+        || loads.bench.presses.iter().all(|row| row.raw.iter().enumerate().all(|(i, raw)| i == row.taxel || *raw == 0));
+    kept.spread = match spread {
+        Some(fit) => Some(Spread::gaussian(fit.sigma_taxels.value, kernel)),
+        None => known.spread.clone().filter(|_| silent()),
+    };
+    let taxels = fit_lines(loads, &kept, Some(direct.shape))?;
     let noise_counts = noise_of(bench)?;
-    let top_newton = bench.presses.iter().map(|row| row.force_newton).fold(0.0, f64::max);
-    Ok(SensorFit {
-        taxels: lines,
-        hysteresis: eta,
-        creep,
-        spread,
-        noise_counts,
-        stiffness,
-        rows: bench.presses.len(),
-        counts,
-        weights_on_itself: (0..n).map(|i| weights.get(i, i)).collect(),
-        top_newton,
-    })
+    let residual = loads.residual(&taxels.response(&kept))?;
+    let sd = noise_counts.value / loads.sensor.response().counts_per_newton;
+    kept.noise = (sd > 0.0).then_some(Noise { sd: Force::new(sd), relative: 0.0, seed: 0 });
+    let rows = bench.presses.len();
+    Ok(SensorFit { taxels, hysteresis: eta, creep, spread, noise_counts, stiffness, residual, rows, kept, direct })
 }
 
-/// Fits gain, threshold and curve of every taxel to its own presses, ignoring hysteresis and creep.
-pub fn fit_lines(bench: &Bench, taxels: &Taxels, counts: Response) -> Result<TaxelsFit, FitError> {
-    check_rows(bench, taxels)?;
-    fit_taxels(&own_points(bench, taxels.len(), 0.0, None), full_scale(counts), true)
-}
+/// Smallest width of a loop, as a fraction of the load.
+const MIN_LOOP: f64 = 1e-3;
 
-/// Fits the spread to the readings of the neighbours of pressed taxels, with the lines of [`fit_lines`].
-pub fn fit_neighbours(bench: &Bench, taxels: &Taxels, lines: &TaxelsFit, kernel: usize) -> Result<SpreadFit, FitError> {
-    check_rows(bench, taxels)?;
-    fit_spread(taxels, kernel, &neighbours(bench, taxels.len(), lines, 0.0, None))
-}
-
-/// (force, counts) of every taxel directly under the indenter.
-pub fn own_readings(bench: &Bench, taxels: &Taxels) -> Result<Vec<Vec<(f64, f64)>>, FitError> {
-    check_rows(bench, taxels)?;
-    Ok(own_points(bench, taxels.len(), 0.0, None))
-}
-
-fn full_scale(counts: Response) -> f64 {
-    ((1u64 << counts.bits.min(32)) - 1) as f64
-}
-
-/// Returns an error for rows of another sensor.
-fn check_rows(bench: &Bench, taxels: &Taxels) -> Result<(), FitError> {
-    let n = taxels.len();
-    if bench.presses.is_empty() {
-        return Err(FitError::TooFew { what: "a sensor (rows of presses)", got: 0, needed: 4 });
+/// Fits gain, threshold and curve of every taxel to its own presses. The stages of `kept` before the gain are applied to
+/// the loads, so that the gains do not include them.
+pub fn fit_lines(
+    loads: &TaxelLoads<'_>,
+    kept: &ResponseSpec,
+    shape: Option<CurveShape>,
+) -> Result<TaxelsFit, FitError> {
+    if kept.crosstalk.is_some() {
+        let reason = "the sensor has a `[response.crosstalk]`, which mixes the taxels after their gains; remove it from the sensor and calibrate its spread instead".into();
+        return Err(FitError::Unusable { reason });
     }
-    match bench.presses.iter().position(|row| row.raw.len() != n || row.taxel >= n) {
-        Some(row) => {
-            let found = bench.presses[row].raw.len().max(bench.presses[row].taxel + 1);
-            Err(FitError::OtherSensor { row: row + 1, found, taxels: n })
-        }
-        None => Ok(()),
-    }
-}
-
-/// Load of a taxel after hysteresis and creep, for each of its rows, as a direct force (N). Both stages are homogeneous
-/// of first degree, so the spread's factor on the load carries over to the result.
-fn loads_after_memory(loads: &[(f64, f64)], eta: f64, creep: Option<&CreepFit>) -> Vec<f64> {
-    let hysteresis = Hysteresis { fraction: eta, width: Force::new(0.0) };
-    let terms = creep_terms(creep);
-    let (mut held, mut slow) = ([0.0], vec![0.0; terms.len()]);
-    loads
-        .iter()
-        .map(|&(force, held_s)| {
-            let mut value = [force];
-            hysteresis.apply(&mut held, &mut value);
-            Creep::apply(&terms, &mut slow, &mut value, held_s);
-            value[0]
-        })
-        .collect()
-}
-
-fn creep_terms(creep: Option<&CreepFit>) -> Vec<Creep> {
-    let term = |t: &super::CreepTermFit| Creep { amplitude: t.amplitude.value, time: Time::new(t.time_s.value) };
-    creep.map_or_else(Vec::new, |creep| creep.terms.iter().map(term).collect())
-}
-
-/// Load after hysteresis and creep, and row, of each pressed taxel.
-fn histories<'a>(
-    bench: &'a Bench,
-    n: usize,
-    eta: f64,
-    creep: Option<&CreepFit>,
-) -> Vec<Vec<(f64, &'a crate::characterise::PressRow)>> {
-    let mut rows = vec![Vec::new(); n];
-    for row in &bench.presses {
-        rows[row.taxel].push(row);
-    }
-    rows.into_iter()
-        .map(|rows| {
-            let loads: Vec<(f64, f64)> = rows.iter().map(|row| (row.force_newton, row.held_s)).collect();
-            loads_after_memory(&loads, eta, creep)
-                .into_iter()
-                .zip(rows)
-                .filter(|(_, row)| row.force_newton > 0.0)
-                .collect()
-        })
-        .collect()
-}
-
-/// (load, counts) of every taxel directly under the indenter.
-fn own_points(bench: &Bench, n: usize, eta: f64, creep: Option<&CreepFit>) -> Vec<Vec<(f64, f64)>> {
-    let points = |rows: Vec<(f64, &crate::characterise::PressRow)>| {
-        rows.into_iter().map(|(load, row)| (load, f64::from(row.raw[row.taxel]))).collect()
-    };
-    histories(bench, n, eta, creep).into_iter().map(points).collect()
-}
-
-/// Fits one relaxation term to the linearised readings of every creep record, each divided by its load.
-fn creep_of(bench: &Bench, lines: &TaxelsFit) -> Result<CreepFit, FitError> {
-    let mut sums: Vec<(f64, f64, u32)> = Vec::new();
-    let mut place = 0;
-    for (i, row) in bench.creep.iter().enumerate() {
-        let new = i == 0 || bench.creep[i - 1].taxel != row.taxel || bench.creep[i - 1].time_s >= row.time_s;
-        place = if new { 0 } else { place + 1 };
-        if let Some(force) = lines.force_newton(row.taxel, f64::from(row.raw)) {
-            if sums.len() <= place {
-                sums.resize(place + 1, (row.time_s, 0.0, 0));
-            }
-            sums[place].0 = row.time_s;
-            sums[place].1 += force / row.force_newton;
-            sums[place].2 += 1;
+    let mut points = vec![Vec::new(); loads.newton[0].len()];
+    for (row, load) in loads.bench.presses.iter().zip(loads.before_gain(kept)?) {
+        if row.force_newton > 0.0 {
+            points[row.taxel].push((load[row.taxel], f64::from(row.raw[row.taxel])));
         }
     }
-    let points: Vec<(f64, f64)> =
-        sums.iter().filter(|s| s.2 > 0).map(|&(time, sum, count)| (time, sum / f64::from(count))).collect();
-    fit_creep(&points, 1)
+    fit_taxels(&points, *loads.sensor.response(), shape)
 }
 
-/// η by least squares between linearised readings and loads, with its interval.
-fn loop_of(bench: &Bench, n: usize, lines: &TaxelsFit, creep: &CreepFit) -> Estimate {
-    let squares = |eta: f64| {
-        let (mut sum, mut count) = (0.0, 0);
-        for rows in histories(bench, n, eta, Some(creep)) {
-            let lit = |(load, row): (f64, &crate::characterise::PressRow)| {
-                lines.force_newton(row.taxel, f64::from(row.raw[row.taxel])).map(|force| (load, force))
-            };
-            let points: Vec<(f64, f64)> = rows.into_iter().filter_map(lit).collect();
-            // Gain and threshold are free parameters: only the loop is fitted.
-            let m = points.len() as f64;
-            if points.len() < 3 {
-                continue;
-            }
-            let mean = |f: fn(&(f64, f64)) -> f64| points.iter().map(f).sum::<f64>() / m;
-            let (x, y) = (mean(|p| p.0), mean(|p| p.1));
-            let xx = points.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>();
-            let xy = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>();
-            let yy = points.iter().map(|p| (p.1 - y).powi(2)).sum::<f64>();
-            sum += yy - xy * xy / xx;
-            count += points.len() - 2;
-        }
-        (sum, count)
-    };
-    let eta = search(|eta| squares(eta).0, 0.0, 0.6, 20, 25);
-    let (minimum, freedom) = squares(eta);
-    let h = 0.005;
-    let curvature = (squares(eta + h).0 - 2.0 * minimum + squares((eta - h).max(0.0)).0) / (h * h);
-    let ci95 = student_975(freedom) * (2.0 * minimum / freedom.max(1) as f64 / curvature).sqrt();
-    Estimate { value: eta, ci95 }
-}
-
-/// Readings of neighbours divided by their readings under the indenter: the slope through the origin over all pressed
-/// rows.
-fn neighbours(bench: &Bench, n: usize, lines: &TaxelsFit, eta: f64, creep: Option<&CreepFit>) -> Vec<SpreadPoint> {
+/// Fits the spread to the readings of the neighbours of pressed taxels. `lines` and `kept` are without a spread.
+pub fn fit_neighbours(
+    loads: &TaxelLoads<'_>,
+    lines: &TaxelsFit,
+    kept: &ResponseSpec,
+    kernel: usize,
+) -> Result<SpreadFit, FitError> {
+    let n = loads.newton[0].len();
+    let after = loads.before_gain(kept)?;
     let mut points = Vec::new();
-    for (pressed, rows) in histories(bench, n, eta, creep).iter().enumerate() {
-        for read in (0..n).filter(|&read| read != pressed) {
+    let mut shares = vec![vec![0.0; n]; n];
+    for pressed in 0..n {
+        let rows: Vec<_> = loads.bench.presses.iter().zip(&after).zip(&loads.newton).collect();
+        let rows: Vec<_> = rows.into_iter().filter(|((row, _), _)| row.taxel == pressed).collect();
+        let total: f64 = rows.iter().map(|((row, _), _)| row.force_newton.max(0.0)).sum();
+        for (read, share) in shares[pressed].iter_mut().enumerate() {
+            *share = rows.iter().map(|(_, load)| load[read]).sum::<f64>() / total;
             let (mut up, mut down, mut count) = (0.0, 0.0, 0);
-            for (load, row) in rows {
+            for ((row, after), _) in rows.iter().filter(|_| read != pressed) {
                 if let Some(force) = lines.force_newton(read, f64::from(row.raw[read])) {
-                    up += force * load;
-                    down += load * load;
+                    up += force * after[pressed];
+                    down += after[pressed] * after[pressed];
                     count += 1;
                 }
             }
@@ -237,7 +139,57 @@ fn neighbours(bench: &Bench, n: usize, lines: &TaxelsFit, eta: f64, creep: Optio
             }
         }
     }
-    points
+    fit_spread(loads.sensor.taxels(), Some(loads.sensor.surface()), Some(&shares), kernel, &points)
+}
+
+fn hysteresis(fraction: f64) -> Option<Hysteresis> {
+    Some(Hysteresis { fraction, width: Force::new(0.0) })
+}
+
+fn creep_terms(creep: Option<&CreepFit>) -> Vec<Creep> {
+    creep.map_or_else(Vec::new, CreepFit::stages)
+}
+
+impl CreepFit {
+    /// The terms as stages of a response.
+    pub fn stages(&self) -> Vec<Creep> {
+        let term = |t: &super::CreepTermFit| Creep { amplitude: t.amplitude.value, time: Time::new(t.time_s.value) };
+        self.terms.iter().map(term).collect()
+    }
+}
+
+/// η by least squares between linearised readings and loads, with its interval.
+fn loop_of(loads: &TaxelLoads<'_>, lines: &TaxelsFit, kept: &ResponseSpec) -> Result<Estimate, FitError> {
+    let n = loads.newton[0].len();
+    let squares = |eta: f64| -> Result<(f64, usize), FitError> {
+        let mut points = vec![Vec::new(); n];
+        let after = loads.before_gain(&ResponseSpec { hysteresis: hysteresis(eta), ..kept.clone() })?;
+        for (row, load) in loads.bench.presses.iter().zip(&after).filter(|(row, _)| row.force_newton > 0.0) {
+            if let Some(force) = lines.force_newton(row.taxel, f64::from(row.raw[row.taxel])) {
+                points[row.taxel].push((load[row.taxel], force));
+            }
+        }
+        let (mut sum, mut count) = (0.0, 0);
+        for points in points.iter().filter(|points| points.len() >= 3) {
+            // Gain and threshold are free parameters: only the loop is fitted.
+            let m = points.len() as f64;
+            let mean = |f: fn(&(f64, f64)) -> f64| points.iter().map(f).sum::<f64>() / m;
+            let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+            let xx = points.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>();
+            let xy = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>();
+            let yy = points.iter().map(|p| (p.1 - y).powi(2)).sum::<f64>();
+            sum += yy - xy * xy / xx;
+            count += points.len() - 2;
+        }
+        Ok((sum, count))
+    };
+    squares(0.0)?;
+    let eta = search(|eta| squares(eta).map_or(f64::INFINITY, |(sum, _)| sum), 0.0, 0.6, 20, 25);
+    let (minimum, freedom) = squares(eta)?;
+    let h = 0.005;
+    let curvature = (squares(eta + h)?.0 - 2.0 * minimum + squares((eta - h).max(0.0))?.0) / (h * h);
+    let ci95 = student_975(freedom) * (2.0 * minimum / freedom.max(1) as f64 / curvature).sqrt();
+    Ok(Estimate { value: eta, ci95: if ci95.is_finite() { ci95 } else { 0.0 } })
 }
 
 /// Noise (counts) from all creep records.
@@ -251,7 +203,12 @@ fn noise_of(bench: &Bench) -> Result<Estimate, FitError> {
             record.push(f64::from(row.raw));
         }
     }
-    let fits = records.iter().map(|record| fit_noise(record, 1.0)).collect::<Result<Vec<Estimate>, _>>()?;
+    let fit = |record: &Vec<f64>| match fit_noise(record, 1.0) {
+        // Less than a step of the converter.
+        Err(FitError::Undetermined { .. }) => Ok(Estimate { value: 0.0, ci95: 0.5 }),
+        other => other,
+    };
+    let fits = records.iter().map(fit).collect::<Result<Vec<Estimate>, _>>()?;
     let m = fits.len() as f64;
     if fits.is_empty() {
         return Err(FitError::TooFew { what: "noise (a record under a steady load)", got: 0, needed: 1 });
@@ -262,45 +219,11 @@ fn noise_of(bench: &Bench) -> Result<Estimate, FitError> {
 }
 
 impl SensorFit {
-    /// Gain of every taxel for the response: reported newtons per newton of load, without the spread.
-    pub fn gains(&self) -> Vec<f64> {
-        let newton_per_count = 1.0 / self.counts.counts_per_newton;
-        let of = |(fit, own): (&super::TaxelFit, &f64)| fit.gain_counts_per_newton.value * newton_per_count / own;
-        self.taxels.taxels.iter().zip(&self.weights_on_itself).map(of).collect()
-    }
-
-    /// Threshold of every taxel for the response (N, after the gain).
-    pub fn thresholds_newton(&self) -> Vec<f64> {
-        let of = |fit: &super::TaxelFit| {
-            let newton = fit.gain_counts_per_newton.value / self.counts.counts_per_newton * fit.threshold_newton.value;
-            newton.max(0.0)
-        };
-        self.taxels.taxels.iter().map(of).collect()
-    }
-
     /// The fitted response for a sensor's file. Without `with_spread`, the gains include the spread.
     pub fn response(&self, with_spread: bool) -> ResponseSpec {
-        let newton_per_count = 1.0 / self.counts.counts_per_newton;
-        let gains: Vec<f64> = match with_spread {
-            true => self.gains(),
-            false => self.gains().iter().zip(&self.weights_on_itself).map(|(gain, own)| gain * own).collect(),
-        };
-        let newtons = |values: Vec<f64>| PerTaxel::Each(values.into_iter().map(Force::new).collect());
-        let max_newton = gains.iter().copied().fold(0.0, f64::max) * self.top_newton;
-        ResponseSpec {
-            quantised: true,
-            spread: with_spread.then(|| Spread::gaussian(self.spread.sigma_taxels.value, self.spread.kernel)),
-            hysteresis: Some(Hysteresis { fraction: self.hysteresis.value, width: Force::new(0.0) }),
-            creep: creep_terms(Some(&self.creep)),
-            gain: Some(Gain { gain: PerTaxel::Each(gains), ..Gain::default() }),
-            threshold: Some(Threshold { force: newtons(self.thresholds_newton()), kind: ThresholdKind::DeadBand }),
-            curve: Some(self.taxels.rising_curve(newton_per_count, max_newton)),
-            saturation: self
-                .taxels
-                .saturation_counts
-                .map(|counts| Saturation { force: PerTaxel::All(Force::new(counts * newton_per_count)) }),
-            noise: Some(Noise { sd: Force::new(self.noise_counts.value * newton_per_count), relative: 0.0, seed: 0 }),
-            ..self.counts.into()
+        if with_spread {
+            return self.taxels.response(&self.kept);
         }
+        self.direct.response(&ResponseSpec { spread: None, ..self.kept.clone() })
     }
 }

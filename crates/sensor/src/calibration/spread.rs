@@ -3,6 +3,7 @@
 use super::least_squares::{search, student_975};
 use super::{Estimate, FitError};
 use crate::{Spread, Taxels};
+use dermis_geometry::TriMesh;
 
 /// The reading of one neighbour of a pressed taxel.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,8 +29,16 @@ pub struct SpreadFit {
     pub points: usize,
 }
 
-/// Fits σ to the ratios w_ij/w_ii of neighbours. The ratio of the pressed taxel is one by definition and is excluded.
-pub fn fit_spread(taxels: &Taxels, kernel: usize, points: &[SpreadPoint]) -> Result<SpreadFit, FitError> {
+/// Fits σ to the ratios (w s)_ij s_ii/((w s)_ii s_jj) of neighbours, where s_ij is the share of taxel i in the load of an
+/// indenter on taxel j. The ratio of the pressed taxel is one by definition and is excluded. `shares` lists column j of
+/// s; `None` if the pressed taxel carries all of the load.
+pub fn fit_spread(
+    taxels: &Taxels,
+    surface: Option<&TriMesh>,
+    shares: Option<&[Vec<f64>]>,
+    kernel: usize,
+    points: &[SpreadPoint],
+) -> Result<SpreadFit, FitError> {
     if let Some(row) = points.iter().position(|point| !point.ratio.is_finite()) {
         return Err(FitError::NotFinite { row: row + 1, x: points[row].read as f64, y: points[row].ratio });
     }
@@ -42,8 +51,16 @@ pub fn fit_spread(taxels: &Taxels, kernel: usize, points: &[SpreadPoint]) -> Res
         });
     }
     let squares = |sigma: f64| {
-        let Ok(weights) = Spread::gaussian(sigma, kernel).weights(taxels, None) else { return f64::INFINITY };
-        let model = |p: &SpreadPoint| weights.get(p.read, p.pressed) / weights.get(p.read, p.read);
+        let Ok(weights) = Spread::gaussian(sigma, kernel).weights(taxels, surface) else { return f64::INFINITY };
+        let spread: Option<Vec<Vec<f64>>> =
+            shares.map(|shares| shares.iter().map(|column| weights.apply(column)).collect());
+        let model = |p: &SpreadPoint| match (&spread, shares) {
+            (Some(spread), Some(shares)) => {
+                let direct = spread[p.read][p.read] * shares[p.pressed][p.pressed];
+                spread[p.pressed][p.read] * shares[p.read][p.read] / direct
+            }
+            _ => weights.get(p.read, p.pressed) / weights.get(p.read, p.read),
+        };
         neighbours.iter().map(|p| (model(p) - p.ratio).powi(2)).sum::<f64>()
     };
     let (low, high) = (0.1f64, 4.0f64);
@@ -87,7 +104,7 @@ mod tests {
                     }
                 }
             }
-            let fit = fit_spread(&taxels, 5, &points).unwrap().sigma_taxels;
+            let fit = fit_spread(&taxels, None, None, 5, &points).unwrap().sigma_taxels;
             assert!((fit.value / sigma - 1.0).abs() < 0.03 && fit.ci95 < 0.05 * sigma, "{sigma}: {fit:?}");
         }
     }
@@ -97,10 +114,10 @@ mod tests {
         let taxels = Taxels::grid(5, 4, 3e-3);
         let point = |read, ratio| SpreadPoint { pressed: 9, read, ratio };
         let own: Vec<_> = (0..9).map(|_| point(9, 1.0)).collect();
-        assert!(matches!(fit_spread(&taxels, 3, &own), Err(FitError::TooFew { .. })));
+        assert!(matches!(fit_spread(&taxels, None, None, 3, &own), Err(FitError::TooFew { .. })));
         let silent: Vec<_> = [5, 8, 10, 13].map(|read| point(read, 0.0)).to_vec();
-        assert!(matches!(fit_spread(&taxels, 3, &silent), Err(FitError::Undetermined { .. })));
+        assert!(matches!(fit_spread(&taxels, None, None, 3, &silent), Err(FitError::Undetermined { .. })));
         let bad: Vec<_> = [5, 8, 10, 13].map(|read| point(read, f64::NAN)).to_vec();
-        assert!(matches!(fit_spread(&taxels, 3, &bad), Err(FitError::NotFinite { .. })));
+        assert!(matches!(fit_spread(&taxels, None, None, 3, &bad), Err(FitError::NotFinite { .. })));
     }
 }

@@ -2,6 +2,8 @@
 
 use super::least_squares::{solve, student_975};
 use super::{Estimate, FitError, check_points, require_positive};
+use crate::Sensor;
+use crate::characterise::Indenter;
 
 /// Straight lines fitted to force against compression.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -34,7 +36,7 @@ pub fn fit_stiffness(points: &[(f64, f64)]) -> Result<StiffnessFit, FitError> {
         value,
         ci95: student_975(freedom) * (squares / freedom as f64 * inverse).sqrt(),
     };
-    let through_zero = slope(line.coefficients[0], line.inverse[0][0], line.squares, n - 1);
+    let through_zero = slope(line.coefficients[0], line.inverse[(0, 0)], line.squares, n - 1);
     if through_zero.value <= 0.0 || through_zero.ci95 > through_zero.value {
         return Err(FitError::Undetermined {
             parameter: "stiffness",
@@ -45,11 +47,23 @@ pub fn fit_stiffness(points: &[(f64, f64)]) -> Result<StiffnessFit, FitError> {
     }
     Ok(StiffnessFit {
         through_zero_newton_per_m: through_zero,
-        free_newton_per_m: slope(free.coefficients[0], free.inverse[0][0], free.squares, n - 2),
+        free_newton_per_m: slope(free.coefficients[0], free.inverse[(0, 0)], free.squares, n - 2),
         free_offset_m: -free.coefficients[1] / free.coefficients[0],
         rms_newton: (line.squares / n as f64).sqrt(),
         points: n,
     })
+}
+
+/// Fits the force that a sensor gives under a flat, round indenter of this diameter (m) on its middle taxel, at the
+/// depths (m) of a measurement.
+pub fn simulated_stiffness(sensor: &Sensor, indenter_m: f64, depths_m: &[f64]) -> Result<StiffnessFit, FitError> {
+    let indenter = Indenter::new(sensor, indenter_m)?;
+    let taxel = sensor.taxels().len() / 2;
+    let mut depths_m: Vec<f64> = depths_m.iter().copied().filter(|depth| *depth > 0.0).collect();
+    depths_m.sort_by(f64::total_cmp);
+    depths_m.dedup();
+    let point = |&depth_m: &f64| Ok((depth_m, indenter.load(taxel, depth_m)?.force_newton));
+    fit_stiffness(&depths_m.iter().map(point).collect::<Result<Vec<_>, FitError>>()?)
 }
 
 /// Eq. (18): k of one texel (N/m) from a pressure (Pa) that compresses the foam by `compression_m`.

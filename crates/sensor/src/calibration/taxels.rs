@@ -1,17 +1,18 @@
-//! Fits gain, threshold and curve of every taxel to force against raw counts (Kappassov 2020, section III-B, Fig. 5).
+//! Fits gain, threshold and curve of every taxel to load against raw counts (Kappassov 2020, section III-B, Fig. 5).
 
-use super::least_squares::{solve, student_975};
-use super::shared_curve::{shared_curve, straightened};
+use super::curve_shape::{CurveShape, Line};
+use super::least_squares::student_975;
 use super::{Estimate, FitError, check_points};
-use crate::response::{Curve, Stage};
+use crate::ResponseSpec;
+use crate::response::{Curve, Gain, PerTaxel, Response, Saturation, Threshold, ThresholdKind};
 use dermis_geometry::quantity::Force;
 
-/// Parameters of one taxel: counts = curve(gain (F − threshold)) for a force F above the threshold.
+/// Parameters of one taxel: counts = curve(gain (F − threshold)) for a load F above the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct TaxelFit {
-    /// Counts per newton at the threshold.
+    /// Counts per newton before the curve.
     pub gain_counts_per_newton: Estimate,
-    /// Smallest reported force (N).
+    /// Smallest reported load (N).
     pub threshold_newton: Estimate,
     /// Root mean square of the residuals (counts).
     pub rms_counts: f64,
@@ -24,73 +25,120 @@ pub struct TaxelFit {
 pub struct TaxelsFit {
     /// Fit of each taxel.
     pub taxels: Vec<TaxelFit>,
-    /// c₂ and c₃ of y = u + c₂u² + c₃u³, with u and y in counts; zero for a straight line.
-    pub curve: [f64; 2],
+    /// Family of the curve.
+    pub shape: CurveShape,
+    /// The common curve, in newtons by the nominal conversion of the counts.
+    pub curve: Curve,
     /// Reading at which the sensor saturates (counts), if it does.
     pub saturation_counts: Option<f64>,
     /// Readings up to this (counts) count as noise.
     pub dark_counts: f64,
     /// Root mean square of all residuals (counts).
     pub rms_counts: f64,
+    /// R² of readings outside the fit: the fraction of their variance that fits without them explain.
+    pub explained: f64,
+    newton_per_count: f64,
 }
 
-/// Readings up to this fraction of full scale count as noise.
+/// Readings up to this fraction of full scale, or of the top reading if it is smaller, count as noise.
 const DARK: f64 = 0.01;
+/// Smallest R² of readings outside the fit.
+const MIN_EXPLAINED: f64 = 0.9;
+/// Parts of the data, each predicted from the others.
+const FOLDS: usize = 4;
 const REMEDY: &str = "press the taxel at more loads between its threshold and saturation";
 
 impl TaxelsFit {
-    /// Linearised reading u (counts).
-    pub fn straightened(&self, counts: f64) -> f64 {
-        straightened(self.curve, counts)
-    }
-
-    /// Force (N) on a taxel for a reading (counts); `None` below the noise level or in saturation.
+    /// Load (N) on a taxel for a reading (counts); `None` below the noise level or in saturation.
     pub fn force_newton(&self, taxel: usize, counts: f64) -> Option<f64> {
         let usable = counts > self.dark_counts && self.saturation_counts.is_none_or(|max| counts < 0.97 * max);
         let fit = self.taxels.get(taxel).filter(|_| usable)?;
-        Some(self.straightened(counts) / fit.gain_counts_per_newton.value + fit.threshold_newton.value)
+        let straightened = self.curve.load_of(counts * self.newton_per_count) / self.newton_per_count;
+        Some(straightened / fit.gain_counts_per_newton.value + fit.threshold_newton.value)
     }
 
-    /// The curve as a stage of a response with `newton_per_count`.
-    pub fn curve_stage(&self, newton_per_count: f64, until_newton: f64) -> Curve {
-        let [c2, c3] = self.curve;
-        let coefficients = vec![1.0, c2 / newton_per_count, c3 / newton_per_count.powi(2)];
-        Curve::Polynomial { coefficients, until: Force::new(until_newton) }
+    /// Counts of a taxel for a load (N).
+    pub fn counts(&self, taxel: usize, load_newton: f64) -> f64 {
+        let Some(fit) = self.taxels.get(taxel) else { return 0.0 };
+        let u = fit.gain_counts_per_newton.value * (load_newton - fit.threshold_newton.value) * self.newton_per_count;
+        (self.curve.at(u) / self.newton_per_count).min(self.saturation_counts.unwrap_or(f64::INFINITY))
     }
 
-    /// The same curve, continued linearly beyond `max_newton` or beyond its maximum.
-    pub fn rising_curve(&self, newton_per_count: f64, max_newton: f64) -> Curve {
-        let mut until = max_newton.max(newton_per_count);
-        while until > newton_per_count && self.curve_stage(newton_per_count, until).validate(1).is_err() {
-            until *= 0.9;
+    /// Gain of every taxel for a response: reported newtons per newton of load.
+    pub fn gains(&self) -> Vec<f64> {
+        self.taxels.iter().map(|fit| fit.gain_counts_per_newton.value * self.newton_per_count).collect()
+    }
+
+    /// Threshold of every taxel for a response (N, after the gain).
+    pub fn thresholds_newton(&self) -> Vec<f64> {
+        self.gains().iter().zip(&self.taxels).map(|(gain, fit)| gain * fit.threshold_newton.value).collect()
+    }
+
+    /// A response with these gains, thresholds, curve and saturation, and the other stages of `kept`.
+    pub fn response(&self, kept: &ResponseSpec) -> ResponseSpec {
+        let thresholds = self.thresholds_newton().into_iter().map(Force::new).collect();
+        let saturation = |counts: f64| PerTaxel::All(Force::new(counts * self.newton_per_count));
+        ResponseSpec {
+            quantised: true,
+            gain: Some(Gain { gain: PerTaxel::Each(self.gains()), ..Gain::default() }),
+            threshold: self
+                .shape
+                .has_threshold()
+                .then_some(Threshold { force: PerTaxel::Each(thresholds), kind: ThresholdKind::DeadBand }),
+            curve: (self.shape != CurveShape::Straight).then(|| self.curve.clone()),
+            saturation: self.saturation_counts.map(|counts| Saturation { force: saturation(counts) }),
+            ..kept.clone()
         }
-        self.curve_stage(newton_per_count, until)
     }
 }
 
-/// Fits force (N) against counts for every taxel, with one common third-order curve (`curved`) or straight lines.
-/// `full_scale` is the maximum count of the converter.
-pub fn fit_taxels(data: &[Vec<(f64, f64)>], full_scale: f64, curved: bool) -> Result<TaxelsFit, FitError> {
+/// Fits load (N) against counts for every taxel with one common curve, whose shape is given or chosen by
+/// cross-validation. Returns an error if the curve does not explain the readings outside the fit.
+pub fn fit_taxels(
+    data: &[Vec<(f64, f64)>],
+    counts: Response,
+    shape: Option<CurveShape>,
+) -> Result<TaxelsFit, FitError> {
     for points in data {
         check_points("a taxel's line", points, 4)?;
         let first = points[0].0;
-        if points.iter().all(|(force, _)| *force == first) {
+        if points.iter().all(|(load, _)| *load == first) {
             return Err(FitError::NoSpread { what: "force" });
         }
     }
+    let full_scale = ((1u64 << counts.bits.min(32)) - 1) as f64;
+    let newton_per_count = 1.0 / counts.counts_per_newton;
     let saturation_counts = saturation(data, full_scale);
     let max = saturation_counts.map_or(f64::INFINITY, |counts| 0.97 * counts);
-    let dark_counts = DARK * full_scale;
-    let lit: Vec<Vec<(f64, f64)>> =
-        data.iter().map(|points| points.iter().copied().filter(|p| p.1 > dark_counts && p.1 < max).collect()).collect();
+    let top = data.iter().flatten().map(|p| p.1).fold(0.0, f64::max);
+    let dark_counts = DARK * full_scale.min(top);
+    let usable = |p: &&(f64, f64)| p.1 > dark_counts && p.1 < max;
+    let lit: Vec<Vec<(f64, f64)>> = data
+        .iter()
+        .map(|points| points.iter().filter(usable).map(|p| (p.0, p.1 * newton_per_count)).collect())
+        .collect();
     if let Some(points) = lit.iter().find(|points| points.len() < 4) {
         return Err(FitError::TooFew { what: "a taxel (lit and not saturated)", got: points.len(), needed: 4 });
     }
-    let curve = if curved { shared_curve(&lit, |points| line([0.0; 2], points)) } else { [0.0; 2] };
-    let taxels = lit
-        .iter()
-        .map(|points| line(curve, points).ok_or(FitError::NoSpread { what: "force" }))
-        .collect::<Result<Vec<TaxelFit>, FitError>>()?;
+    let lit: Vec<&[(f64, f64)]> = lit.iter().map(Vec::as_slice).collect();
+    let variation: f64 = lit.iter().map(|points| variation(points)).sum();
+    let explained = |squares: f64| if variation > 0.0 { 1.0 - squares / variation } else { 1.0 };
+    let shapes: &[CurveShape] = shape.as_ref().map_or(&CurveShape::ALL, std::slice::from_ref);
+    let tried: Vec<(CurveShape, f64)> = shapes.iter().map(|&shape| (shape, unseen(&lit, shape))).collect();
+    let best = tried.iter().map(|(_, squares)| *squares).fold(f64::INFINITY, f64::min);
+    // A simpler shape is preferred unless its error is larger by 5 % and by a third of a count.
+    let points = lit.iter().map(|points| points.len()).sum::<usize>() as f64;
+    let enough = (1.05 * (best / points).sqrt() + 0.3 * newton_per_count).powi(2) * points;
+    let undetermined = || FitError::Undetermined { parameter: "gain", value: 0.0, ci95: f64::INFINITY, remedy: REMEDY };
+    let &(shape, squares) = tried.iter().find(|(_, squares)| *squares <= enough).ok_or_else(undetermined)?;
+    if explained(squares) < MIN_EXPLAINED {
+        return Err(FitError::Unexplained { explained: explained(squares) });
+    }
+    let curve = shape.fit(&lit).ok_or_else(undetermined)?;
+    let line = |points: &&[(f64, f64)]| Line::fit(&curve, shape.has_threshold(), points).ok_or_else(undetermined);
+    let lines = lit.iter().map(line).collect::<Result<Vec<Line>, FitError>>()?;
+    let taxels: Vec<TaxelFit> =
+        lines.iter().zip(&lit).map(|(line, points)| line.taxel_fit(points.len(), newton_per_count)).collect();
     if let Some(poor) = taxels.iter().find(|t| {
         let gain = t.gain_counts_per_newton;
         !(gain.value > 0.0 && gain.ci95 < 0.5 * gain.value)
@@ -98,39 +146,53 @@ pub fn fit_taxels(data: &[Vec<(f64, f64)>], full_scale: f64, curved: bool) -> Re
         let Estimate { value, ci95 } = poor.gain_counts_per_newton;
         return Err(FitError::Undetermined { parameter: "gain", value, ci95, remedy: REMEDY });
     }
-    let (sum, count) = taxels.iter().fold((0.0, 0.0), |(sum, count), taxel| {
-        (sum + taxel.rms_counts.powi(2) * taxel.points as f64, count + taxel.points as f64)
-    });
-    Ok(TaxelsFit { taxels, curve, saturation_counts, dark_counts, rms_counts: (sum / f64::max(count, 1.0)).sqrt() })
+    let rms_counts = (lines.iter().map(|line| line.squares).sum::<f64>() / points).sqrt() / newton_per_count;
+    let explained = explained(squares);
+    Ok(TaxelsFit { taxels, shape, curve, saturation_counts, dark_counts, rms_counts, explained, newton_per_count })
 }
 
-/// Fits the line of one taxel to its linearised readings, each weighted by the local slope of the curve, so that the
-/// error in counts is minimised.
-fn line(curve: [f64; 2], points: &[(f64, f64)]) -> Option<TaxelFit> {
-    let straight: Vec<(f64, f64, f64)> = points
-        .iter()
-        .map(|&(force, counts)| {
-            let u = straightened(curve, counts);
-            (force, u, 1.0 + u * (2.0 * curve[0] + 3.0 * curve[1] * u))
-        })
-        .collect();
-    let rows: Vec<Vec<f64>> = straight.iter().map(|(force, _, slope)| vec![force * slope, *slope]).collect();
-    let targets: Vec<f64> = straight.iter().map(|(_, u, slope)| u * slope).collect();
-    let free = solve(&rows, &targets)?;
-    let [gain, at_zero] = [free.coefficients[0], free.coefficients[1]];
-    let freedom = points.len().saturating_sub(2);
-    let variance = free.squares / freedom.max(1) as f64;
-    let t = student_975(freedom);
-    // T = −b/g: its variance follows from the gradient (b/g², −1/g).
-    let [dg, db] = [at_zero / (gain * gain), -1.0 / gain];
-    let c = &free.inverse;
-    let spread = dg * dg * c[0][0] + 2.0 * dg * db * c[0][1] + db * db * c[1][1];
-    Some(TaxelFit {
-        gain_counts_per_newton: Estimate { value: gain, ci95: t * (variance * c[0][0]).sqrt() },
-        threshold_newton: Estimate { value: -at_zero / gain, ci95: t * (variance * spread).sqrt() },
-        rms_counts: (free.squares / points.len() as f64).sqrt(),
-        points: points.len(),
-    })
+/// Sum of squares of the readings of a taxel about their mean.
+fn variation(points: &[(f64, f64)]) -> f64 {
+    let mean = points.iter().map(|p| p.1).sum::<f64>() / points.len() as f64;
+    points.iter().map(|p| (p.1 - mean).powi(2)).sum()
+}
+
+/// Sum of squared residuals of every part of the data, each predicted by a fit to the other parts.
+fn unseen(lit: &[&[(f64, f64)]], shape: CurveShape) -> f64 {
+    let mut squares = 0.0;
+    for fold in 0..FOLDS {
+        let part = |held_out: bool| -> Vec<Vec<(f64, f64)>> {
+            let taken = |(i, p): (usize, &(f64, f64))| (held_out == (i % FOLDS == fold)).then_some(*p);
+            lit.iter().map(|points| points.iter().enumerate().filter_map(taken).collect()).collect()
+        };
+        let (seen, held_out) = (part(false), part(true));
+        let seen: Vec<&[(f64, f64)]> = seen.iter().map(Vec::as_slice).collect();
+        let Some(curve) = shape.fit(&seen) else { return f64::INFINITY };
+        for (seen, held_out) in seen.iter().zip(&held_out) {
+            let Some(line) = Line::fit(&curve, shape.has_threshold(), seen) else { return f64::INFINITY };
+            squares += held_out.iter().map(|&(load, reading)| (line.at(&curve, load) - reading).powi(2)).sum::<f64>();
+        }
+    }
+    squares
+}
+
+impl Line {
+    fn taxel_fit(&self, points: usize, newton_per_count: f64) -> TaxelFit {
+        let c = &self.covariance;
+        let freedom = points.saturating_sub(c.nrows());
+        let half = |variance: f64| student_975(freedom) * (self.squares / freedom.max(1) as f64 * variance).sqrt();
+        // T = −b/g: its variance follows from the gradient (b/g², −1/g).
+        let [dg, db] = [self.at_zero / (self.gain * self.gain), -1.0 / self.gain];
+        let spread =
+            if c.nrows() < 2 { 0.0 } else { dg * dg * c[(0, 0)] + 2.0 * dg * db * c[(0, 1)] + db * db * c[(1, 1)] };
+        let gain = Estimate { value: self.gain / newton_per_count, ci95: half(c[(0, 0)]) / newton_per_count };
+        TaxelFit {
+            gain_counts_per_newton: gain,
+            threshold_newton: Estimate { value: -self.at_zero / self.gain, ci95: half(spread) },
+            rms_counts: (self.squares / points as f64).sqrt() / newton_per_count,
+            points,
+        }
+    }
 }
 
 /// The top reading shared by several clearly different loads, if any.
@@ -156,6 +218,8 @@ mod tests {
 
     type Points = Vec<(f64, f64)>;
 
+    const TWELVE_BITS: Response = Response { counts_per_newton: 1.0 / 0.42e-3, bits: 12 };
+
     /// Thirty taxels with gains about 2400 counts/N, thresholds about 0.2 N, a curve and saturation.
     fn bench(noise: f64) -> (Vec<Points>, Points) {
         let mut random = Random::new(6);
@@ -176,7 +240,7 @@ mod tests {
     #[test]
     fn gains_thresholds_curve_and_saturation_come_back() {
         let (data, truth) = bench(4.0);
-        let fit = fit_taxels(&data, 4095.0, true).unwrap();
+        let fit = fit_taxels(&data, TWELVE_BITS, None).unwrap();
         let saturation = fit.saturation_counts.unwrap();
         assert!((saturation / 3500.0 - 1.0).abs() < 0.01, "{saturation}");
         for (taxel, (gain, threshold)) in fit.taxels.iter().zip(&truth) {
@@ -185,22 +249,64 @@ mod tests {
         }
         let force = fit.force_newton(3, data[3][20].1).unwrap();
         assert!((force - data[3][20].0).abs() < 0.01);
-        let straight = fit_taxels(&data, 4095.0, false).unwrap();
+        let straight = fit_taxels(&data, TWELVE_BITS, Some(CurveShape::Straight)).unwrap();
         assert!(straight.rms_counts > 3.0 * fit.rms_counts, "the curve is needed");
+    }
+
+    /// Readings of twenty taxels with gains about one, 40 loads up to 2.4 N, by a law in counts.
+    fn readings(law: impl Fn(f64) -> f64, noise: f64) -> Vec<Points> {
+        let mut random = Random::new(8);
+        let mut taxel = || {
+            let gain = 1.0 + 0.1 * random.normal();
+            let read = |i: u32| {
+                let force = f64::from(i) * 0.06;
+                (force, (law(gain * force) + noise * random.normal()).round().clamp(0.0, 4095.0))
+            };
+            (1..=40).map(read).collect()
+        };
+        (0..20).map(|_| taxel()).collect()
+    }
+
+    /// Laws of resistive sensors: a convex power, an S-shape, and a contact resistance in series with a fixed one.
+    #[test]
+    fn convex_and_saturating_curves_are_fitted_without_negative_thresholds() {
+        let laws: [(&dyn Fn(f64) -> f64, CurveShape); 3] = [
+            (&|f| 600.0 * f.powf(1.8), CurveShape::Power),
+            (&|f| 3800.0 * f.powi(3) / (2.5 + f.powi(3)), CurveShape::Sigmoid),
+            (&|f| 4000.0 * f / (0.8 + f), CurveShape::ContactResistance),
+        ];
+        for (law, shape) in laws {
+            let data = readings(law, 15.0);
+            let fit = fit_taxels(&data, TWELVE_BITS, None).unwrap();
+            assert_eq!(fit.shape, shape);
+            assert!(fit.rms_counts < 17.0 && fit.explained > 0.999, "{shape:?}: {} counts", fit.rms_counts);
+            assert!(fit.taxels.iter().all(|taxel| taxel.threshold_newton.value >= 0.0));
+            let response = fit.response(&ResponseSpec::from(TWELVE_BITS));
+            response.validate(20).unwrap();
+        }
+    }
+
+    #[test]
+    fn data_that_no_curve_explains_are_refused() {
+        let bump = readings(|f| 3000.0 * (-(f - 1.2).powi(2) / 0.1).exp() + 100.0, 5.0);
+        let error = fit_taxels(&bump, TWELVE_BITS, None).unwrap_err();
+        assert!(matches!(error, FitError::Unexplained { .. }), "{error}");
+        let scatter = readings(|_| 2000.0, 600.0);
+        assert!(fit_taxels(&scatter, TWELVE_BITS, None).is_err());
     }
 
     #[test]
     fn poor_data_are_refused_with_the_reason() {
         let (data, _) = bench(0.0);
         let few = vec![data[0][..3].to_vec()];
-        assert!(matches!(fit_taxels(&few, 4095.0, true), Err(FitError::TooFew { .. })));
+        assert!(matches!(fit_taxels(&few, TWELVE_BITS, None), Err(FitError::TooFew { .. })));
         let single = vec![vec![data[0][20]; 10]];
-        assert!(matches!(fit_taxels(&single, 4095.0, true), Err(FitError::NoSpread { what: "force" })));
+        assert!(matches!(fit_taxels(&single, TWELVE_BITS, None), Err(FitError::NoSpread { what: "force" })));
         let mut bad = data.clone();
         bad[0][5].1 = f64::NAN;
-        assert!(matches!(fit_taxels(&bad, 4095.0, true), Err(FitError::NotFinite { row: 6, .. })));
+        assert!(matches!(fit_taxels(&bad, TWELVE_BITS, None), Err(FitError::NotFinite { row: 6, .. })));
         let dark = vec![(1..=10).map(|i| (f64::from(i) * 0.01, 0.0)).collect()];
-        let message = fit_taxels(&dark, 4095.0, true).unwrap_err().to_string();
+        let message = fit_taxels(&dark, TWELVE_BITS, None).unwrap_err().to_string();
         assert!(message.contains("lit"), "{message}");
     }
 }

@@ -48,8 +48,17 @@ pub fn parse(text: &str, unit: Option<LengthUnit>) -> Result<ObjectSpec, ObjectE
         if text.contains(['/', '\\', '.']) {
             return Ok(ObjectSpec::Mesh { file: text.into(), unit, repair: false });
         }
-        return Err(ObjectError::Unknown { name: name.to_owned(), known: names().collect::<Vec<_>>().join(", ") });
+        return Err(ObjectError::Unknown {
+            name: name.to_owned(),
+            meant: crate::did_you_mean(name.trim(), names()),
+            known: names().collect::<Vec<_>>().join(", "),
+        });
     };
+    if unit.is_some() {
+        let (key, _, default) = keys[0];
+        let default = if default.is_empty() { "1mm" } else { default };
+        return Err(ObjectError::UnitOfShape { given: text.to_owned(), example: format!("{shape}:{key}={default}") });
+    }
     let mut fields = Map::new();
     for (key, takes, default) in keys.iter().filter(|(_, _, default)| !default.is_empty()) {
         fields.insert((*key).to_owned(), value(*takes, default).unwrap_or_default());
@@ -62,6 +71,7 @@ pub fn parse(text: &str, unit: Option<LengthUnit>) -> Result<ObjectSpec, ObjectE
             given: text.to_owned(),
             shape,
             key: key.clone(),
+            meant: crate::did_you_mean(&key, keys.iter().map(|(known, ..)| *known)),
             known: keys.iter().map(|(key, ..)| format!("`{key}`")).collect::<Vec<_>>().join(", "),
         };
         let &(_, takes, default) = keys.iter().find(|(known, ..)| *known == key).ok_or_else(unknown)?;
@@ -162,5 +172,9 @@ mod tests {
         assert!(message("cuboid:size=5mm,4mm").contains("three lengths"));
         assert!(message("prism:sides=six").contains("\"six\"") && message("prism:sides=six").contains("prism:sides=6"));
         assert!(message("sphere:5mm").contains("`5mm`"));
+        for text in ["sphere:radius=5mm", "spray-bottle", "indenter:moon"] {
+            let message = parse(text, Some(LengthUnit::Millimetre)).unwrap_err().to_string();
+            assert!(message.contains(text) && message.contains("leave out the unit"), "{message}");
+        }
     }
 }

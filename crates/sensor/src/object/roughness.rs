@@ -110,7 +110,7 @@ mod tests {
         let spec = ObjectSpec::Indenter { name: "hexagon".into() };
         let rough = |scratches| {
             let text = format!("rms=0.001um,wavelength=2mm,scratch_width=0.8mm,scratches={scratches},seed=1");
-            spec.build_rough(None, Some(&text.parse().unwrap())).unwrap()
+            spec.object(None, Some(&text.parse().unwrap())).unwrap().surface.mesh().clone()
         };
         let taken = |scratches| rough(0).volume_m3() - rough(scratches).volume_m3();
         // 8 w² d for a whole scratch; at the edge of an 8 mm hexagon a part of each is lost.

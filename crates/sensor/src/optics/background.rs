@@ -23,6 +23,10 @@ pub enum BackgroundSpec {
 }
 
 impl BackgroundSpec {
+    pub(crate) fn file_mut(&mut self) -> Option<&mut PathBuf> {
+        if let Self::File(file) = self { Some(file) } else { None }
+    }
+
     /// Builds the image.
     pub fn build(&self, width: usize, height: usize, folder: Option<&Path>) -> Result<FloatImage, OpticsError> {
         match self {

@@ -36,6 +36,10 @@ pub struct CalibratedSpec {
     /// Largest indentation h of the calibration (mm); larger values are clamped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deepest_mm: Option<f64>,
+    /// Steepest slope of the calibration, as the sine of its angle: the largest length of (n_r, n_d), up to 1. Steeper
+    /// surfaces have the light of this slope in the same direction, because a polynomial is arbitrary outside its data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steepest: Option<f64>,
 }
 
 /// The light with checked parameters.
@@ -47,6 +51,7 @@ pub struct Calibrated {
     levels: [Vec<f64>; 3],
     area: Option<Area>,
     deepest_mm: f32,
+    steepest: f32,
 }
 
 /// A monomial of the surface as the product of an earlier monomial (or 1) and one of n_r, n_d and h.
@@ -113,6 +118,10 @@ impl CalibratedSpec {
             let rule = format!("must be a positive depth, got {deepest}");
             return Err(OpticsError::Bad { table: "light", key: "deepest_mm", rule });
         }
+        if let Some(steepest) = self.steepest.filter(|steepest| !(*steepest > 0.0 && *steepest <= 1.0)) {
+            let rule = format!("must be the sine of an angle, above 0 and up to 1, got {steepest}");
+            return Err(OpticsError::Bad { table: "light", key: "steepest", rule });
+        }
         Ok(Calibrated {
             background: self.background.build(width, height, folder)?,
             position_degree: self.position_degree,
@@ -120,6 +129,7 @@ impl CalibratedSpec {
             levels: self.levels.clone(),
             area: self.area,
             deepest_mm: self.deepest_mm.map_or(f32::INFINITY, |deepest| deepest as f32),
+            steepest: self.steepest.map_or(1.0, |steepest| steepest as f32),
         })
     }
 }
@@ -161,6 +171,24 @@ impl Calibrated {
     /// Largest indentation h (mm).
     pub fn deepest_mm(&self) -> f32 {
         self.deepest_mm
+    }
+
+    /// Largest length of (n_r, n_d).
+    pub fn steepest(&self) -> f32 {
+        self.steepest
+    }
+
+    /// Fraction of the pressed pixels that are steeper than the calibration.
+    pub fn beyond(&self, relief: &Relief) -> f64 {
+        let max = self.steepest * self.steepest / (1.0 - self.steepest * self.steepest).max(f32::MIN_POSITIVE);
+        let slopes = relief.slope_right.iter().zip(&relief.slope_down).zip(&relief.z_m);
+        let pressed = slopes.filter(|(_, z_m)| -1e3 * **z_m > MIN_PRESSED_MM);
+        let (mut steep, mut count) = (0u32, 0u32);
+        for ((right, down), _) in pressed {
+            count += 1;
+            steep += u32::from(right * right + down * down > max * 1.001);
+        }
+        f64::from(steep) / f64::from(count.max(1))
     }
 
     /// Renders a relief. `rest` is the relief of the undeformed gel if it is not flat.
@@ -212,17 +240,19 @@ impl Calibrated {
             pressed.iter_mut().zip(&rest.z_m[pixels]).for_each(|(z, rest)| *z -= rest);
         }
         let mut seen = [right, down, pressed];
-        to_normals(&mut seen, self.deepest_mm);
+        to_normals(&mut seen, self.deepest_mm, self.steepest);
         seen
     }
 }
 
 widest! {
     /// Converts slopes and heights (m) to n_r, n_d and h.
-    fn to_normals(seen: &mut [Block; 3], deepest_mm: f32) {
+    fn to_normals(seen: &mut [Block; 3], deepest_mm: f32, steepest: f32) {
         let [right, down, pressed] = seen;
         for ((right, down), pressed) in right.iter_mut().zip(down).zip(pressed) {
-            let scale = 1.0 / (1.0 + *right * *right + *down * *down).sqrt();
+            let squared = *right * *right + *down * *down;
+            // min(1/√(1 + s²), steepest/s), without a division by zero.
+            let scale = 1.0 / (1.0 + squared).max(squared / (steepest * steepest)).sqrt();
             *right *= scale;
             *down *= scale;
             *pressed = (-1e3 * *pressed).min(deepest_mm);
@@ -302,7 +332,15 @@ mod tests {
             (0..coefficients(2, 2)).map(|i| ((i * 7 + c * 13) % 11) as f64 - 5.0).collect::<Vec<f64>>()
         });
         let background = BackgroundSpec::Colour([100.0, 110.0, 120.0]);
-        CalibratedSpec { background, degree: 2, position_degree: 2, levels, area: None, deepest_mm: None }
+        CalibratedSpec {
+            background,
+            degree: 2,
+            position_degree: 2,
+            levels,
+            area: None,
+            deepest_mm: None,
+            steepest: None,
+        }
     }
 
     fn relief(width: usize, height: usize) -> Relief {
@@ -316,13 +354,13 @@ mod tests {
     fn blocks_give_what_the_definition_gives() {
         let (width, height) = (67, 9);
         let area = Some(Area { left: 10.0, top: 2.0, right: 50.0, bottom: 7.0 });
-        let spec = CalibratedSpec { area, deepest_mm: Some(0.5), ..spec() };
+        let spec = CalibratedSpec { area, deepest_mm: Some(0.5), steepest: Some(0.6), ..spec() };
         let relief = relief(width, height);
         let image = spec.build(width, height, None).unwrap().shade(&relief, None);
         let frame = ImageCoordinates::new(width, height, area);
         for i in 0..width * height {
             let (right, down) = (f64::from(relief.slope_right[i]), f64::from(relief.slope_down[i]));
-            let scale = (1.0 + right * right + down * down).sqrt();
+            let scale = (1.0 + right * right + down * down).sqrt().max(right.hypot(down) / 0.6);
             let seen = [right / scale, down / scale, (-1e3 * f64::from(relief.z_m[i])).min(0.5)];
             let row = features(seen, frame.at((i % width) as f64, (i / width) as f64), 2, 2);
             for (c, background) in [100.0, 110.0, 120.0].into_iter().enumerate() {
@@ -330,6 +368,27 @@ mod tests {
                 assert!((f64::from(image.channels[c][i]) - expected).abs() < 1e-3);
             }
         }
+    }
+
+    /// Beyond the steepest measured slope the colour depends on the direction alone.
+    #[test]
+    fn steeper_slopes_than_measured_have_the_light_of_the_steepest() {
+        let spec = CalibratedSpec { steepest: Some(0.6), ..spec() };
+        let light = spec.build(8, 8, None).unwrap();
+        let tilted = |slope: f32| {
+            let (slope_right, slope_down) = (vec![0.6 * slope; 64], vec![-0.8 * slope; 64]);
+            Relief { z_m: vec![-1e-4; 64], slope_right, slope_down, ..relief(8, 8) }
+        };
+        // A sine of 0.6 is a slope of 0.75.
+        let limit = light.shade(&tilted(0.75), None);
+        for slope in [1.0, 5.0, 100.0] {
+            let image = light.shade(&tilted(slope), None);
+            let differ = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-3;
+            assert!(image.channels.iter().flatten().zip(limit.channels.iter().flatten()).all(differ), "{slope}");
+            assert_eq!(light.beyond(&tilted(slope)), 1.0);
+        }
+        assert_eq!(light.beyond(&tilted(0.7)), 0.0);
+        assert!(CalibratedSpec { steepest: Some(1.5), ..spec }.build(8, 8, None).is_err());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::OpticsError;
 use dermis_geometry::Vec3;
+use dermis_geometry::limits::MAX_PIXELS;
 use dermis_geometry::quantity::Length;
 use serde::{Deserialize, Serialize};
 
@@ -77,9 +78,6 @@ fn origin() -> [Length; 2] {
 fn unit() -> f64 {
     1.0
 }
-
-/// Maximum number of pixels; guards against a wrong unit.
-const MAX_PIXELS: usize = 1 << 26;
 
 /// A camera with checked parameters.
 #[derive(Clone, Debug, PartialEq)]

@@ -54,6 +54,14 @@ impl LightSpec {
 }
 
 impl Light {
+    /// Fraction of the pressed pixels whose slope lies outside the data that the light was fitted to.
+    pub fn beyond_data(&self, relief: &Relief) -> f64 {
+        match self {
+            Self::Phong(_) => 0.0,
+            Self::Calibrated(calibrated) => calibrated.beyond(relief),
+        }
+    }
+
     /// Shades a relief. `rest` is called for the relief without contact if the light needs it.
     pub fn shade(&self, relief: &Relief, rest: impl FnOnce() -> Option<Relief>) -> FloatImage {
         match self {

@@ -2,6 +2,7 @@
 
 use super::{Camera, FloatImage, Membrane, OpticsError};
 use dermis_geometry::Random;
+use dermis_geometry::limits::MAX_MARKERS;
 use dermis_geometry::quantity::Length;
 use dermis_skin::SurfaceField;
 use serde::{Deserialize, Serialize};
@@ -70,9 +71,6 @@ pub struct Markers {
     radius_m: f64,
     colour: [f32; 3],
 }
-
-/// Maximum number of markers; guards against typing errors.
-const MAX_MARKERS: usize = 100_000;
 
 impl Pattern {
     fn points_m(&self) -> Vec<[f64; 2]> {

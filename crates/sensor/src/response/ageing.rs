@@ -63,7 +63,7 @@ impl Ageing {
         let (mut presses, mut gain) = (0, self.gain(0, time_s));
         for (taxel, value) in uses.iter_mut().zip(values) {
             if !taxel.pressed && *value > above {
-                taxel.presses += 1;
+                taxel.presses = taxel.presses.saturating_add(1);
                 taxel.pressed = true;
             } else if taxel.pressed && *value < 0.5 * above {
                 taxel.pressed = false;

@@ -1,6 +1,6 @@
 //! All stages of a response in sequence.
 
-use super::{Response, ResponseError, ResponseSpec, ResponseState, Stage, Step};
+use super::{Response, ResponseError, ResponseSpec, ResponseState, Stage, Step, ThresholdKind};
 use crate::Taxels;
 use dermis_geometry::TriMesh;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,26 @@ impl ResponseSpec {
         self.stages().try_for_each(|stage| stage.validate(taxels))
     }
 
+    /// Returns a function that gives the load (N) on a taxel for its counts, by the inverse of curve, threshold and gain;
+    /// `None` at zero counts and in saturation.
+    pub fn inverse(&self, taxels: usize) -> Result<impl Fn(usize, f64) -> Option<f64> + use<>, ResponseError> {
+        self.validate(taxels)?;
+        let lines = self.gain.clone().unwrap_or_default().lines(taxels)?;
+        let (newton_per_count, max) = (self.force_per_count.si(), ((1u64 << self.bits.min(32)) - 1) as f64);
+        let (curve, threshold, saturation) = (self.curve.clone(), self.threshold.clone(), self.saturation.clone());
+        Ok(move |taxel: usize, counts: f64| {
+            let reading = counts * newton_per_count;
+            let saturated = saturation.as_ref().is_some_and(|s| reading >= 0.97 * s.force.at(taxel).si());
+            if taxel >= taxels || counts <= 0.0 || counts >= max || saturated {
+                return None;
+            }
+            let straight = curve.as_ref().map_or(reading, |curve| curve.load_of(reading));
+            let dead_band = threshold.as_ref().filter(|threshold| threshold.kind == ThresholdKind::DeadBand);
+            let above = straight + dead_band.map_or(0.0, |threshold| threshold.force.at(taxel).si());
+            Some((above - lines.offset_newton()[taxel]) / lines.gain()[taxel])
+        })
+    }
+
     /// Builds the stages for these taxels. Without a grid, the spread runs along `surface`.
     pub fn build(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Chain, ResponseError> {
         self.validate(taxels.len())?;
@@ -93,7 +113,7 @@ impl Chain {
         let step = Step { number: state.step, start_s: state.time_s, dt_s };
         self.stages.iter().for_each(|stage| stage.step(&mut values, &mut state, &step));
         state.time_s = step.end_s();
-        state.step += 1;
+        state.step = state.step.wrapping_add(1);
         Ok((self.report(values), state))
     }
 
@@ -131,6 +151,7 @@ impl Chain {
         }
         match state.misfit(&self.rest, taxels) {
             Some((got, expected)) => Err(ResponseError::Mismatch { what: "state", got, expected }),
+            None if !state.is_sound() => Err(ResponseError::DamagedState),
             None => Ok(()),
         }
     }

@@ -22,6 +22,21 @@ pub enum Curve {
         /// Load beyond which the curve continues linearly.
         until: Force,
     },
+    /// y = s (x/s)^p: a resistive film whose conductance grows as a power of the load.
+    Power {
+        /// Exponent p: above 1 for a convex curve.
+        exponent: f64,
+        /// Load s that reads s.
+        scale: Force,
+    },
+    /// y = t h/(1 + h), h = (x/t)^p: rises to t. With p = 1 it is the conductance of a contact resistance in series with
+    /// a fixed one, R = R_s/F + R_i; with p > 1 it is S-shaped.
+    Sigmoid {
+        /// Exponent p.
+        exponent: f64,
+        /// Limit t of the reading; the load t reads t/2.
+        limit: Force,
+    },
     /// Piecewise linear from (0, 0) through the points, extrapolated beyond the last.
     Table {
         /// Loads, increasing, above zero.
@@ -42,6 +57,11 @@ impl Curve {
                 let y = coefficients.iter().rev().fold(0.0, |sum, c| (sum + c) * inside);
                 if x > inside { y + slope_of(coefficients, inside) * (x - inside) } else { y }
             }
+            Self::Power { exponent, scale } => scale.si() * (x / scale.si()).powf(*exponent),
+            Self::Sigmoid { exponent, limit } => {
+                let h = (x / limit.si()).powf(*exponent);
+                if h.is_finite() { limit.si() * h / (1.0 + h) } else { limit.si() }
+            }
             Self::Table { load, reads } => {
                 let last = load.len() - 1;
                 let piece = load.partition_point(|l| l.si() <= x).min(last);
@@ -51,10 +71,37 @@ impl Curve {
         }
     }
 
-    /// Load for a reading (both N), by bisection; the smallest one on a plateau.
+    /// dy/dx at a load (N).
+    pub fn slope_at(&self, load_newton: f64) -> f64 {
+        let x = load_newton.max(0.0);
+        match self {
+            Self::Linear { slope } => *slope,
+            Self::Polynomial { coefficients, until } => slope_of(coefficients, x.min(until.si())),
+            Self::Power { exponent, scale } => exponent * (x / scale.si()).powf(exponent - 1.0),
+            Self::Sigmoid { exponent, limit } => {
+                let h = (x / limit.si()).powf(*exponent);
+                exponent * (x / limit.si()).powf(exponent - 1.0) / (1.0 + h).powi(2)
+            }
+            Self::Table { load, .. } => {
+                let step = 1e-6 * load[load.len() - 1].si();
+                (self.at(x + step) - self.at(x)) / step
+            }
+        }
+    }
+
+    /// Load for a reading (both N); the smallest one on a plateau, infinity above the limit of a sigmoid.
     pub fn load_of(&self, read_newton: f64) -> f64 {
         if read_newton.is_nan() || read_newton <= 0.0 {
             return 0.0;
+        }
+        match self {
+            Self::Linear { slope } => return read_newton / slope,
+            Self::Power { exponent, scale } => return scale.si() * (read_newton / scale.si()).powf(1.0 / exponent),
+            Self::Sigmoid { limit, .. } if read_newton >= limit.si() => return f64::INFINITY,
+            Self::Sigmoid { exponent, limit } => {
+                return limit.si() * (read_newton / (limit.si() - read_newton)).powf(1.0 / exponent);
+            }
+            Self::Polynomial { .. } | Self::Table { .. } => {}
         }
         let (mut low, mut high) = (0.0, 1.0);
         while self.at(high) < read_newton && high < 1e9 {
@@ -100,6 +147,14 @@ impl Stage for Curve {
                 let lowest = lowest.fold(f64::INFINITY, f64::min);
                 require(lowest >= 0.0, "curve.coefficients", "rising from 0 to `until`; its least slope", lowest)
             }
+            Self::Power { exponent, scale } => {
+                require(*exponent > 0.0, "curve.exponent", "positive", *exponent)?;
+                require(scale.si() > 0.0, "curve.scale", "a positive force", scale.si())
+            }
+            Self::Sigmoid { exponent, limit } => {
+                require(*exponent > 0.0, "curve.exponent", "positive", *exponent)?;
+                require(limit.si() > 0.0, "curve.limit", "a positive force", limit.si())
+            }
             Self::Table { load, reads } => {
                 require(load.len() == reads.len(), "curve.reads", "as long as `load`", reads.len() as f64)?;
                 require(!load.is_empty(), "curve.load", "at least one point", 0.0)?;
@@ -129,6 +184,8 @@ mod tests {
             Curve::Linear { slope: 0.8 },
             Curve::Polynomial { coefficients: vec![1.0, -0.1, 0.01], until: Force::new(2.0) },
             Curve::Table { load: newtons(&[0.5, 2.0]), reads: newtons(&[0.6, 1.5]) },
+            Curve::Power { exponent: 1.6, scale: Force::new(3.0) },
+            Curve::Sigmoid { exponent: 1.4, limit: Force::new(4.0) },
         ]
     }
 
@@ -141,6 +198,11 @@ mod tests {
         assert!((curves[1].at(3.0) - (1.68 + 0.72)).abs() < 1e-15);
         for (load, truth) in [(0.25, 0.3), (0.5, 0.6), (1.25, 1.05), (4.0, 2.7)] {
             assert!((curves[2].at(load) - truth).abs() < 1e-15);
+        }
+        assert_eq!((curves[3].at(3.0), curves[4].at(4.0)), (3.0, 2.0));
+        for curve in curves {
+            let slope = (curve.at(1.1 + 1e-6) - curve.at(1.1 - 1e-6)) / 2e-6;
+            assert!((curve.slope_at(1.1) / slope - 1.0).abs() < 1e-6, "{curve:?}");
         }
     }
 

@@ -19,6 +19,9 @@ pub enum ResponseError {
     /// A state or values of another sensor.
     #[error("the {what} holds {got} numbers and this response needs {expected}; start from its own `rest()`")]
     Mismatch { what: &'static str, got: usize, expected: usize },
+    /// A state with numbers that no response returns.
+    #[error("the state of the response has a number that is not finite; start from its own `rest()`")]
+    DamagedState,
 }
 
 /// Returns an error for a number that is not finite or violates a constraint.

@@ -1,6 +1,6 @@
 //! The interface of a stage, and the macro that declares the response from a list of stages.
 
-use super::{DelayedFrame, ResponseError, ResponseState};
+use super::{DelayedFrame, ResponseError, ResponseState, Use};
 use crate::Taxels;
 use dermis_geometry::TriMesh;
 use std::collections::VecDeque;
@@ -69,17 +69,45 @@ impl<T: Stage + Clone + 'static> Slot for Option<T> {
 pub(super) trait Memory {
     /// Size of the memory and its expected size, if they differ. `rest` is the memory at rest.
     fn misfit(&self, rest: &Self, taxels: usize) -> Option<(usize, usize)>;
+
+    /// True if all numbers are finite and none is absurdly large.
+    fn is_sound(&self) -> bool;
 }
 
-impl<T> Memory for Vec<T> {
+/// Largest force (N) or time (s) of a sound state.
+const MAX_NUMBER: f64 = 1e15;
+
+pub(super) fn is_sound(value: f64) -> bool {
+    value.abs() <= MAX_NUMBER
+}
+
+impl Memory for Vec<f64> {
     fn misfit(&self, rest: &Self, _: usize) -> Option<(usize, usize)> {
         (self.len() != rest.len()).then_some((self.len(), rest.len()))
+    }
+
+    fn is_sound(&self) -> bool {
+        self.iter().all(|value| is_sound(*value))
+    }
+}
+
+impl Memory for Vec<Use> {
+    fn misfit(&self, rest: &Self, _: usize) -> Option<(usize, usize)> {
+        (self.len() != rest.len()).then_some((self.len(), rest.len()))
+    }
+
+    fn is_sound(&self) -> bool {
+        true
     }
 }
 
 impl Memory for VecDeque<DelayedFrame> {
     fn misfit(&self, _: &Self, taxels: usize) -> Option<(usize, usize)> {
         self.iter().map(|frame| (frame.newton.len(), taxels)).find(|(got, expected)| got != expected)
+    }
+
+    fn is_sound(&self) -> bool {
+        self.iter().all(|frame| is_sound(frame.sent_s) && frame.newton.is_sound())
     }
 }
 
@@ -92,9 +120,11 @@ macro_rules! stages {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct ResponseSpec {
-            /// Newtons per count.
+            /// Newtons per count: 1 mN by default.
+            #[serde(default = "force_per_count")]
             pub force_per_count: Force,
-            /// Bits of the converter.
+            /// Bits of the converter: 16 by default.
+            #[serde(default = "bits")]
             pub bits: u32,
             /// If true, the reported newtons are rounded to counts too.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -131,6 +161,11 @@ macro_rules! stages {
             /// Size of a memory and its expected size, if they differ.
             fn misfit(&self, rest: &Self, taxels: usize) -> Option<(usize, usize)> {
                 [$($(self.$memory.misfit(&rest.$memory, taxels),)?)+].into_iter().flatten().next()
+            }
+
+            /// True if all numbers are finite and none is absurdly large.
+            fn is_sound(&self) -> bool {
+                stage::is_sound(self.time_s) $($(&& self.$memory.is_sound())?)+
             }
         }
     };

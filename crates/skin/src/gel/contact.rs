@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct SurfacePoint {
     /// Undeformed position (m).
     pub rest: Vec3,
-    /// Area represented by the point (m²).
+    /// Outward normal of the undeformed surface.
+    pub normal: Vec3,
+    /// Undeformed area represented by the point (m²).
     pub area_m2: f64,
     /// Interpolation from the nodes.
     pub stencil: Stencil,

@@ -5,7 +5,7 @@ use super::indenter::{Gap, Indenter};
 use super::mpm::{GridImpulses, MpmSetup, MpmSolver, ParticleState, Wall, stable_step_s};
 use super::state::Moving;
 use super::{Energy, Face, Gel, GelState};
-use crate::{Constitution, Motion, Simd, SkinError, Target, Touch, Warning};
+use crate::{Constitution, Motion, Simd, SkinError, Target, Touch};
 use dermis_geometry::{Pose, Quat, Vec3};
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use std::sync::Arc;
 const COURANT: f64 = 0.3;
 /// Contact stiffness divided by that of a confined cell: the maximum that is stable with these steps.
 const CONTACT: f64 = 10.0;
-/// Kinetic divided by strain energy above which a warning is issued.
-const QUASI_STATIC: f64 = 0.01;
+/// Maximum number of steps in one call.
+const MAX_STEPS: f64 = 1e6;
 /// Steps between searches for the points that can come into contact.
 const SEARCH_INTERVAL: usize = 32;
 
@@ -55,7 +55,13 @@ impl Gel {
             });
         }
         let grid = &self.elastic.grid;
-        let steps = (dt_s / stable_step_s(&self.parameters, grid.cell_m, COURANT)).ceil().max(1.0) as usize;
+        let stable_s = stable_step_s(&self.parameters, grid.cell_m, COURANT);
+        let steps = (dt_s / stable_s).ceil().max(1.0);
+        if steps > MAX_STEPS || steps.is_nan() {
+            let rule = format!("of {dt_s} s takes {steps:.0} steps of {:.3} µs, more than {MAX_STEPS}", stable_s * 1e6);
+            return Err(SkinError::BadGel { key: "dt", rule });
+        }
+        let steps = steps as usize;
         let step_s = dt_s / steps as f64;
         let setup = MpmSetup {
             parameters: self.parameters,
@@ -125,12 +131,10 @@ impl Gel {
             .collect();
         let particles = solver.particles();
         let nodes: Arc<[f64]> = self.fit_nodes(&particles).into();
-        let mut touch = self.touch_of(&nodes, &points, motion.targets.len());
+        let mut touch = self.touch_of(&nodes, &points, motion);
         let energy = self.particle_energy(&particles);
         touch.energy = Some(energy);
-        if energy.ratio() > QUASI_STATIC {
-            touch.warnings.push(Warning::NotQuasiStatic { ratio: energy.ratio() });
-        }
+        touch.warnings.extend(energy.warning());
         touch.base = self.base.as_ref().map(|base| {
             let forces: Vec<Vec3> =
                 solver.wall_impulses().iter().map(|impulse| *impulse * (-contact.particle_kg / dt_s)).collect();

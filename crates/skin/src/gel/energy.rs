@@ -2,6 +2,8 @@
 
 use super::elasticity::rotation;
 use super::{Constitution, GelParameters};
+use crate::Warning;
+use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
 /// Energies of a gel; their ratio measures the deviation from quasi-static motion.
@@ -18,6 +20,38 @@ impl Energy {
     pub fn ratio(&self) -> f64 {
         if self.kinetic_j > 0.0 { self.kinetic_j / self.strain_j.max(f64::MIN_POSITIVE) } else { 0.0 }
     }
+}
+
+/// Kinetic divided by strain energy above which a press is not quasi-static.
+const QUASI_STATIC: f64 = 0.01;
+
+impl Energy {
+    /// A warning if the gel is not at rest.
+    pub(crate) fn warning(&self) -> Option<Warning> {
+        (self.ratio() > QUASI_STATIC).then(|| Warning::NotQuasiStatic { ratio: self.ratio() })
+    }
+}
+
+/// Cauchy stress vector (Pa) on a plane z = const for a deformation gradient (row by row); zero if it is inverted.
+pub(crate) fn stress_on_z_pa(parameters: &GelParameters, f: &[f32; 9]) -> Vec3 {
+    let (lambda, mu) = parameters.lame_pa();
+    let f: [[f64; 3]; 3] = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(f[3 * i + j])));
+    let rows = f.map(Vec3::from_array);
+    let j = rows[0].dot(rows[1].cross(rows[2]));
+    let shear = match parameters.constitution {
+        Constitution::NeoHookean => Vec3::from_array(rows.map(|row| row.dot(rows[2]))) - Vec3::Z,
+        Constitution::FixedCorotated => {
+            let r = rotation(&f).map(Vec3::from_array);
+            Vec3::from_array(std::array::from_fn(|a| 2.0 * (rows[a] - r[a]).dot(rows[2])))
+        }
+        Constitution::Linear => Vec3::from_array(std::array::from_fn(|a| f[a][2])) + rows[2] - 2.0 * Vec3::Z,
+    };
+    let bulk = match parameters.constitution {
+        Constitution::Linear => lambda * (f[0][0] + f[1][1] + f[2][2] - 3.0),
+        _ => lambda * j * (j - 1.0),
+    };
+    let volume = if parameters.constitution == Constitution::Linear { 1.0 } else { j };
+    if j > 0.0 { (shear * mu + Vec3::Z * bulk) / volume } else { Vec3::ZERO }
 }
 
 /// Strain energy density (J/m³) of a deformation gradient (row by row).

@@ -29,6 +29,12 @@ const MAX_UPDATES: usize = 8;
 /// Maximum number of conjugate-gradient steps in a Newton step.
 const MAX_CONJUGATE: usize = 600;
 
+/// Maximum number of Newton and conjugate-gradient steps on a load path, plus those for each of its load steps. Usual
+/// presses need a tenth; an object whose nearest face changes at every step, such as a mesh that intersects itself, may
+/// never converge.
+const MAX_TOTAL: [usize; 2] = [400, 20_000];
+const MAX_PER_LOAD: [usize; 2] = [30, 200];
+
 /// Residual divided by load above which the solver reports no equilibrium.
 pub(crate) const MAX_RESIDUAL: f64 = 0.05;
 
@@ -98,6 +104,7 @@ impl<'a> Equilibrium<'a> {
             // The first pressures are guesses: solves coarsely.
             let residual = if update == 0 { precision.residual.max(1e-2) } else { precision.residual };
             let points = self.newton(u, contacts, indenters, residual)?;
+            self.check_effort()?;
             self.stats.updates += 1;
             update += 1;
             let stalled = self.stats.residual > residual;
@@ -114,6 +121,13 @@ impl<'a> Equilibrium<'a> {
             }
             self.planes = self.next_planes(u, indenters, stalled_before);
         }
+    }
+
+    /// Returns an error if the solver has taken more steps than a press may.
+    fn check_effort(&self) -> Result<(), SkinError> {
+        let SolverStats { loads, newton, conjugate, residual, .. } = self.stats;
+        let over = |taken: usize, kind: usize| taken > MAX_TOTAL[kind] + loads * MAX_PER_LOAD[kind];
+        if over(newton, 0) || over(conjugate, 1) { Err(no_equilibrium(residual)) } else { Ok(()) }
     }
 
     /// Deformed position (m) of a surface point.

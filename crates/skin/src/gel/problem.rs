@@ -145,7 +145,7 @@ impl Gel {
         if stats.residual > MAX_RESIDUAL {
             return Err(no_equilibrium(stats.residual));
         }
-        let mut touch = self.touch_of(&displacement_m, &points, motion.targets.len());
+        let mut touch = self.touch_of(&displacement_m, &points, motion);
         touch.energy = Some(Energy { kinetic_j: 0.0, strain_j });
         touch.base = self.base.as_ref().map(|base| {
             let forces = base_forces(grid, &self.points, &elastic_newton, &points, base.columns);

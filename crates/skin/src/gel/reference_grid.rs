@@ -1,15 +1,15 @@
 //! The grid over the undeformed gel: cells, particles in them, nodes around them, and interpolation between nodes and
 //! points.
 
+use super::contact::SurfacePoint;
 use super::fixed_faces::{Face, FixedFaces};
 use super::parameters::GelParameters;
 use crate::SkinError;
+use dermis_geometry::limits::MAX_GEL_CELLS;
 use dermis_geometry::{Bounds, Mat3, Surface, TriMesh, Vec3};
 
 /// Cells per vector.
 pub(crate) const LANES: usize = 8;
-/// Maximum number of cells; guards against a wrong unit.
-const MAX_CELLS: usize = 20_000_000;
 
 /// A regular grid over the undeformed gel. A cell has 2 × 2 × 2 particles at ± a quarter of its edges; node `i` of an
 /// axis is the centre of cell `i − 1`, so that the quadratic B-splines of nodes `i … i + 2` cover cell `i` and cell
@@ -91,11 +91,11 @@ impl ReferenceGrid {
         fixed_faces: FixedFaces,
         parameters: &GelParameters,
     ) -> Result<Self, SkinError> {
-        if counts.x * counts.y * counts.z > MAX_CELLS as f64 {
+        if counts.x * counts.y * counts.z > MAX_GEL_CELLS as f64 {
             return Err(SkinError::BadGel {
                 key: "cell",
                 rule: format!(
-                    "of {} mm makes more than {MAX_CELLS} cells in this gel: make it larger",
+                    "of {} mm makes more than {MAX_GEL_CELLS} cells in this gel: make it larger",
                     parameters.cell_m * 1e3
                 ),
             });
@@ -353,6 +353,13 @@ impl ReferenceGrid {
             columns[axis] = self.at(values, &slope);
         }
         Mat3::from_cols(columns[0], columns[1], columns[2])
+    }
+
+    /// Deformed divided by undeformed area at a point of the surface: |cof F N| (Nanson's formula).
+    pub(crate) fn stretch(&self, u: &[f64], point: &SurfacePoint) -> f64 {
+        let f = Mat3::IDENTITY + self.gradient(u, point.rest);
+        let n = point.normal;
+        (f.y_axis.cross(f.z_axis) * n.x + f.z_axis.cross(f.x_axis) * n.y + f.x_axis.cross(f.y_axis) * n.z).length()
     }
 
     /// Visits the nodes of a stencil: index, weight, and position relative to the point (m).

@@ -1,8 +1,9 @@
 //! The output grid of the gel's surface.
 
 use super::reference_grid::{ReferenceGrid, Stencil};
-use crate::SurfaceField;
-use dermis_geometry::{Ray, Surface, Vec3};
+use crate::resolution::unresolved_on_grid;
+use crate::{Facet, Motion, SurfaceField, Warning};
+use dermis_geometry::{HeightGrid, Ray, Surface, Vec3};
 use std::sync::Arc;
 
 /// The regular grid of points of the undeformed surface whose displacements are reported.
@@ -43,6 +44,13 @@ impl SurfaceGrid {
         let [cols, rows, _] = counts(cell_m).to_array().map(|count| (count as usize).max(1));
         let plane = SurfaceField { rows, cols, cell_m, center, values: Vec::new(), rest_heights_m: None };
         Self { plane, heights_m: None, stencils: Vec::new() }
+    }
+
+    /// Warnings for objects that touch few points of the surface, or none although they reach below it.
+    pub fn unresolved(&self, facets: &[Facet], motion: &Motion<'_>) -> Vec<Warning> {
+        let SurfaceField { rows, cols, cell_m, center, .. } = self.plane;
+        let grid = HeightGrid { rows, cols, cell_m, center: center.truncate() };
+        unresolved_on_grid(facets, motion, &grid, self.heights_m.as_deref())
     }
 
     /// Marks points for which `held` is true as fixed.

@@ -1,6 +1,8 @@
 //! The simulation setting of Tacchi (Chen et al. 2023), reproduced for comparison.
 
 use super::GelParameters;
+use super::energy::stress_on_z_pa;
+use super::indenter::Indenter;
 use super::mpm::{MpmSetup, MpmSolver, MpmSteps, ParticleState};
 use crate::{
     Facet, Load, Motion, Object, Simd, Skin, SkinError, State, Support, SurfaceField, Tangent, Touch,
@@ -152,55 +154,78 @@ impl TacchiGel {
         let MpmSteps { setup, particles, count } = self.steps(object, sensor_from_object);
         let mut solver = MpmSolver::new(setup, &particles);
         solver.run(count, |_, _| ())?;
-        Ok((self.touch_after(&solver.particles(), solver.prescribed_impulse, sensor_from_object), solver.steps))
+        let (particles, impulse) = (solver.particles(), solver.prescribed_impulse);
+        Ok((self.touch_after(object, sensor_from_object, &particles, impulse), solver.steps))
     }
 
     /// Contact load and surface after the steps of [`Self::steps`]. `indenter_impulse` is the impulse that the
     /// indenter's particles received in the last step (in full-particle masses, m/s).
-    pub fn touch_after(&self, particles: &ParticleState, indenter_impulse: Vec3, sensor_from_object: Pose) -> Touch {
+    pub fn touch_after(
+        &self,
+        object: &Object,
+        sensor_from_object: Pose,
+        particles: &ParticleState,
+        indenter_impulse: Vec3,
+    ) -> Touch {
         let p = &self.parameters;
         let volume = self.spacing_m.x * self.spacing_m.y * self.spacing_m.z;
         let mass = volume * f64::from((p.material.density_kg_per_m3 * p.material.mass_scaling) as f32);
         let force_on_gel = indenter_impulse * (-mass / p.step_s);
-        let mut touch = self.touch_of(force_on_gel, sensor_from_object, self.field(particles));
-        touch.energy = Some(particles.energy(&p.material, volume, mass, p.particles.iter().product()));
+        let mut touch = self.touch_of(force_on_gel, &Indenter::new(object, sensor_from_object), particles);
+        let energy = particles.energy(&p.material, volume, mass, p.particles.iter().product());
+        touch.energy = Some(energy);
+        touch.warnings.extend(energy.warning());
+        // The lowest layer is fixed and not strained along z; the next one carries the stress of the base.
+        let stress = |particle: usize| stress_on_z_pa(&p.material, &particles.deformation[particle]);
+        touch.base = Some(self.layer(1, -p.size_m.z, stress));
         touch
     }
 
-    fn field(&self, state: &ParticleState) -> SurfaceField {
-        let [nx, ny, nz] = self.parameters.particles;
-        let top = (nz - 1) * nx * ny;
-        let values = (0..ny)
-            .rev()
-            .flat_map(|y| (0..nx).map(move |x| (x, y)))
-            .map(|(x, y)| state.position[top + y * nx + x] - self.rest_position([x, y, nz - 1]))
-            .collect();
-        SurfaceField { rows: ny, cols: nx, cell_m: self.spacing_m.x, center: Vec3::ZERO, values, rest_heights_m: None }
+    /// A value of each particle of a horizontal layer, at a height (m).
+    fn layer(&self, z: usize, height_m: f64, value: impl Fn(usize) -> Vec3) -> SurfaceField {
+        let [nx, ny, _] = self.parameters.particles;
+        let particles = (0..ny).rev().flat_map(|y| (0..nx).map(move |x| (z * ny + y) * nx + x));
+        SurfaceField {
+            rows: ny,
+            cols: nx,
+            cell_m: self.spacing_m.x,
+            center: Vec3::Z * height_m,
+            values: particles.map(value).collect(),
+            rest_heights_m: None,
+        }
     }
 
-    /// The paper reports no force. This is the momentum that the indenter's particles received in the last step, at the
-    /// deepest point.
-    fn touch_of(&self, force: Vec3, sensor_from_object: Pose, field: SurfaceField) -> Touch {
-        let (mut deepest, mut at, mut anchor) = (0.0, sensor_from_object.translation, Vec3::ZERO);
-        for row in 0..field.rows {
-            for col in 0..field.cols {
-                let u = field.values[row * field.cols + col];
-                if -u.z > deepest {
-                    (deepest, anchor, at) = (-u.z, field.rest(row, col), field.rest(row, col) + u);
-                }
-            }
-        }
-        let facet = Facet {
-            object: 0,
-            normal: Vec3::Z,
-            depth_m: deepest,
-            saturated: false,
-            load: Load::Point { at, anchor, area_m2: self.spacing_m.x * self.spacing_m.y, force },
-            tangent: Tangent::default(),
+    /// The paper reports no force. This is the momentum that the indenter's particles received in the last step,
+    /// distributed over the particles of the surface under the object in proportion to their pressure.
+    fn touch_of(&self, force: Vec3, indenter: &Indenter<'_>, particles: &ParticleState) -> Touch {
+        let p = &self.parameters;
+        let [nx, ny, nz] = p.particles;
+        let rest = |particle: usize| self.rest_position([particle % nx, particle / nx % ny, particle / (nx * ny)]);
+        let surface = self.layer(nz - 1, 0.0, |particle| particles.position[particle] - rest(particle));
+        // Particles interact across a cell of the grid.
+        let reach_m = p.grid_edge_m / p.grid_nodes as f64;
+        let touches = |at: Vec3| indenter.gap(at, reach_m).is_some_and(|gap| gap.distance_m < reach_m);
+        // A little more than the pressure, so that a gel that recoils everywhere carries the force too.
+        let weight = |particle: usize| {
+            1e-6 * p.material.young_pa - stress_on_z_pa(&p.material, &particles.deformation[particle]).z.min(0.0)
         };
-        let facets = if force == Vec3::ZERO { Vec::new() } else { vec![facet] };
-        let mut touch = Touch::from_facets(facets, 1);
-        touch.surface = Some(field);
+        let top = (nz - 1) * nx * ny..nz * nx * ny;
+        let mut pressed: Vec<(usize, f64)> =
+            top.clone().filter(|&i| touches(particles.position[i])).map(|i| (i, weight(i))).collect();
+        if pressed.is_empty() && force != Vec3::ZERO {
+            let lowest = |a: &usize, b: &usize| particles.position[*a].z.total_cmp(&particles.position[*b].z);
+            pressed.extend(top.min_by(lowest).map(|particle| (particle, 1.0)));
+        }
+        let sum: f64 = pressed.iter().map(|(_, pressure)| pressure).sum();
+        let facet = |&(particle, pressure): &(usize, f64)| {
+            let (at, anchor) = (particles.position[particle], rest(particle));
+            let area_m2 = self.spacing_m.x * self.spacing_m.y;
+            let load = Load::Point { at, anchor, area_m2, force: force * (pressure / sum) };
+            let depth_m = (anchor.z - at.z).max(0.0);
+            Facet { object: 0, normal: Vec3::Z, depth_m, saturated: false, load, tangent: Tangent::default() }
+        };
+        let mut touch = Touch::from_facets(pressed.iter().map(facet).collect(), 1);
+        touch.surface = Some(surface);
         touch
     }
 
@@ -220,7 +245,10 @@ impl Skin for TacchiGel {
     }
 
     /// Stateless: every call is a press from above.
-    fn touch(&self, _: &State, motion: &Motion<'_>, _: f64) -> Result<(Touch, State), SkinError> {
+    fn touch(&self, state: &State, motion: &Motion<'_>, _: f64) -> Result<(Touch, State), SkinError> {
+        if !matches!(state, State::Gel(_)) {
+            return Err(SkinError::OtherSkin { expected: "gel" });
+        }
         motion.check()?;
         let touch = match motion.targets {
             [target] => self.press(target.object, target.sensor_from_object)?.0,

@@ -1,7 +1,9 @@
 //! Bristles on a contact surface that is recomputed at every step.
 
 use super::surface::Face;
+use crate::SkinError;
 use crate::lugre::rotate_into_plane;
+use crate::state::{is_bounded, is_unit};
 use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -41,6 +43,20 @@ impl Bristles {
         self.samples.extend(samples);
         let count = self.samples.len() as u32 - first;
         self.patches.push(Patch { object, key: face.key, normal: face.normal, first, count });
+    }
+
+    /// Returns an error for patches without samples, and for numbers that are not finite.
+    pub(super) fn check(&self) -> Result<(), SkinError> {
+        let damaged = |what| Err(SkinError::DamagedState { skin: "hydroelastic", what });
+        let ends = self.patches.iter().map(|patch| u64::from(patch.first) + u64::from(patch.count));
+        if ends.max().unwrap_or(0) > self.samples.len() as u64 {
+            return damaged("a patch has more corners than there are");
+        }
+        let sound = |(at, deflection): &(Vec3, Vec3)| is_bounded(*at, 1e6) && is_bounded(*deflection, 1e6);
+        if !self.samples.iter().all(sound) || !self.patches.iter().all(|patch| is_unit(patch.normal)) {
+            return damaged("a corner is not finite, or a normal has no length");
+        }
+        Ok(())
     }
 
     fn of(&self, patch: &Patch) -> &[(Vec3, Vec3)] {

@@ -44,7 +44,7 @@ impl PressureLaw {
     /// Checks the modulus or the table.
     pub fn validate(&self) -> Result<(), SkinError> {
         let (extent, pressure) = match self {
-            Self::Linear { modulus_pa } => return require_positive("modulus", "Pa", *modulus_pa),
+            Self::Linear { modulus_pa } => return require_positive("hydroelastic_modulus", "Pa", *modulus_pa),
             Self::Table { extent, pressure_pa } => (extent, pressure_pa),
         };
         let rows = extent.len().min(pressure.len());
@@ -106,6 +106,41 @@ impl Material {
     /// A material with p = E e, without dissipation.
     pub fn linear(modulus_pa: f64) -> Self {
         Self { law: PressureLaw::Linear { modulus_pa }, dissipation_s_per_m: 0.0 }
+    }
+
+    /// The hydroelastic modulus (Pa) with which a rigid ball of `radius_m` at the depth `indentation_m` has the force of
+    /// Hertz on a half-space with Young's modulus `young_pa`. `depth_m` is the depth of the body at which its pressure
+    /// is the modulus: the thickness of a pad, about half the thickness of a solid.
+    ///
+    /// The field is a bed of springs, F = π E_h R δ²/H; Hertz gives F = 4/3 E* √R δ^(3/2) with E* = E/(1 − ν²). They are
+    /// equal for E_h = 4 E* H/(3π √(R δ)). At other depths the forces differ by the factor √(δ/δ₀). For a round body, R
+    /// is the relative radius 1/(1/R₁ + 1/R₂).
+    pub fn modulus_like_hertz_pa(
+        young_pa: f64,
+        poisson: f64,
+        depth_m: f64,
+        radius_m: f64,
+        indentation_m: f64,
+    ) -> Result<f64, SkinError> {
+        require_positive("young", "Pa", young_pa)?;
+        for (key, length) in [("depth", depth_m), ("radius", radius_m), ("indentation", indentation_m)] {
+            require_positive(key, "m", length)?;
+        }
+        if !(poisson > -1.0 && poisson <= 0.5) {
+            return Err(SkinError::BadPoisson { got: poisson });
+        }
+        let effective_pa = young_pa / (1.0 - poisson * poisson);
+        Ok(4.0 * effective_pa * depth_m / (3.0 * std::f64::consts::PI * (radius_m * indentation_m).sqrt()))
+    }
+
+    /// The hydroelastic modulus (Pa) of a pad that is much thinner than its contacts are wide (a Winkler foundation): the
+    /// modulus of confined compression, E(1 − ν)/((1 + ν)(1 − 2ν)).
+    pub fn modulus_like_pad_pa(young_pa: f64, poisson: f64) -> Result<f64, SkinError> {
+        require_positive("young", "Pa", young_pa)?;
+        if !(poisson > -1.0 && poisson < 0.5) {
+            return Err(SkinError::BadPoisson { got: poisson });
+        }
+        Ok(young_pa * (1.0 - poisson) / ((1.0 + poisson) * (1.0 - 2.0 * poisson)))
     }
 
     /// The same material with dissipation (s/m).

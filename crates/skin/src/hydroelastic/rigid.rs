@@ -5,7 +5,7 @@ use super::field::{Cell, TetField};
 use super::material::Piece;
 use super::polygon::Polygon;
 use super::surface::Builder;
-use dermis_geometry::{Bounds, Mat3, Pose, Slab, Surface, Vec3};
+use dermis_geometry::{Bounds, Mat3, Pose, Primitive, Slab, Surface, Vec3};
 
 /// The rigid side of a pair.
 #[derive(Clone, Copy)]
@@ -23,20 +23,101 @@ pub(super) struct Triangle {
     pub name: u32,
 }
 
+/// Number of edges across the part of a round primitive that may be in contact.
+const EDGES_ACROSS: f64 = 24.0;
+/// Approximate limit on the triangles of that part: a long, narrow contact is divided less.
+const MAX_PARTS: f64 = 2e4;
+/// Maximum number of divisions of a triangle of a primitive's mesh.
+const MAX_LEVELS: f64 = 16.0;
+
+/// Longest edge (m) of the triangles of a round primitive, given the size (m) of the box around its part inside a field: the
+/// smallest extent is at least the depth δ, at which the contact of a radius R is √(8Rδ) wide.
+fn edge_m(primitive: &Primitive, inside: Vec3) -> f64 {
+    let [thin, middle, long] = {
+        let mut sorted = inside.to_array();
+        sorted.sort_by(f64::total_cmp);
+        sorted
+    };
+    let radius_m = match *primitive {
+        Primitive::Ellipsoid { semi_axes_m } => semi_axes_m.min_element().powi(2) / semi_axes_m.max_element(),
+        _ => 0.5 * primitive.bounds().size().min_element(),
+    };
+    let fine_m = long.min((8.0 * radius_m * thin).sqrt()) / EDGES_ACROSS;
+    fine_m.max((long * middle / (0.433 * MAX_PARTS)).sqrt())
+}
+
+/// Divides triangles of a round primitive.
+struct RoundParts<'a> {
+    primitive: &'a Primitive,
+    frame: Pose,
+    bounds: &'a Bounds,
+}
+
+impl RoundParts<'_> {
+    /// Visits the parts of a triangle, given in the frame of the primitive, after `levels` divisions into four. All
+    /// triangles are divided equally often, so that parts of neighbours share their corners.
+    fn visit(&self, corners: [Vec3; 3], levels: u32, name: u32, visit: &mut impl FnMut(&Triangle)) {
+        let [a, b, c] = corners;
+        let placed = corners.map(|v| self.frame.transform_point(v));
+        let around = Bounds::around(placed);
+        if levels == 0 {
+            let normal = (placed[1] - placed[0]).cross(placed[2] - placed[0]).normalize_or_zero();
+            if around.overlaps(self.bounds) && normal != Vec3::ZERO {
+                visit(&Triangle { corners: placed, normal, name });
+            }
+            return;
+        }
+        if !around.padded(0.5 * around.size().length()).overlaps(self.bounds) {
+            return;
+        }
+        let [ab, bc, ca] = [(a, b), (b, c), (c, a)].map(|(p, q)| self.primitive.halfway(p, q));
+        for (part, child) in [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]].into_iter().zip(1..) {
+            // Bristles recognise a part by its name; a mixing step makes equal names unlikely.
+            let name = (name ^ 0x9e37_79b9).wrapping_mul(0x85eb_ca6b).rotate_left(13).wrapping_add(child);
+            self.visit(part, levels - 1, name, visit);
+        }
+    }
+}
+
 impl Rigid<'_> {
-    /// Visits the triangles whose bounds overlap `bounds`, in the frame of the field.
+    /// Visits the triangles whose bounds overlap `bounds`, in the frame of the field. The triangles of a round primitive
+    /// are divided until their edges are short compared with the part of the primitive inside the bounds, with all
+    /// corners on its surface: the facets of a sphere at depth d deviate by less than d/400.
     pub fn near(&self, bounds: &Bounds, mut visit: impl FnMut(&Triangle)) {
-        let rotation = Mat3::from_quat(self.field_from_shell.rotation);
+        if let Some(primitive) = self.shell.primitive().filter(|primitive| primitive.is_round()) {
+            let Some(inside) = primitive.bounds_in(&self.field_from_shell, bounds) else { return };
+            let edge_m = edge_m(primitive, inside.size());
+            let parts = RoundParts { primitive, frame: self.field_from_shell, bounds };
+            // A triangle deviates from the surface by less than half its longest edge.
+            let longest = |corners: [Vec3; 3]| {
+                let [a, b, c] = corners;
+                a.distance(b).max(b.distance(c)).max(c.distance(a))
+            };
+            let mesh = self.shell.mesh();
+            let coarsest = (0..mesh.triangles().len()).map(|t| longest(mesh.corners(t))).fold(0.0, f64::max);
+            let levels = (coarsest / edge_m).log2().ceil().clamp(0.0, MAX_LEVELS) as u32;
+            self.triangles_near(&bounds.padded(0.5 * coarsest), |name, corners| {
+                parts.visit(corners, levels, name, &mut visit);
+            });
+            return;
+        }
+        self.triangles_near(bounds, |name, corners| {
+            let frame = &self.field_from_shell;
+            let corners = corners.map(|v| frame.transform_point(v));
+            if Bounds::around(corners).overlaps(bounds) {
+                visit(&Triangle { corners, normal: frame.transform_vector(self.shell.normal(name)), name });
+            }
+        });
+    }
+
+    /// Visits the triangles of the mesh near `bounds` with their corners in the frame of the shell.
+    fn triangles_near(&self, bounds: &Bounds, mut visit: impl FnMut(u32, [Vec3; 3])) {
+        let back = Mat3::from_quat(self.field_from_shell.rotation).transpose();
         let shift = self.field_from_shell.translation;
         let (center, half) = (bounds.center(), bounds.size() * 0.5);
-        let back = rotation.transpose();
         let (query, slabs) = seen_from(&back, back * (center - shift), half);
         self.shell.bvh().within(&query, &slabs, |position| {
-            let name = self.shell.bvh().order()[position];
-            let corners = self.shell.leaf_corners(position).map(|v| rotation * v + shift);
-            if Bounds::around(corners).overlaps(bounds) {
-                visit(&Triangle { corners, normal: rotation * self.shell.normal(name), name });
-            }
+            visit(self.shell.bvh().order()[position], *self.shell.leaf_corners(position));
         });
     }
 

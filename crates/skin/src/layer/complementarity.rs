@@ -14,6 +14,8 @@ pub struct Complementarity<'a> {
     influences: &'a Influences,
     region: Region,
     compliance: Box<dyn NormalCompliance + 'a>,
+    /// Additional compliance (m/Pa) of cells that the object covers in part, by their index in the region.
+    partial: Vec<(usize, f64)>,
 }
 
 /// Statistics of a solver.
@@ -93,12 +95,25 @@ impl<'a> Complementarity<'a> {
         } else {
             product.double(influences).on_region(region.cols)
         };
-        Self { influences, region, compliance }
+        Self { influences, region, compliance, partial: Vec::new() }
+    }
+
+    /// The fraction of each cell that the object covers. A pressure on the part f of a cell displaces that part as the mean
+    /// pressure of the cell displaces a cell that is softer by 1/f, so that a cell carries a load in proportion to f: exact
+    /// where a cell deforms alone, and between the loads of whole cells elsewhere.
+    pub fn covering(mut self, covered: impl Iterator<Item = f64>) -> Self {
+        let own = self.influences.get(Pair::ZPressure).values[0];
+        let parts = covered.enumerate().filter(|(_, part)| *part < 1.0);
+        self.partial = parts.map(|(cell, part)| (cell, own * (1.0 / part - 1.0))).collect();
+        self
     }
 
     /// Downward displacement (m) of the region under a pressure (Pa).
     pub fn displacement(&mut self, pressure: &[f64], out: &mut [f64]) {
         self.compliance.displacement(pressure, out);
+        for &(cell, compliance) in &self.partial {
+            out[cell] += compliance * pressure[cell];
+        }
     }
 
     /// Improves `pressure` (Pa) until the residual is at most `tolerance_m`. `depth_m` is g.
@@ -110,7 +125,7 @@ impl<'a> Complementarity<'a> {
         }
         // w = K p − g: the gap.
         let mut gap = vec![0.0; cells];
-        self.compliance.displacement(pressure, &mut gap);
+        self.displacement(pressure, &mut gap);
         effort.products += 1;
         rescale(depth_m, pressure, &mut gap);
         for (gap, depth) in gap.iter_mut().zip(depth_m) {
@@ -142,7 +157,7 @@ impl<'a> Complementarity<'a> {
             for ((direction, on), steepest) in direction.iter_mut().zip(&active).zip(&steepest) {
                 *direction = beta * on * *direction - steepest;
             }
-            self.compliance.displacement(&direction, &mut response);
+            self.displacement(&direction, &mut response);
             effort.products += 1;
             let (slope, curvature) = (dot(&gap, &direction), dot(&direction, &response));
             if curvature <= 0.0 || slope >= 0.0 {
@@ -190,6 +205,9 @@ impl<'a> Complementarity<'a> {
         let influence = self.influences.get(Pair::ZPressure);
         let cols = self.region.cols;
         let (row, col) = (cell / cols, cell % cols);
+        if let Ok(place) = self.partial.binary_search_by_key(&cell, |partial| partial.0) {
+            gap[cell] += pressure * self.partial[place].1;
+        }
         for (other, line) in gap.chunks_exact_mut(cols).enumerate() {
             let weights = &influence.values[other.abs_diff(row) * influence.cols..];
             let (left, right) = line.split_at_mut(col);
@@ -199,7 +217,7 @@ impl<'a> Complementarity<'a> {
     }
 
     fn gap(&mut self, depth_m: &[f64], pressure: &[f64], gap: &mut [f64], effort: &mut Effort) {
-        self.compliance.displacement(pressure, gap);
+        self.displacement(pressure, gap);
         effort.products += 1;
         for (gap, depth) in gap.iter_mut().zip(depth_m) {
             *gap -= depth;

@@ -10,6 +10,8 @@ pub struct IndenterHeightMap {
     pub depth_m: Vec<f64>,
     /// Index of the object in the motion; undefined without an object.
     pub owner: Vec<u32>,
+    /// Fraction of each cell that the object covers: below 1 under its rim.
+    pub covered: Vec<f64>,
 }
 
 impl IndenterHeightMap {
@@ -37,13 +39,13 @@ impl IndenterHeightMap {
             }
         }
         let depth_m = field.heights_m.iter().map(|height| -height).collect();
-        Self { depth_m, owner }
+        Self { depth_m, owner, covered: field.covered }
     }
 
     /// Height map of one object, from the heights of its underside over the rest surface.
     pub fn of_heights(field: &HeightField) -> Self {
         let depth_m = field.heights_m.iter().map(|height| -height).collect();
-        Self { depth_m, owner: vec![0; field.heights_m.len()] }
+        Self { depth_m, owner: vec![0; field.heights_m.len()], covered: field.covered.clone() }
     }
 
     /// Maximum penetration (m); −∞ without an object.

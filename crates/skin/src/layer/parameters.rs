@@ -3,6 +3,7 @@
 use super::{Branch, Laminate, Ply};
 use crate::shared_numbers::shared_numbers;
 use crate::{SkinError, require_not_negative, require_positive};
+use dermis_geometry::limits::MAX_LAYER_CELLS;
 use dermis_geometry::{HeightGrid, Vec2};
 
 /// Material, size and friction of a layer.
@@ -67,9 +68,6 @@ impl LayerContact {
     }
 }
 
-/// Maximum number of cells; guards against a wrong unit.
-const MAX_CELLS: f64 = 2048.0 * 2048.0;
-
 impl LayerParameters {
     /// One ply without friction or relaxation, tolerance 1e-5.
     pub fn new(ply: Ply, size_m: [f64; 2], cell_m: f64) -> Self {
@@ -110,8 +108,8 @@ impl LayerParameters {
     /// The grid, with its size rounded to whole cells.
     pub(super) fn grid(&self) -> Result<HeightGrid, SkinError> {
         let [cols, rows] = self.size_m.map(|size_m| (size_m / self.cell_m).round().max(1.0));
-        if rows * cols > MAX_CELLS {
-            return Err(SkinError::TooManyCells { rows, cols, max: MAX_CELLS });
+        if rows * cols > MAX_LAYER_CELLS {
+            return Err(SkinError::TooManyCells { rows, cols, max: MAX_LAYER_CELLS });
         }
         Ok(HeightGrid { rows: rows as usize, cols: cols as usize, cell_m: self.cell_m, center: Vec2::ZERO })
     }

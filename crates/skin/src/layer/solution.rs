@@ -196,7 +196,8 @@ impl Problem<'_> {
         let depth: Vec<f64> = depth.collect();
         let product = self.solver.influences.within(&region);
         let tolerance = self.solver.parameters.contact.tolerance;
-        let mut normal = Complementarity::new(self.solver.influences, &product, region, tolerance);
+        let mut normal = Complementarity::new(self.solver.influences, &product, region, tolerance)
+            .covering(cells.iter().map(|&cell| self.indenter.covered[cell]));
         let contacts = cells.iter().map(|&cell| (self.friction.contact)(self.indenter.owner[cell]));
         let contacts: Vec<LayerContact> = contacts.collect();
         effort.add(normal.solve(&depth, &mut tractions.parts[2], self.tolerance_m));

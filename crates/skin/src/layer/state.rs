@@ -4,6 +4,9 @@ use super::product::Region;
 use super::relaxation::Tractions;
 use serde::{Deserialize, Serialize};
 
+/// Largest traction (Pa) of a sound state: far above that of any material.
+const MAX_PA: f64 = 1e15;
+
 /// The history of a layer: its tractions, which are zero outside the region.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LayerState {
@@ -25,6 +28,15 @@ impl LayerState {
     /// State without contact.
     pub fn rest(rows: usize, cols: usize, branches: usize) -> Self {
         Self { rows, cols, held: vec![Tractions::default(); branches], ..Self::default() }
+    }
+
+    /// True if the region lies on the grid and all tractions are finite and belong to it.
+    pub(crate) fn is_sound(&self) -> bool {
+        let Region { row, col, rows, cols } = self.region;
+        let inside = |first: usize, count: usize, all: usize| first.checked_add(count).is_some_and(|end| end <= all);
+        let fits = |part: &Vec<f64>| part.len() == self.region.len() && part.iter().all(|value| value.abs() <= MAX_PA);
+        let tractions = std::iter::once(&self.lasting).chain(&self.held).flat_map(|tractions| &tractions.parts);
+        inside(row, rows, self.rows) && inside(col, cols, self.cols) && tractions.chain([&self.pressure]).all(fits)
     }
 
     /// The same state on another region: cropped, and padded with zeros.

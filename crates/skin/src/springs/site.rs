@@ -79,7 +79,7 @@ impl Site {
 }
 
 /// Barycentric centres of the n² equal parts of a triangle.
-fn part_centers(n: usize) -> Vec<[f64; 3]> {
+pub fn part_centers(n: usize) -> Vec<[f64; 3]> {
     let scale = 1.0 / (3 * n) as f64;
     let mut centers = Vec::with_capacity(n * n);
     for i in 0..n {

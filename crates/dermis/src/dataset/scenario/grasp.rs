@@ -41,10 +41,11 @@ pub fn play(
     let yaw = Pose::from_rotation(Quat::from_rotation_z(draw.aim.yaw_rad));
     let mesh = object.surface.mesh().transformed(&yaw);
     let bounds = mesh.bounds();
-    let standing = Pose { translation: Vec3::new(-bounds.center().x, -bounds.center().y, -bounds.min.z), ..yaw };
+    let lowest_m = object.surface.support(Vec3::NEG_Z).z;
+    let standing = Pose { translation: Vec3::new(-bounds.center().x, -bounds.center().y, -lowest_m), ..yaw };
     let mut world =
         World::new(WorldParameters { step_s: time_step.si(), ground_z_m: Some(0.0), ..WorldParameters::default() })?;
-    let mass = object.surface.mesh().mass_properties(mass_kg)?;
+    let mass = object.surface.mass_properties(mass_kg)?;
     let body = Body::free("object", standing, mass).touchable(Arc::new(object.clone())).solid();
     let held = world.add_body(body)?;
     // The centre between the fingers, relative to the centre of the object.

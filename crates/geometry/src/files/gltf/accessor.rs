@@ -3,100 +3,113 @@
 use super::super::raw_mesh::check_count;
 use super::super::{FileError, Place, Problem};
 use super::Document;
-use super::document::Accessor;
+use super::document::refuse_shaping;
 use crate::Vec3;
-
-const UNSIGNED_BYTE: u64 = 5121;
-const UNSIGNED_SHORT: u64 = 5123;
-const UNSIGNED_INT: u64 = 5125;
-const FLOAT: u64 = 5126;
+use gltf::accessor::{Item, util::ItemIter};
+use gltf::json::accessor::{Accessor, ComponentType, Type};
+use gltf::json::validation::Checked;
+use gltf::json::{Index, validation::USize64};
 
 impl Document<'_> {
-    pub(super) fn positions(&self, index: usize, place: Place) -> Result<Vec<Vec3>, FileError> {
+    pub(super) fn positions(&self, index: Index<Accessor>, place: Place) -> Result<Vec<Vec3>, FileError> {
         let accessor = self.accessor(index, place)?;
-        if accessor.shape != "VEC3" || accessor.component_type != FLOAT {
-            let found = format!("{} of component type {}", accessor.shape, accessor.component_type);
-            return Err(self.bad(Place::Element("accessor", index), "positions as VEC3 of float (5126)", found));
-        }
-        check_count(place, "vertices", accessor.count)?;
-        let to_number = |b: &[u8; 4]| f64::from(f32::from_le_bytes(*b));
-        Ok(self
-            .elements(index, accessor, 12)?
-            .map(|bytes| {
-                let [x, y, z] = [0, 4, 8].map(|i| bytes[i..].first_chunk().map_or(f64::NAN, to_number));
-                Vec3::new(x, y, z)
-            })
-            .collect())
-    }
-
-    pub(super) fn indices(&self, index: usize, place: Place) -> Result<Vec<u32>, FileError> {
-        let accessor = self.accessor(index, place)?;
-        let size = match accessor.component_type {
-            UNSIGNED_BYTE => 1,
-            UNSIGNED_SHORT => 2,
-            UNSIGNED_INT => 4,
-            _ => 0,
+        let Some((Type::Vec3, ComponentType::F32)) = layout(accessor) else {
+            return Err(bad_layout(index, accessor, "positions as VEC3 of float (5126)"));
         };
-        if accessor.shape != "SCALAR" || size == 0 {
-            let found = format!("{} of component type {}", accessor.shape, accessor.component_type);
-            let expected = "indices as SCALAR of unsigned byte, short or int (5121, 5123, 5125)";
-            return Err(self.bad(Place::Element("accessor", index), expected, found));
-        }
-        check_count(place, "triangles", accessor.count / 3)?;
-        // Little-endian bytes.
-        let to_index = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &b| sum << 8 | u32::from(b));
-        Ok(self.elements(index, accessor, size)?.map(to_index).collect())
+        check_count(place, "vertices", size(accessor.count))?;
+        Ok(self.items::<[f32; 3]>(index, accessor)?.map(|p| glam::Vec3::from_array(p).as_dvec3()).collect())
     }
 
-    fn accessor(&self, index: usize, place: Place) -> Result<&Accessor, FileError> {
-        let accessor = self.lookup(&self.root.accessors, "accessor", index, place)?;
+    pub(super) fn indices(&self, index: Index<Accessor>, place: Place) -> Result<Vec<u32>, FileError> {
+        let accessor = self.accessor(index, place)?;
+        check_count(place, "triangles", size(accessor.count) / 3)?;
+        match layout(accessor) {
+            Some((Type::Scalar, ComponentType::U8)) => Ok(self.items::<u8>(index, accessor)?.map(u32::from).collect()),
+            Some((Type::Scalar, ComponentType::U16)) => {
+                Ok(self.items::<u16>(index, accessor)?.map(u32::from).collect())
+            }
+            Some((Type::Scalar, ComponentType::U32)) => Ok(self.items::<u32>(index, accessor)?.collect()),
+            _ => {
+                let expected = "indices as SCALAR of unsigned byte, short or int (5121, 5123, 5125)";
+                Err(bad_layout(index, accessor, expected))
+            }
+        }
+    }
+
+    fn accessor(&self, index: Index<Accessor>, place: Place) -> Result<&Accessor, FileError> {
+        let accessor = self.lookup(&self.json.root.accessors, "accessor", index, place)?;
         if accessor.sparse.is_some() {
             return Err(Problem::GltfUnsupported {
                 feature: "a sparse accessor".into(),
                 remedy: "export the file without sparse accessors",
             }
-            .at(Place::Element("accessor", index)));
+            .at(Place::Element("accessor", index.value())));
         }
         Ok(accessor)
     }
 
-    /// The bytes of each element; checks that all elements lie inside their view and buffer.
-    fn elements<'s>(
-        &'s self,
-        index: usize,
-        accessor: &Accessor,
-        size: usize,
-    ) -> Result<impl Iterator<Item = &'s [u8]> + use<'s>, FileError> {
-        let place = Place::Element("accessor", index);
+    /// The items of an accessor; checks first that all of them lie inside their view and buffer.
+    fn items<T: Item>(&self, index: Index<Accessor>, accessor: &Accessor) -> Result<ItemIter<'_, T>, FileError> {
+        let place = Place::Element("accessor", index.value());
         let Some(view_index) = accessor.buffer_view else {
             return Err(self.bad(place, "a bufferView", "none".into()));
         };
-        let view = self.lookup(&self.root.buffer_views, "bufferView", view_index, place)?;
-        view.refuse_compression(view_index)?;
-        let view_place = Place::Element("bufferView", view_index);
-        let buffer = self.lookup(&self.buffers, "buffer", view.buffer, view_place)?;
-        let too_short = |place: Place, holder: String, needs: u64, has: usize| {
-            Problem::GltfTooShort { holder, needs, has: has as u64 }.at(place)
-        };
+        let view = self.lookup(&self.json.root.buffer_views, "bufferView", view_index, place)?;
+        let view_place = Place::Element("bufferView", view_index.value());
+        refuse_shaping(view.extensions.as_ref().map(|e| &e.others), view_place)?;
+        let buffer = self
+            .buffers
+            .get(view.buffer.value())
+            .ok_or_else(|| self.missing("buffer", view.buffer.value(), self.buffers.len(), view_place))?;
+        let bytes = part(buffer, size_or_zero(view.byte_offset), view.byte_length.0).ok_or_else(|| {
+            let needs = size_or_zero(view.byte_offset).saturating_add(view.byte_length.0);
+            too_short(view_place, format!("buffer {}", view.buffer), needs, buffer.len())
+        })?;
 
-        let view_end = (view.byte_offset as u64).saturating_add(view.byte_length as u64);
-        let bytes = view.byte_offset.checked_add(view.byte_length).and_then(|end| buffer.get(view.byte_offset..end));
-        let bytes =
-            bytes.ok_or_else(|| too_short(view_place, format!("buffer {}", view.buffer), view_end, buffer.len()))?;
-
-        let stride = view.byte_stride.unwrap_or(size);
-        if stride < size {
+        let item = size_of::<T>();
+        let stride = view.byte_stride.map_or(item, |stride| stride.0);
+        if stride < item {
             return Err(self.bad(view_place, "a byteStride no less than an element", stride.to_string()));
         }
-        let length = match accessor.count.checked_sub(1) {
+        let length = match accessor.count.0.checked_sub(1) {
             None => 0,
-            Some(before) => (before as u64).saturating_mul(stride as u64).saturating_add(size as u64),
+            Some(before) => before.saturating_mul(stride as u64).saturating_add(item as u64),
         };
-        let end = length.saturating_add(accessor.byte_offset as u64);
-        if end > bytes.len() as u64 {
-            return Err(too_short(place, view_place.to_string(), end, bytes.len()));
-        }
-        let bytes = &bytes[accessor.byte_offset..];
-        Ok((0..accessor.count).map(move |i| &bytes[i * stride..i * stride + size]))
+        let offset = size_or_zero(accessor.byte_offset);
+        let bytes = part(bytes, offset, length)
+            .ok_or_else(|| too_short(place, view_place.to_string(), length.saturating_add(offset), bytes.len()))?;
+        Ok(ItemIter::new(bytes, stride))
     }
+}
+
+fn size(count: USize64) -> usize {
+    usize::try_from(count.0).unwrap_or(usize::MAX)
+}
+
+fn size_or_zero(offset: Option<USize64>) -> u64 {
+    offset.map_or(0, |offset| offset.0)
+}
+
+fn part(bytes: &[u8], offset: u64, length: u64) -> Option<&[u8]> {
+    let end = usize::try_from(offset.checked_add(length)?).ok()?;
+    bytes.get(usize::try_from(offset).ok()?..end)
+}
+
+fn too_short(place: Place, holder: String, needs: u64, has: usize) -> FileError {
+    Problem::GltfTooShort { holder, needs, has: has as u64 }.at(place)
+}
+
+/// Type and component type; `None` if one of them is not in the specification.
+fn layout(accessor: &Accessor) -> Option<(Type, ComponentType)> {
+    match (accessor.type_, accessor.component_type) {
+        (Checked::Valid(shape), Checked::Valid(component)) => Some((shape, component.0)),
+        _ => None,
+    }
+}
+
+fn bad_layout(index: Index<Accessor>, accessor: &Accessor, expected: &'static str) -> FileError {
+    let found = layout(accessor).map_or("an unknown type".into(), |(shape, component)| {
+        format!("{} of component type {}", format!("{shape:?}").to_uppercase(), component.as_gl_enum())
+    });
+    Problem::GltfValue { expected, found }.at(Place::Element("accessor", index.value()))
 }

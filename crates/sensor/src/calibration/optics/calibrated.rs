@@ -39,13 +39,15 @@ pub fn fit_calibrated(
         return Err(FitError::TooFew { what: "the light of a sensor", got: presses.len(), needed: NEEDED });
     }
     let size = coefficients(MOST.0, MOST.1);
-    let (mut deepest_mm, mut parts) = (0.0f64, vec![NormalEquations::new(size); PARTS.min(presses.len())]);
+    let (mut deepest_mm, mut steepest) = (0.0f64, 0.0f64);
+    let mut parts = vec![NormalEquations::new(size); PARTS.min(presses.len())];
     for (i, press) in presses.iter().enumerate() {
         let count = parts.len();
         for sample in samples(press, background) {
             let place = place_in(background.width, background.height, sample.pixel);
             parts[i % count].add(&features(sample.seen, place, MOST.0, MOST.1), sample.added, sample.weight);
             deepest_mm = deepest_mm.max(sample.seen[2]);
+            steepest = steepest.max(sample.seen[0].hypot(sample.seen[1]));
         }
     }
     let mut all = NormalEquations::new(size);
@@ -73,6 +75,7 @@ pub fn fit_calibrated(
         levels,
         area: Some(pressed_area(presses, background)),
         deepest_mm: Some(deepest_mm.max(1e-3)),
+        steepest: Some(steepest.clamp(1e-3, 1.0)),
     };
     Ok(CalibratedFit { spec, cross_validated })
 }

@@ -9,14 +9,19 @@ pub struct ScaleFit {
     pub pixel_m: f64,
     /// True if +x is to the left of the image.
     pub mirror: bool,
+    /// Rotation of the camera about its axis (°, clockwise in the image), which is neglected.
+    pub rotation_deg: f64,
     /// Column and row of the sensor's origin.
     pub origin_px: [f64; 2],
     /// Root mean square distance (pixels) between measured and fitted centres.
     pub rms_px: f64,
 }
 
+/// Largest rotation (°) of the camera about its axis that is neglected.
+const MAX_ROTATION_DEG: f64 = 2.0;
+
 /// Fits one scale for both axes to positions (x and y in m, in the sensor's frame) and contact centres (column and
-/// row).
+/// row): the similarity, mirrored or not, with the smaller residual. Returns an error for a rotated camera.
 pub fn fit_scale(places_m: &[[f64; 2]], middles_px: &[[f64; 2]]) -> Result<ScaleFit, FitError> {
     let count = places_m.len().min(middles_px.len());
     if count < 3 {
@@ -26,28 +31,40 @@ pub fn fit_scale(places_m: &[[f64; 2]], middles_px: &[[f64; 2]]) -> Result<Scale
         [0, 1].map(|axis| points[..count].iter().map(|point| point[axis]).sum::<f64>() / count as f64)
     };
     let (place, middle) = (mean(places_m), mean(middles_px));
-    let pairs = places_m.iter().zip(middles_px);
-    let about = |axis: usize| {
-        let pairs = pairs.clone().map(move |(p, m)| (p[axis] - place[axis], m[axis] - middle[axis]));
-        (pairs.clone().map(|(p, m)| p * m).sum::<f64>(), pairs.map(|(p, _)| p * p).sum::<f64>())
+    // Positions as vectors to the right and down in the image: rows increase downwards, y upwards.
+    let similarity = |mirror: bool| {
+        let sign = if mirror { -1.0 } else { 1.0 };
+        let (mut along, mut across, mut squares, mut seen) = (0.0, 0.0, 0.0, 0.0);
+        for (p, m) in places_m.iter().zip(middles_px) {
+            let (right, down) = (sign * (p[0] - place[0]), -(p[1] - place[1]));
+            let (column, row) = (m[0] - middle[0], m[1] - middle[1]);
+            along += right * column + down * row;
+            across += right * row - down * column;
+            squares += right * right + down * down;
+            seen += column * column + row * row;
+        }
+        let per_m = along.hypot(across) / squares;
+        (seen - per_m * per_m * squares, per_m, across.atan2(along).to_degrees(), squares)
     };
-    let ((right, square_x), (down, square_y)) = (about(0), about(1));
-    if square_x <= 0.0 || square_y <= 0.0 {
-        return Err(FitError::NoSpread { what: "place" });
+    let (direct, mirrored) = (similarity(false), similarity(true));
+    let mirror = mirrored.0 < direct.0;
+    let (left_over, per_m, rotation_deg, squares) = if mirror { mirrored } else { direct };
+    let line = |points: &[[f64; 2]], mean: [f64; 2]| {
+        let sum = |a: usize, b: usize| points.iter().map(|p| (p[a] - mean[a]) * (p[b] - mean[b])).sum::<f64>();
+        let (xx, yy, xy) = (sum(0, 0), sum(1, 1), sum(0, 1));
+        xx * yy - xy * xy <= 1e-9 * (xx + yy).powi(2)
+    };
+    // On one line, a mirrored and a rotated camera look the same.
+    if squares <= 0.0 || per_m <= 0.0 || line(places_m, place) {
+        return Err(FitError::NoSpread { what: "place (or lie on one line)" });
     }
-    // Rows increase downwards, y upwards.
-    let mirror = right < 0.0;
-    let per_m = (right.abs() - down) / (square_x + square_y);
-    if per_m <= 0.0 {
-        return Err(FitError::NoSpread { what: "direction of rows (+y must be up in the image)" });
+    if rotation_deg.abs() > MAX_ROTATION_DEG {
+        return Err(FitError::Rotated { rotation_deg });
     }
     let sign = if mirror { -1.0 } else { 1.0 };
     let origin_px = [middle[0] - sign * per_m * place[0], middle[1] + per_m * place[1]];
-    let off = |(p, m): (&[f64; 2], &[f64; 2])| {
-        (origin_px[0] + sign * per_m * p[0] - m[0]).powi(2) + (origin_px[1] - per_m * p[1] - m[1]).powi(2)
-    };
-    let rms_px = (pairs.map(off).sum::<f64>() / count as f64).sqrt();
-    Ok(ScaleFit { pixel_m: 1.0 / per_m, mirror, origin_px, rms_px })
+    let rms_px = (left_over.max(0.0) / count as f64).sqrt();
+    Ok(ScaleFit { pixel_m: 1.0 / per_m, mirror, rotation_deg, origin_px, rms_px })
 }
 
 #[cfg(test)]
@@ -64,6 +81,19 @@ mod tests {
             assert!((fit.pixel_m / 3e-5 - 1.0).abs() < 1e-12 && fit.mirror == (sign < 0.0));
             assert!((fit.origin_px[0] - 300.0).abs() < 1e-9 && (fit.origin_px[1] - 200.0).abs() < 1e-9);
             assert!(fit.rms_px < 1e-9);
+        }
+        // A rotated camera is refused with its angle, also where rows and columns are exchanged.
+        for degrees in [-10.0f64, 10.0, 45.0, 90.0, 180.0] {
+            let (sin, cos) = degrees.to_radians().sin_cos();
+            let rotated: Vec<[f64; 2]> = places
+                .iter()
+                .map(|p| [p[0] / 3e-5, -p[1] / 3e-5])
+                .map(|[right, down]| [300.0 + cos * right - sin * down, 200.0 + sin * right + cos * down])
+                .collect();
+            let error = fit_scale(&places, &rotated).unwrap_err();
+            let FitError::Rotated { rotation_deg } = error else { panic!("{error}") };
+            let off = (rotation_deg - degrees).to_radians();
+            assert!(off.sin().abs() < 1e-6 && off.cos() > 0.0, "{rotation_deg}, not {degrees}");
         }
         assert!(fit_scale(&places[..2], &[[0.0; 2]; 2]).is_err());
         assert!(fit_scale(&[[1e-3, 1e-3]; 5], &[[0.0; 2]; 5]).is_err());

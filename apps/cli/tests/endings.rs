@@ -1,0 +1,154 @@
+//! How commands end: warnings, lost bodies, unfinished tasks, Ctrl-C, and the commands about the program itself.
+
+use crate::common::{dermis, write};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+fn run(folder: &Path, line: &str) -> Output {
+    dermis(folder, &line.split(' ').map(str::to_owned).collect::<Vec<_>>())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A ball of 2 kg falls beside the sensor.
+const FALLING: &str = r#"
+[world]
+duration = "1 s"
+[[body]]
+name = "ball"
+motion = "free"
+mass = "2 kg"
+shape.sphere.radius = "20 mm"
+at = ["80 mm", "0 mm", "21 mm"]
+[[sensor]]
+name = "pad"
+preset = "uji-foam-14x6"
+"#;
+
+#[test]
+fn a_ball_that_leaves_the_scene_is_in_text_summary_and_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "falling.toml", FALLING);
+    let done = run(folder.path(), "run falling.toml --out out");
+    assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
+    assert!(text(&done.stdout).contains("\"ball\" left the scene"), "{}", text(&done.stdout));
+    assert!(text(&done.stderr).contains("left the scene"), "{}", text(&done.stderr));
+    let summary: Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("out/summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["lost_body"], true);
+    assert!(summary["warnings"][0].as_str().unwrap().contains("left the scene"), "{summary}");
+}
+
+/// An elastic layer pressed beyond linear elasticity warns in a run as in a press.
+#[test]
+fn a_run_gives_the_warnings_of_a_press() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = r#"
+        [world]
+        duration = "20 ms"
+        time_step = "1 ms"
+        gravity = "0 m/s^2"
+        [[body]]
+        name = "ball"
+        motion = "driven"
+        velocity = ["0 m/s", "0 m/s", "-20 mm/s"]
+        shape.sphere.radius = "4 mm"
+        at = ["0 mm", "0 mm", "3.6 mm"]
+        [[sensor]]
+        name = "gel"
+        preset = "wts0614-layer"
+    "#;
+    write(folder.path(), "press.toml", scene);
+    let done = run(folder.path(), "run press.toml --out out --json");
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let summary: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let press = run(folder.path(), "press --sensor wts0614-layer --object sphere:radius=4mm --depth 0.8mm --json");
+    let press: Value = serde_json::from_slice(&press.stdout).unwrap();
+    let kinds = |warnings: &Value, words: &str| {
+        warnings.as_array().unwrap().iter().any(|warning| warning.as_str().unwrap().contains(words))
+    };
+    assert!(kinds(&press["warnings"], "largest strain"), "{press}");
+    assert!(kinds(&summary["warnings"], "largest strain") && kinds(&summary["warnings"], "\"gel\": "), "{summary}");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_every_long_command_with_130() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = FALLING
+        .replace("\"1 s\"", "\"100 s\"")
+        .replace("time_step", "#")
+        .replace("[world]", "[world]\ntime_step = \"0.02 ms\"");
+    write(folder.path(), "long.toml", long);
+    let commands = [
+        "run long.toml --out out",
+        "reproduce moisio-tilt --full",
+        "bench springs",
+        "characterise --sensor gelsight --out bench",
+    ];
+    for line in commands {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_dermis"))
+            .current_dir(folder.path())
+            .args(line.split(' '))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(1500));
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success() && child.wait().is_ok(), "{line}");
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(130), "{line}: {}", text(&done.stderr));
+        assert!(text(&done.stderr).contains("interrupted"), "{line}: {}", text(&done.stderr));
+    }
+    assert!(folder.path().join("out/summary.json").exists(), "the results so far are kept");
+}
+
+/// A pick-and-place task that `duration` cuts short.
+#[test]
+fn an_unfinished_task_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), "demo --out demo");
+    let scene = std::fs::read_to_string(folder.path().join("demo/demo.toml")).unwrap();
+    let duration = scene.lines().find(|line| line.starts_with("duration")).unwrap();
+    write(folder.path(), "short.toml", scene.replace(duration, "duration = \"50 ms\""));
+    let done = run(folder.path(), "run short.toml --json --out out");
+    assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
+    let summary: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(summary["task_finished"], false);
+    assert!(text(&done.stderr).contains("the task is not finished"), "{}", text(&done.stderr));
+}
+
+#[test]
+fn the_program_tells_about_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let version = text(&run(folder.path(), "--version").stdout);
+    assert!(version.starts_with("dermis 0.") && version.trim_end().ends_with(')'), "{version}");
+    let completions = text(&run(folder.path(), "completions bash").stdout);
+    assert!(completions.contains("_dermis()"), "{completions}");
+    let doctor: Value = serde_json::from_slice(&run(folder.path(), "doctor --json").stdout).unwrap();
+    for key in ["version", "cpu", "threads", "gpu", "driver", "nvrtc", "cache", "mujoco"] {
+        assert!(doctor[key].as_str().is_some_and(|found| !found.is_empty()), "{key}: {doctor}");
+    }
+}
+
+#[test]
+fn misspelt_names_are_answered_with_the_nearest() {
+    let folder = tempfile::tempdir().unwrap();
+    for (line, words) in [
+        ("press --sensor wts0641 --object sphere --depth 1mm", "did you mean \"wts0614\"?"),
+        ("press --sensor wts0614 --object spere --depth 1mm", "did you mean \"sphere\"?"),
+        ("press --sensor wts0614 --object sphere:radus=1mm --depth 1mm", "did you mean \"radius\"?"),
+        ("press --sensor wts0614 --set skin.stifness=1N/m --object sphere --depth 1mm", "did you mean \"stiffness\"?"),
+        ("reproduce moisio-weihts", "did you mean \"moisio-weights\"?"),
+        ("press --sensor wts0614 --object sphere --depth -1mm", "got -1 mm"),
+    ] {
+        let done = run(folder.path(), line);
+        assert_eq!(done.status.code(), Some(1), "{line}");
+        assert!(text(&done.stderr).contains(words), "{line}: {}", text(&done.stderr));
+    }
+}

@@ -1,0 +1,90 @@
+//! `dermis press`: its text, table and figures say the same, in the sensor frame.
+
+use crate::common::{SENSOR, write};
+use dermis::draw::Image;
+use serde_json::Value;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn dermis(folder: &Path, arguments: &[&str]) -> String {
+    let all: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+    let result = crate::common::dermis(folder, &all);
+    assert!(result.status.success(), "dermis {}: {}", all.join(" "), String::from_utf8_lossy(&result.stderr));
+    String::from_utf8(result.stdout).unwrap()
+}
+
+const BALL: [&str; 5] = ["press", "--sensor", "wts0614", "--object", "sphere:radius=10mm"];
+
+fn line<'a>(text: &'a str, name: &str) -> &'a str {
+    text.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_else(|| panic!("no {name} in {text}"))
+}
+
+/// Taxel, row and column count from 0 and the place is that of the table, near the aim.
+#[test]
+fn text_and_table_name_the_same_taxel_in_the_sensor_frame() {
+    let folder = TempDir::new().unwrap();
+    for (out, at, sign) in [("a", "5mm,13mm", 1.0), ("b", "-5mm,-13mm", -1.0)] {
+        let text = dermis(folder.path(), &[&BALL[..], &["--at", at, "--depth", "0.5mm", "--out", out]].concat());
+        let table = std::fs::read_to_string(folder.path().join(out).join("taxels.csv")).unwrap();
+        let rows: Vec<Vec<f64>> =
+            table.lines().skip(1).map(|row| row.split(',').map(|n| n.parse().unwrap()).collect()).collect();
+        let peak = rows.iter().max_by(|a, b| a[7].total_cmp(&b[7])).unwrap();
+        let (taxel, [x_mm, y_mm]) = (peak[0] as usize, [peak[1], peak[2]].map(|at_m| (at_m * 1e5).round() / 1e2));
+        assert!((x_mm - 5.0 * sign).abs() < 3.4 && (y_mm - 13.0 * sign).abs() < 3.4, "{x_mm} {y_mm}");
+        let said = format!("taxel {taxel} (row {}, column {}), x {x_mm} mm, y {y_mm} mm", taxel / 6, taxel % 6);
+        assert!(line(&text, "peak").ends_with(&said), "{said} in {text}");
+    }
+}
+
+/// Half a newton on four taxels is below the threshold of this sensor: the load is shown, and that nothing is reported.
+#[test]
+fn a_load_below_the_threshold_is_shown_with_the_report_of_zero() {
+    let folder = TempDir::new().unwrap();
+    let press = |force: &str| {
+        let arguments = [&BALL[..], &["--force", force, "--out", "o", "--overwrite"]].concat();
+        let text = dermis(folder.path(), &arguments);
+        let report = std::fs::read_to_string(folder.path().join("o/reading.json")).unwrap();
+        (text, serde_json::from_str::<Value>(&report).unwrap())
+    };
+    let (text, report) = press("0.5N");
+    assert!(line(&text, "contact").contains("of 84 taxels active"), "{text}");
+    assert!(line(&text, "reported").contains("0 N: no taxel exceeds the threshold"), "{text}");
+    assert_eq!((&report["reported_sum_n"], &report["reported_active"]), (&Value::from(0.0), &Value::from(0)));
+    assert!(report["active"].as_u64().unwrap() > 0 && !text.contains("lit"), "{text}");
+    let (text, report) = press("20N");
+    assert!(report["reported_sum_n"].as_f64().unwrap() > 1.0, "{report}");
+    assert!(line(&text, "reported").contains("taxels"), "{text}");
+    // Load and report are drawn side by side.
+    let image = Image::decode_png(&std::fs::read(folder.path().join("o/tactile.png")).unwrap()).unwrap();
+    assert!(image.width() > image.height(), "{} × {}", image.width(), image.height());
+}
+
+/// Under a layer every taxel carries some load; those far from the contact are not active.
+#[test]
+fn a_small_contact_does_not_activate_every_taxel() {
+    let folder = TempDir::new().unwrap();
+    let press = ["press", "--sensor", "gelsight", "--object", "sphere:radius=4mm", "--depth", "0.5mm", "--json"];
+    let report: Value = serde_json::from_str(&dermis(folder.path(), &press)).unwrap();
+    let active = report["active"].as_u64().unwrap();
+    assert!(active > 0 && active < 200, "{active} of 400");
+}
+
+#[test]
+fn a_sheared_press_says_its_tangential_force_and_holds_the_normal_force() {
+    let folder = TempDir::new().unwrap();
+    let shear = ["--force", "2N", "--shear", "0.5mm,-0.2mm"];
+    let text = dermis(folder.path(), &[&BALL[..], &shear].concat());
+    assert!(line(&text, "tangential").contains("fx 0.") && !text.contains("frictionless"), "{text}");
+    let report: Value =
+        serde_json::from_str(&dermis(folder.path(), &[&BALL[..], &shear, &["--json"]].concat())).unwrap();
+    assert!((report["force_n"].as_f64().unwrap() - 2.0).abs() < 3e-6, "{report}");
+    let force = |axis: usize| report["on_sensor_n"][axis].as_f64().unwrap();
+    assert!(force(0) > 0.1 && force(1) < -0.05, "{report}");
+
+    let smooth = &SENSOR[..SENSOR.find("[skin.friction]").unwrap()];
+    write(folder.path(), "smooth.toml", smooth);
+    let press = ["press", "--sensor", "smooth.toml", "--object", "sphere:radius=10mm", "--force", "0.1N"];
+    let text = dermis(folder.path(), &[&press[..], &["--shear", "0.5mm,0mm"]].concat());
+    assert!(line(&text, "shear").contains("frictionless"), "{text}");
+    assert!(!dermis(folder.path(), &press).contains("frictionless"));
+}

@@ -1,0 +1,191 @@
+//! Contacts that are smaller than the resolution of a skin.
+
+use dermis_geometry::quantity::Length;
+use dermis_geometry::{Pose, Primitive, Vec3};
+use dermis_sensor::{Aim, Goal, Pressed, Sensor, SensorSpec, SkinKind, SkinSpec, presets, press};
+use dermis_skin::{Object, Resolution, Warning};
+
+fn exact_ball(radius_m: f64) -> Object {
+    Object::of_primitive(Primitive::Sphere { radius_m }, radius_m / 8.0).unwrap()
+}
+
+fn pressed(sensor: &Sensor, radius_mm: f64, depth_mm: f64, at_mm: [f64; 2]) -> Pressed {
+    let aim = Aim { at_m: at_mm.map(|mm| mm * 1e-3), ..Aim::default() };
+    press(sensor, &exact_ball(radius_mm * 1e-3), &aim, Goal::Depth(depth_mm * 1e-3)).unwrap()
+}
+
+fn unresolved(pressed: &Pressed) -> Option<(usize, Resolution)> {
+    pressed.touch.warnings.iter().find_map(|warning| match warning {
+        Warning::Unresolved { points, key, .. } => Some((*points, *key)),
+        _ => None,
+    })
+}
+
+fn with_points(name: &str, contact_points: usize) -> Sensor {
+    SensorSpec { contact_points: Some(contact_points), ..presets::find(name).unwrap() }.build(None).unwrap()
+}
+
+/// A 4 mm ball 1 mm deep on the foam, and a 10 mm ball 0.4 mm deep on the WTS, lie between four texels with one contact
+/// point each.
+#[test]
+fn an_object_between_contact_points_is_reported() {
+    for (name, radius_mm, depth_mm) in [("uji-foam-14x6", 2.0, 1.0), ("wts0614", 5.0, 0.4), ("wts0614", 0.05, 0.05)] {
+        let missed = pressed(&with_points(name, 1), radius_mm, depth_mm, [0.0, 0.0]);
+        assert_eq!(missed.touch.on_sensor.force.z, 0.0, "{name}");
+        assert_eq!(unresolved(&missed), Some((0, Resolution::ContactPoints)), "{name}: {:?}", missed.touch.warnings);
+        let message = missed.touch.warnings[0].to_string();
+        assert!(message.contains("missing") && message.contains("increase `contact_points`"), "{message}");
+    }
+    let resolved = pressed(&with_points("uji-foam-14x6", 8), 2.0, 1.0, [0.0, 0.0]);
+    assert!(resolved.touch.on_sensor.force.z < 0.0 && unresolved(&resolved).is_none(), "{:?}", resolved.touch.warnings);
+}
+
+#[test]
+fn an_object_between_the_points_of_a_curved_skin_is_reported() {
+    for name in ["fingertip", "spherical-patch"] {
+        let sensor = with_points(name, 1);
+        let mesh = sensor.surface();
+        let [a, b, c] = mesh.corners(mesh.triangles().len() / 2);
+        let (middle, normal) = ((a + b + c) / 3.0, (b - a).cross(c - a).normalize());
+        let ball = exact_ball(0.2e-3);
+        let at = |height_m: f64| {
+            let pose = Pose::from_translation(middle + normal * height_m);
+            let target = dermis_skin::Target::at_rest(&ball, pose);
+            sensor.skin().settle(&sensor.skin().rest(), &dermis_skin::Motion { targets: &[target] }).unwrap().0
+        };
+        assert!(matches!(at(0.05e-3).warnings[..], [Warning::Unresolved { points: 0, .. }]), "{name}");
+        assert!(at(1e-3).warnings.is_empty(), "{name}: {:?}", at(1e-3).warnings);
+    }
+}
+
+/// Beside the outermost contact points, but on the outermost texels.
+#[test]
+fn an_object_on_the_rim_is_reported_and_one_beside_it_is_not() {
+    let sensor = with_points("wts0614", 1);
+    let rim = pressed(&sensor, 0.5, 0.2, [3.0 * 3.4 - 0.6, 1.7]);
+    assert_eq!(unresolved(&rim), Some((0, Resolution::ContactPoints)));
+    let beside = Pose::from_translation(Vec3::new(3.0 * 3.4e-3 + 2e-3, 0.0, 0.0));
+    let ball = exact_ball(0.5e-3);
+    let motion = [dermis_skin::Target::at_rest(&ball, beside)];
+    let (touch, _) = sensor.skin().settle(&sensor.skin().rest(), &dermis_skin::Motion { targets: &motion }).unwrap();
+    assert!(touch.warnings.is_empty(), "{:?}", touch.warnings);
+}
+
+/// A ball of 0.1 mm lies between the cells of 0.2 mm, one of 1 mm covers a few, one of 10 mm enough.
+#[test]
+fn a_contact_of_few_cells_is_reported() {
+    let coarse_gel = || {
+        let mut spec = presets::find("gelsight").unwrap().with_skin(SkinKind::Gel).unwrap();
+        let SkinSpec::Gel(gel) = &mut spec.skin else { panic!("a gel") };
+        gel.cell = Some(Length::new(1e-3));
+        spec
+    };
+    let imprint = || presets::find("fingertip").unwrap().with_skin(SkinKind::Imprint).unwrap();
+    let layer = || presets::find("gelsight").unwrap();
+    for (name, spec, at_mm) in
+        [("layer", layer(), [0.0; 2]), ("gel", coarse_gel(), [0.0; 2]), ("imprint", imprint(), [0.0; 2])]
+    {
+        let sensor = spec.build(None).unwrap();
+        let tiny = pressed(&sensor, 0.05, 0.05, at_mm);
+        assert_eq!(unresolved(&tiny).map(|(_, key)| key), Some(Resolution::Cell), "{name}: {:?}", tiny.touch.warnings);
+        let message = tiny.touch.warnings.last().unwrap().to_string();
+        assert!(message.contains("reduce `cell`"), "{message}");
+        let wide = pressed(&sensor, 8.0, 0.8, at_mm);
+        assert_eq!(unresolved(&wide), None, "{name}: {:?}", wide.touch.warnings);
+    }
+    let sensor = layer().build(None).unwrap();
+    let few = pressed(&sensor, 0.5, 0.05, [0.0; 2]);
+    let (points, _) = unresolved(&few).unwrap();
+    assert!((1..12).contains(&points) && few.touch.warnings[0].to_string().contains("inaccurate"), "{points}");
+}
+
+/// A plate over all four texels of a small array covers few contact points, and needs no more.
+#[test]
+fn a_plate_over_the_whole_sensor_is_resolved() {
+    let mut spec = presets::find("wts0614").unwrap();
+    spec.surface = dermis_sensor::SurfaceSpec::Grid { rows: 2, cols: 2, pitch: Length::new(3e-3) };
+    spec.contact_points = Some(1);
+    let plate = Object::new(dermis_geometry::shapes::cuboid(Vec3::new(20e-3, 20e-3, 2e-3)).unwrap());
+    let found = press(&spec.build(None).unwrap(), &plate, &Aim::default(), Goal::Depth(0.5e-3)).unwrap();
+    assert!(found.touch.warnings.is_empty() && found.touch.facets.len() == 4);
+}
+
+/// The force of a 12 mm ball, 0.5 mm deep, on every preset of springs at 40 places is within 2 % of that with four times
+/// as many contact points along a side.
+#[test]
+fn the_place_of_a_ball_on_a_preset_does_not_change_its_force() {
+    let springs = presets::names().map(|name| presets::find(name).unwrap());
+    for spec in springs.filter(|spec| spec.skin.kind() == SkinKind::Springs) {
+        let points = spec.contact_points.unwrap_or(spec.surface.contact_points());
+        let fine = SensorSpec { contact_points: Some(4 * points), ..spec.clone() }.build(None).unwrap();
+        let sensor = spec.build(None).unwrap();
+        let mut random = dermis_geometry::Random::new(12);
+        let mut worst = 0.0f64;
+        for _ in 0..40 {
+            let at_mm = [random.between(-3.0, 3.0), random.between(-3.0, 3.0)];
+            let [coarse, fine] = [&sensor, &fine].map(|sensor| pressed(sensor, 6.0, 0.5, at_mm));
+            assert_eq!(unresolved(&coarse), None, "{}", spec.name);
+            worst = worst.max((coarse.touch.on_sensor.force.z / fine.touch.on_sensor.force.z - 1.0).abs());
+        }
+        println!("{}: {points} contact points, {worst:.4}", spec.name);
+        assert!(worst < 0.02, "{}: {worst}", spec.name);
+    }
+}
+
+/// 5 × 7 taxels of 3.15 mm on a box of 3 mm: every cell has its square, the force under a ball is the same on a coarse
+/// and a fine mesh of the box and that of the same array as a grid.
+#[test]
+fn listed_taxels_on_a_mesh_have_exact_cells() {
+    let folder = std::env::temp_dir().join(format!("dermis-cells-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (pitch, size) = (3.15, Vec3::new(5.0 * 3.15e-3, 7.0 * 3.15e-3, 3e-3));
+    let mut body =
+        dermis_geometry::shapes::cuboid(size).unwrap().transformed(&Pose::from_translation(Vec3::Z * -1.5e-3));
+    let mut centers = String::new();
+    for i in 0..35 {
+        let (x, y) = ((f64::from(i % 5) - 2.0) * pitch, (3.0 - f64::from(i / 5)) * pitch);
+        centers += &format!("[\"{x} mm\", \"{y} mm\", \"0 mm\"], ");
+    }
+    let skin = "kind = \"springs\"\nstiffness_per_area = \"20 MPa/m\"\nmax_penetration = \"2 mm\"\n";
+    let text = format!(
+        "name = \"listed\"\n[surface.points]\nreach = \"4 mm\"\ncenters = [{centers}]\nnormals = [{}]\n\
+         body = {{ mesh = {{ file = \"body.stl\", unit = \"m\" }} }}\n[skin]\n{skin}",
+        "[0.0, 0.0, 1.0], ".repeat(35)
+    );
+    let grid = format!(
+        "name = \"grid\"\ncontact_points = 20\nsurface.grid = {{ rows = 7, cols = 5, pitch = \"{pitch} mm\" }}\n[skin]\n{skin}"
+    );
+    let ball = exact_ball(6e-3);
+    let force = |sensor: &Sensor| {
+        let pose = Pose::from_translation(Vec3::new(1.1e-3, 0.7e-3, 5.5e-3));
+        let motion = [dermis_skin::Target::at_rest(&ball, pose)];
+        let settled = sensor.skin().settle(&sensor.skin().rest(), &dermis_skin::Motion { targets: &motion });
+        -settled.unwrap().0.on_sensor.force.z
+    };
+    let truth = force(&SensorSpec::parse("grid", &grid).unwrap().build(None).unwrap());
+    for _ in 0..3 {
+        let stl = dermis_geometry::files::write_stl(&body, dermis_geometry::files::LengthUnit::Metre);
+        std::fs::write(folder.join("body.stl"), stl).unwrap();
+        let sensor = SensorSpec::parse("listed", &text).unwrap().build(Some(&folder)).unwrap();
+        for area_m2 in sensor.taxels().areas_m2() {
+            assert!((area_m2 / (pitch * pitch * 1e-6) - 1.0).abs() < 1e-5, "{} mm²", area_m2 * 1e6);
+        }
+        let got = force(&sensor);
+        println!("{} triangles: {got} N, grid {truth} N", body.triangles().len());
+        assert!((got / truth - 1.0).abs() < 0.01, "{got} N, grid {truth} N");
+        body = halved(&body);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The same surface with every triangle divided into four.
+fn halved(mesh: &dermis_geometry::TriMesh) -> dermis_geometry::TriMesh {
+    let mut vertices = Vec::new();
+    for t in 0..mesh.triangles().len() {
+        let [a, b, c] = mesh.corners(t);
+        let [d, e, f] = [(a + b) * 0.5, (b + c) * 0.5, (c + a) * 0.5];
+        vertices.extend([a, d, f, d, b, e, f, e, c, d, e, f]);
+    }
+    let triangles = (0..vertices.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+    dermis_geometry::TriMesh::new("halved", vertices, triangles).unwrap()
+}

@@ -1,0 +1,42 @@
+//! Warnings of a world: loads that no sensor reads, and bodies that are lost.
+
+/// A reason why the readings of a run do not tell the whole story. Its message is one sentence.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
+pub enum WorldWarning {
+    /// A skin is pressed to its base, which carries a load that the sensor does not read.
+    #[error(
+        "{body:?} presses the skin of {sensor:?} to its base ({depth_mm:.3} mm) at t = {time_s:.4} s: the base carries up to {peak_newton:.3} N in a time step, which the sensor does not read"
+    )]
+    BottomedOut { sensor: String, body: String, depth_mm: f64, time_s: f64, peak_newton: f64 },
+    /// An object rests on the sensor and on its carrier.
+    #[error(
+        "{body:?} rests on {carrier:?} beside the skin of {sensor:?} from t = {time_s:.4} s: the carrier takes up to {peak_newton:.3} N in a time step, which the sensor does not read; a sensor that stands out of its carrier carries the whole load"
+    )]
+    Beside { sensor: String, body: String, carrier: String, time_s: f64, peak_newton: f64 },
+    /// An object went through a skin and its base.
+    #[error(
+        "{body:?} passed through {sensor:?} at t = {time_s:.4} s: a body that is `solid` would stop at its base, or take a shorter `time_step`"
+    )]
+    PassedThrough { body: String, sensor: String, time_s: f64 },
+    /// A body is far from all others.
+    #[error("{body:?} left the scene at t = {time_s:.4} s: nothing holds it")]
+    Left { body: String, time_s: f64 },
+}
+
+impl WorldWarning {
+    /// True if a body is lost: the rest of the run does not show what the scene describes.
+    pub fn is_loss(&self) -> bool {
+        matches!(self, Self::PassedThrough { .. } | Self::Left { .. })
+    }
+
+    /// The time (s) of its first occurrence.
+    pub fn time_s(&self) -> f64 {
+        match self {
+            Self::BottomedOut { time_s, .. }
+            | Self::Beside { time_s, .. }
+            | Self::PassedThrough { time_s, .. }
+            | Self::Left { time_s, .. } => *time_s,
+        }
+    }
+}

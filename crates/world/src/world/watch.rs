@@ -1,0 +1,158 @@
+//! What a world reports besides its readings: loads that no sensor reads, and bodies that are lost.
+
+use super::{BodyId, BodyKind, Placed, SensorId, World};
+use crate::WorldWarning;
+use dermis_geometry::{Bounds, Vec3, Wrench};
+use rapier3d_f64::prelude as rapier;
+
+/// Smallest load (N) that is reported.
+const MIN_NEWTON: f64 = 1e-6;
+/// Number of steps between two searches for bodies that left.
+const STEPS_BETWEEN_SEARCHES: u64 = 16;
+/// A body farther than this (m) from all others may have left.
+const MIN_DISTANCE_M: f64 = 0.1;
+
+impl World {
+    /// Loads that no sensor reads, and bodies that are lost, in the order of their first occurrence.
+    pub fn warnings(&self) -> &[WorldWarning] {
+        &self.warnings
+    }
+
+    /// Updates the warnings after a step.
+    pub(super) fn watch(&mut self) {
+        for index in 0..self.sensors.len() {
+            self.watch_base(index);
+            self.watch_passing(index);
+        }
+        if self.steps.is_multiple_of(STEPS_BETWEEN_SEARCHES) {
+            self.watch_leaving();
+        }
+    }
+
+    /// The bodies in contact with a collider, and the force (N) on each.
+    fn pressed(&self, collider: Option<rapier::ColliderHandle>) -> Vec<(BodyId, f64)> {
+        let Some(collider) = collider else { return Vec::new() };
+        let mut found = Vec::new();
+        for pair in self.physics.narrow_phase.contact_pairs_with(collider) {
+            let force = pair.total_impulse_magnitude() / self.parameters.step_s;
+            let other = if pair.collider1 == collider { pair.collider2 } else { pair.collider1 };
+            let body = self.bodies.iter().position(|placed| placed.collider == Some(other));
+            found.extend(body.filter(|_| force > MIN_NEWTON).map(|index| (BodyId(index), force)));
+        }
+        found
+    }
+
+    /// Loads on the base of a sensor, and on its carrier beside the skin.
+    fn watch_base(&mut self, index: usize) {
+        let mounted = &self.sensors[index];
+        let on_base = self.pressed(mounted.base.collider);
+        let mut beside = self.pressed(self.bodies[mounted.body.0].collider);
+        if on_base.is_empty() && beside.is_empty() {
+            return;
+        }
+        beside.retain(|(id, _)| self.load_on(*id, SensorId(index)) != Wrench::ZERO);
+        let (sensor, carrier) = (mounted.sensor.name().to_owned(), self.body(mounted.body).name.clone());
+        let (depth_mm, time_s) = (mounted.sensor.skin().max_depth_m() * 1e3, self.time_s());
+        for (id, peak_newton) in on_base {
+            let body = self.body(id).name.clone();
+            self.warn(WorldWarning::BottomedOut { sensor: sensor.clone(), body, depth_mm, time_s, peak_newton });
+        }
+        for (id, peak_newton) in beside {
+            let (sensor, carrier, body) = (sensor.clone(), carrier.clone(), self.body(id).name.clone());
+            self.warn(WorldWarning::Beside { sensor, body, carrier, time_s, peak_newton });
+        }
+    }
+
+    /// Bodies whose centre crossed the base of a sensor in the last step.
+    fn watch_passing(&mut self, index: usize) {
+        let sensor_from_world = self.world_from_sensor(SensorId(index)).inverse();
+        let centers: Vec<Vec3> = self
+            .bodies()
+            .map(|id| sensor_from_world.transform_point(self.pose(id).transform_point(self.bodies[id.0].center())))
+            .collect();
+        let mounted = &mut self.sensors[index];
+        let before = std::mem::replace(&mut mounted.centers, centers);
+        let mounted = &self.sensors[index];
+        let passed: Vec<WorldWarning> = before
+            .iter()
+            .zip(&mounted.centers)
+            .enumerate()
+            .filter(|(body, _)| *body != mounted.body.0 && self.bodies[*body].body.object.is_some())
+            .filter(|(_, (from, to))| mounted.base.crossed(**from, **to))
+            .map(|(body, _)| WorldWarning::PassedThrough {
+                body: self.bodies[body].body.name.clone(),
+                sensor: mounted.sensor.name().to_owned(),
+                time_s: self.time_s(),
+            })
+            .collect();
+        passed.into_iter().for_each(|warning| self.warn(warning));
+    }
+
+    /// Free bodies below the ground, or without a ground far from all others.
+    fn watch_leaving(&mut self) {
+        let lost = |world: &Self, id: BodyId| {
+            let name = &world.body(id).name;
+            world.warnings.iter().any(|w| matches!(w, WorldWarning::Left { body, .. } if body == name))
+        };
+        let mut left = Vec::new();
+        for id in self.bodies().filter(|id| matches!(self.body(*id).kind, BodyKind::Free(_)) && !lost(self, *id)) {
+            let (center, size) =
+                (self.pose(id).transform_point(self.bodies[id.0].center()), self.bodies[id.0].size_m());
+            let is_out = match self.parameters.ground_z_m {
+                Some(z_m) => self.bodies[id.0].ground_contact.is_some() && center.z < z_m - size,
+                None => {
+                    let others = self.bodies().filter(|other| *other != id && !lost(self, *other));
+                    let points = others
+                        .map(|other| self.pose(other).transform_point(self.bodies[other.0].center()))
+                        .chain(self.sensors().map(|sensor| self.world_from_sensor(sensor).translation));
+                    let sizes = self.bodies.iter().map(Placed::size_m).sum::<f64>();
+                    let around = Bounds::around(points);
+                    let distance = (around.min - center).max(center - around.max).max(Vec3::ZERO).length();
+                    distance > (around.size().length() + sizes).max(MIN_DISTANCE_M)
+                }
+            };
+            if is_out {
+                left.push(WorldWarning::Left { body: self.body(id).name.clone(), time_s: self.time_s() });
+            }
+        }
+        left.into_iter().for_each(|warning| self.warn(warning));
+    }
+
+    /// Adds a warning, or raises the peak of the same one.
+    fn warn(&mut self, new: WorldWarning) {
+        use WorldWarning::{Beside, BottomedOut, PassedThrough};
+        for known in &mut self.warnings {
+            match (known, &new) {
+                (
+                    BottomedOut { sensor, body, peak_newton, .. },
+                    BottomedOut { sensor: s, body: b, peak_newton: p, .. },
+                )
+                | (Beside { sensor, body, peak_newton, .. }, Beside { sensor: s, body: b, peak_newton: p, .. })
+                    if sensor == s && body == b =>
+                {
+                    *peak_newton = peak_newton.max(*p);
+                    return;
+                }
+                (PassedThrough { body, sensor, .. }, PassedThrough { body: b, sensor: s, .. })
+                    if body == b && sensor == s =>
+                {
+                    return;
+                }
+                _ => {}
+            }
+        }
+        self.warnings.push(new);
+    }
+}
+
+impl Placed {
+    /// Centre of the visible mesh, in the body's frame.
+    fn center(&self) -> Vec3 {
+        self.extent.center()
+    }
+
+    /// Diagonal (m) of the visible mesh.
+    fn size_m(&self) -> f64 {
+        self.extent.size().length()
+    }
+}
