@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Friction between the skin and an object. `K` and `C` are the units of stiffness and damping: per texel for springs,
 /// as in the paper, per unit of contact area for a hydroelastic skin ([`AreaFrictionSpec`]). A gel supports `none`,
 /// `coulomb` (with `mu` only) and `sticking`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FrictionSpec<K = Stiffness, C = Damping> {
     /// No friction.

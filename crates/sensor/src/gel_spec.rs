@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 ///
 /// [`SensorSpec::with_skin`] derives it from a layer, with the same thickness and material; springs are first replaced
 /// by a layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GelSpec {
     /// Young's modulus.
@@ -59,7 +59,7 @@ pub struct GelSpec {
 }
 
 /// A mesh inside and near which the gel is fixed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HeldSpec {
     /// Mesh file, in the sensor's frame; relative to the folder of the description.
@@ -72,7 +72,7 @@ pub struct HeldSpec {
 }
 
 /// Parameters of the method of Chen et al. 2023: see [`TacchiParameters`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TacchiSpec {
     /// Particles along x, y, z.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 ///
 /// [`SensorSpec::with_skin`] derives it from any skin, with the stiffness of that skin when all of it is pressed and
 /// its maximum depth.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImprintSpec {
     /// Maximum indentation.
