@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// A block of gel over a grid of taxels, which measure the stress at its bottom, or a body of gel bounded by another
 /// surface and bonded at its lowest plane.
 ///
-/// [`SensorSpec::with_skin`] derives it from a layer, with the same thickness and material; springs are first replaced
+/// A change of the kind of skin alone derives it from a layer, with the same thickness and material; springs are first replaced
 /// by a layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -71,7 +71,7 @@ pub struct HeldSpec {
     pub within: Length,
 }
 
-/// Parameters of the method of Chen et al. 2023: see [`TacchiParameters`].
+/// Parameters of the method of Chen et al. 2023.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TacchiSpec {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// A flat elastic layer bonded to a rigid base, under a grid of taxels.
 ///
-/// [`SensorSpec::with_skin`] derives it from springs on a grid: with the stiffness of the springs when all of it is
+/// A change of the kind of skin alone derives it from springs on a grid: with the stiffness of the springs when all of it is
 /// pressed, M/h = stiffness per area, and their maximum depth. Poisson's ratio is 0.2; friction
 /// uses the static coefficient of the springs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// A reference to a sensor: exactly one of `preset`, `file` and `surface` (with `skin`). The tables override parts of
-/// the description by the rule of [`SensorSpec::with_overrides`].
+/// the description: an entry replaces an entry, the rest stays.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SensorSource {

@@ -112,7 +112,7 @@ pub struct ObjectSource {
     pub roughness: Option<RoughnessSpec>,
 }
 
-/// Pose and depth of the object, see [`dermis_sensor::Aim`]; for a grasp, the position of the object between the
+/// Pose and depth of the object, relative to the centre of the sensing surface; for a grasp, the position of the object between the
 /// fingers.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
