@@ -17,7 +17,7 @@ pub fn write(schema: &Value) -> String {
     if page.axes {
         page.heading("Axis");
         page.paragraph("A number that may differ between episodes: one value, or a table with these keys.");
-        let axis = schema["$defs"].as_object().into_iter().flatten().find(|(name, _)| name.starts_with("Table"));
+        let axis = schema["$defs"].as_object().into_iter().flatten().find(|(name, _)| name.starts_with("Table_"));
         axis.into_iter().for_each(|(_, table)| page.section("Axis", table));
     }
     page.text.truncate(page.text.trim_end().len());
@@ -145,6 +145,9 @@ impl Page<'_> {
                 Some(count) => format!("{count} × {items}"),
                 None => format!("list of {items}"),
             };
+        }
+        if let Some(value) = key.get("const") {
+            return format!("`{value}`");
         }
         let variants = variants(&key);
         if variants.iter().any(|variant| variant.get("const").is_some()) {
