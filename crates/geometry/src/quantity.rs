@@ -182,7 +182,7 @@ impl<K: Kind> schemars::JsonSchema for Quantity<K> {
         schemars::json_schema!({
             "type": "string",
             "title": K::NAME,
-            "description": format!("{} {} with its unit: {}.", article(K::NAME), K::NAME, units.join(", ")),
+            "description": format!("A number with its unit: {}.", units.join(", ")),
             "pattern": format!("^\\s*[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?\\s*({pattern})\\s*$"),
             "examples": [example::<K>()],
             "x-unit": units,
