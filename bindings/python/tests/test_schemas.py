@@ -13,8 +13,8 @@ tomllib = pytest.importorskip("tomllib")
 ROOT = pathlib.Path(__file__).parents[3]
 
 FILES = {
-    "sensor": ["crates/sensor/presets/*.toml", "validation/**/camera.toml"],
-    "scene": ["apps/cli/scenes/*.toml", "apps/cli/tests/corpus/scene-*.toml", "validation/**/scene.toml"],
+    "sensor": ["crates/sensor/presets/*.toml"],
+    "scene": ["apps/cli/scenes/*.toml", "apps/cli/tests/corpus/scene-*.toml", "validation/ros/*.toml"],
     "dataset": ["apps/cli/datasets/*.toml"],
     "experiment": ["experiments/*/expected.toml"],
     "claims": ["experiments/claims.toml"],
@@ -64,7 +64,7 @@ def blocks():
                     yield pytest.param(kind[key], block, id=f"{path.relative_to(ROOT)}-{key}")
 
 
-@pytest.mark.parametrize(("kind", "block"), blocks())
+@pytest.mark.parametrize(("kind", "block"), list(blocks()))
 def test_examples_in_the_documentation_are_valid(kind, block):
     assert errors(kind, tomllib.loads(block)) == []
 

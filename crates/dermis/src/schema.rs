@@ -22,8 +22,8 @@ fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(entries) => {
             entries.values_mut().for_each(tidy);
-            entries.remove("format");
-            entries.retain(|key, value| key != "default" || !value.is_null());
+            // Keys of a file may have the names of keywords, with a schema instead of a text.
+            entries.retain(|key, value| !(key == "format" && value.is_string() || value.is_null()));
             remove_null(entries);
             if let Some(Value::String(text)) = entries.get_mut("description") {
                 *text = plain(text);
@@ -92,11 +92,13 @@ fn plain(text: &str) -> String {
         }
     }
     plain.push_str(rest);
-    let unwrapped = |(i, part): (usize, &str)| match i % 2 {
-        0 => part.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n"),
-        _ => part.to_owned(),
+    let unwrapped = |paragraph: &str| paragraph.replace('\n', " ");
+    let outside_code = |part: &str| match part.trim_matches('\n') {
+        "" => part.to_owned(),
+        text => part.replace(text, &text.split("\n\n").map(unwrapped).collect::<Vec<_>>().join("\n\n")),
     };
-    plain.split("```").enumerate().map(unwrapped).collect::<Vec<_>>().join("```")
+    let parts = plain.split("```").enumerate();
+    parts.map(|(i, part)| if i % 2 == 0 { outside_code(part) } else { part.to_owned() }).collect::<Vec<_>>().join("```")
 }
 
 /// Removes definitions that nothing refers to.

@@ -17,8 +17,7 @@ pub fn write(schema: &Value) -> String {
     if page.axes {
         page.heading("Axis");
         page.paragraph("A number that may differ between episodes: one value, or a table with these keys.");
-        let axis = schema["$defs"].as_object().into_iter().flatten().find(|(name, _)| name.starts_with("Table_"));
-        axis.into_iter().for_each(|(_, table)| page.section("Axis", table));
+        page.section("Axis", &schema["$defs"]["axis-any-quantity"]["anyOf"][1]);
     }
     page.text.truncate(page.text.trim_end().len());
     page.text + "\n"
@@ -109,7 +108,7 @@ impl Page<'_> {
             let (kind, unit) = (self.kind(name, entry), self.units(entry).join(", "));
             let meaning = self.meaning(&key);
             let _ = writeln!(self.text, "| `{name}` | {kind} | {unit} | {default} | {meaning} |");
-            if kind.contains("table") {
+            if kind == "table" || kind.ends_with(" table") {
                 let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
                 below.push((path, self.innermost(entry)));
             }

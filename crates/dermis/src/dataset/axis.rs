@@ -87,7 +87,8 @@ impl<T: Measure> JsonSchema for Axis<T> {
 }
 
 /// The TOML table of an axis: exactly one of `values`, `from` with `to` and `steps`, `uniform`, and `normal`.
-#[derive(Deserialize, schemars::JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "AxisTable")]
 #[serde(deny_unknown_fields, bound = "T: DeserializeOwned")]
 struct Table<T> {
     /// Grid values.
