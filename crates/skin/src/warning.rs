@@ -17,7 +17,9 @@ pub enum Warning {
     )]
     NearRim { distance_mm: f64, thickness_mm: f64 },
     /// Inertia in a press that is assumed quasi-static.
-    #[error("the kinetic energy is {ratio:.3} of the strain energy: the press is too fast to be quasi-static")]
+    #[error(
+        "the kinetic energy is {ratio:.3} of the strain energy: the press is too fast to be quasi-static, and taxels on the base do not yet carry the load of the surface"
+    )]
     NotQuasiStatic { ratio: f64 },
     /// Contact beyond the range of the skin.
     #[error("{points} contact points exceed the maximum penetration of the skin: the force is a lower bound")]
