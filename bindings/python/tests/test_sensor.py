@@ -276,11 +276,7 @@ def test_an_object_between_contact_points_warns():
 
 def test_a_saturated_skin_warns():
     thin = dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": {"max_penetration": "0.2 mm"}})
-    for press in (
-        lambda: thin.press(BALL, depth=1e-3),
-        lambda: thin.press_batch(BALL, depth=[1e-3]),
-        lambda: thin.step(BALL, pose=(0, 0, 19e-3), dt=1e-3),
-    ):
+    for press in (lambda: thin.press_batch(BALL, [(0, 0, 19e-3)]), lambda: thin.step(BALL, pose=(0, 0, 19e-3), dt=1e-3)):
         with pytest.warns(RuntimeWarning, match="exceed the maximum penetration"):
             press()
 
