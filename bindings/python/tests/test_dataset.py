@@ -4,6 +4,8 @@ import hashlib
 import io
 import json
 import pathlib
+import subprocess
+import sys
 import tarfile
 
 import numpy as np
@@ -132,6 +134,16 @@ def test_long_videos_are_split_between_episodes(spec, tmp_path, monkeypatch):
     assert files == [f"videos/observation.images.contact/chunk-000/file-00{file}.mp4" for file in range(4)]
     images, videos = (dataset.Touches(tmp_path / name).column("observation.images.contact") for name in ("images", "videos"))
     assert np.array_equal(images > 127, videos > 127) and images.any()
+
+
+def test_videos_are_made_from_the_command_line(spec, tmp_path):
+    pytest.importorskip("av")
+    dataset.make(spec(), tmp_path / "images")
+    command = [sys.executable, "-m", "dermis", "videos", tmp_path / "images", "--out", tmp_path / "videos", "--codec", "h264"]
+    first = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "MB" in first.stdout and dataset.check(tmp_path / "videos") > 0
+    again = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert again.returncode == 1 and again.stderr.startswith("dermis: ") and "is not empty" in again.stderr
 
 
 def test_sets_that_cannot_become_videos_are_refused(spec, tmp_path):
