@@ -32,7 +32,7 @@ READERS = {
 NAMES = ["pyarrow", "polars", "duckdb", "LeRobot"]
 NAMES_OF = {"webdataset": ["webdataset"], "robomimic": ["h5py", "robomimic's SequenceDataset"]}
 MEANT = {
-    "lerobot": "contacts are numbers instead of booleans, masks have three equal channels",
+    "lerobot": "contacts are numbers instead of booleans, masks have three equal channels, sets without a camera have `observation.environment_state`",
     "robomimic": "`env_args.type` is valid; `next_obs` and `mask` are new",
 }
 """Differences that are meant."""

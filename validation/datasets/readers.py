@@ -71,9 +71,11 @@ def by_webdataset(folder):
 
     shards = sorted(str(path) for path in folder.glob("*.tar"))
     rows = list(webdataset.WebDataset(shards, shardshuffle=False).decode("rgb8"))
-    about = {f"json.{key}": [row["json"][key] for row in rows] for key in rows[0]["json"]}
-    parts = [key for key in rows[0] if key != "json" and not key.startswith("__")]
-    return {key: numpy.asarray(values) for key, values in {**about, **{key: [row[key] for row in rows] for key in parts}}.items()}
+    columns = {f"json.{key}": [json.dumps(row["json"][key]) for row in rows] for key in rows[0]["json"]}
+    for key in rows[0]:
+        if key != "json" and not key.startswith("__"):
+            columns[key] = [row[key] for row in rows]
+    return {key: numpy.asarray(values) for key, values in columns.items()}
 
 
 def by_h5py(folder):

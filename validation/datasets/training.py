@@ -12,7 +12,7 @@ import readers
 from report import example, make, write
 
 EXAMPLES = {"array": "taxels", "indenters": "images", "slides": "taxels in motion", "grasps": "two sensors"}
-POLICIES = {"act": ["--policy.pretrained_backbone_weights=null"], "diffusion": ["--policy.drop_n_last_frames=0"]}
+POLICIES = {"act": [], "diffusion": ["--policy.drop_n_last_frames=0"]}
 
 
 def _made(dermis, work, name, count):
@@ -27,6 +27,7 @@ def _made(dermis, work, name, count):
 def _train(report, work, name, folder, policy):
     command = [pathlib.Path(sys.executable).parent / "lerobot-train", f"--dataset.repo_id=dermis/{name}", f"--dataset.root={folder}"]
     command += ["--dataset.video_backend=pyav", f"--policy.type={policy}", "--policy.device=cpu", "--policy.push_to_hub=false"]
+    command += ["--policy.pretrained_backbone_weights=null"]  # they would be downloaded
     command += ["--steps=10", "--batch_size=2", "--num_workers=0", "--log_freq=10", "--save_checkpoint=false", "--wandb.enable=false"]
     start = time.time()
     run = subprocess.run(
