@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import pathlib
 import random
 import signal
 import subprocess
@@ -86,9 +85,9 @@ def test_mcap_opens_elsewhere_and_its_images_decode(tmp_path):
 
 
 def test_a_bag_decodes_with_both_readers_of_ros2(tmp_path):
-    path = tmp_path / "bag.mcap"
+    path = tmp_path / "bag"
     recording = dermis.World.parse(SCENE).run(record=path, format="ros2")
-    with path.open("rb") as file:
+    with (path / "bag_0.mcap").open("rb") as file:
         reader = make_reader(file, decoder_factories=[DecoderFactory()], validate_crcs=True)
         decoded = [(channel.topic, message) for _, channel, _, message in reader.iter_decoded_messages()]
     wrenches = [message for topic, message in decoded if topic == "/left_pad/wrench"]
@@ -137,7 +136,7 @@ world.run(record=sys.argv[1], format=sys.argv[2])
 """
 
 
-@pytest.mark.parametrize(("kind", "name"), [("mcap", "a.mcap"), ("ros2", "b.mcap"), ("npy", "c"), ("parquet", "d.parquet")])
+@pytest.mark.parametrize(("kind", "name"), [("mcap", "a.mcap"), ("ros2", "b"), ("npy", "c"), ("parquet", "d.parquet")])
 @pytest.mark.parametrize("kill", range(KILLS))
 def test_what_a_killed_process_has_recorded_opens_elsewhere(tmp_path, kind, name, kill):
     path = tmp_path / name
@@ -161,7 +160,8 @@ def test_what_a_killed_process_has_recorded_opens_elsewhere(tmp_path, kind, name
         parquet = pytest.importorskip("pyarrow.parquet")
         times = np.concatenate([parquet.read_table(part)["time_s"].to_numpy() for part in parts])
     else:
-        times = np.array([when for topic, when, *_ in _read_what_is_there(path) if topic == "/left_pad/wrench"])
+        file = path / "b_0.mcap" if kind == "ros2" else path
+        times = np.array([when for topic, when, *_ in _read_what_is_there(file) if topic == "/left_pad/wrench"])
     assert np.diff(times) == pytest.approx(0.01, abs=1e-6) and times[0] == 0 and len(times) > 1
 
 
@@ -300,9 +300,9 @@ def test_a_bag_from_the_command_line(tmp_path):
     scene = tmp_path / "scene.toml"
     scene.write_text(SCENE)
     command = [sys.executable, "-m", "dermis.ros", "--scene", str(scene)]
-    ran = subprocess.run([*command, "--bag", "out.mcap", "--duration", "0.1"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "recorded out.mcap" in ran.stdout and pathlib.Path(tmp_path / "out.mcap").stat().st_size > 1000
-    for more, words in [(["--bag", "out.txt"], ".mcap"), (["--collision", "x"], "--contacts"), (["--scene", "nowhere.toml"], "nowhere.toml")]:
+    ran = subprocess.run([*command, "--bag", "out", "--duration", "0.1"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "recorded out" in ran.stdout and (tmp_path / "out" / "out_0.mcap").stat().st_size > 1000
+    for more, words in [(["--bag", "out.txt"], "a folder"), (["--collision", "x"], "--contacts"), (["--scene", "nowhere.toml"], "nowhere.toml")]:
         ran = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert ran.returncode != 0 and words in ran.stderr and "Traceback" not in ran.stderr
 

@@ -17,6 +17,7 @@ mod layout;
 pub mod lerobot;
 mod log;
 pub mod mcap;
+mod message;
 pub mod npy;
 mod parquet;
 mod recorder;

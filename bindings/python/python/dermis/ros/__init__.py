@@ -9,7 +9,7 @@ With ROS 1 (``rospy``) a scene runs in real time. Topics of each sensor NAME:
 - ``/tf`` (tf2_msgs/TFMessage), poses of sensors and bodies in ``world``.
 
 With ``--contacts TOPIC`` nothing is simulated: contact states of another simulator (gazebo_msgs/ContactsState, as Gazebo's bumper
-publishes them) are converted to the same messages. For ROS 2, ``--bag FILE.mcap`` writes a bag.
+publishes them) are converted to the same messages. For ROS 2, ``--bag FOLDER`` writes a bag.
 
 The functions of this module need no ROS: they convert readings to message fields, and contact messages to arrays.
 """

@@ -12,7 +12,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m dermis.ros", description="Publishes tactile sensors in ROS.")
     parser.add_argument("--scene", required=True, metavar="FILE", help="a scene file of dermis")
     parser.add_argument("--duration", type=float, metavar="SECONDS", help="duration; default: until ROS shuts down")
-    parser.add_argument("--bag", metavar="FILE.mcap", help="write a ROS 2 bag of the whole scene instead; needs no ROS")
+    parser.add_argument("--bag", metavar="FOLDER", help="write a ROS 2 bag of the whole scene instead; needs no ROS")
     parser.add_argument("--contacts", metavar="TOPIC", help="read gazebo_msgs/ContactsState from this topic instead of simulating")
     parser.add_argument("--sensor", metavar="NAME", help="the sensor that the contacts act on; default: the first of the scene")
     parser.add_argument("--collision", metavar="NAME", help="part of the name of the sensor's own collision in the contact states")
