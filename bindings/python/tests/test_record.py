@@ -1,7 +1,6 @@
 """Recordings, opened by the programs of others; messages of ROS, without ROS."""
 
 import io
-import json
 import os
 import random
 import signal
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 from mcap.exceptions import EndOfFile
 from mcap.reader import NonSeekingReader, make_reader
+from mcap_protobuf.decoder import DecoderFactory as ProtobufDecoderFactory
 from mcap_ros2.decoder import DecoderFactory
 from PIL import Image
 from rosbags.highlevel import AnyReader
@@ -52,15 +52,13 @@ def _opened(data):
 
 
 def _messages(path):
-    """Topic, time (s) and JSON of every message."""
+    """Topic, time (s) and content of every message for Foxglove."""
     with path.open("rb") as file:
-        reader = make_reader(file)
-        return [(channel.topic, message.log_time * 1e-9, json.loads(message.data)) for _, channel, message in reader.iter_messages()]
+        reader = make_reader(file, decoder_factories=[ProtobufDecoderFactory()], validate_crcs=True)
+        return [(channel.topic, raw.log_time * 1e-9, message) for _, channel, raw, message in reader.iter_decoded_messages()]
 
 
 def test_mcap_opens_elsewhere_and_its_images_decode(tmp_path):
-    import base64
-
     path = tmp_path / "run.mcap"
     recording = dermis.World.parse(SCENE).run(record=path)
     with path.open("rb") as file:
@@ -70,18 +68,18 @@ def test_mcap_opens_elsewhere_and_its_images_decode(tmp_path):
     messages = _messages(path)
     assert summary.statistics.message_count == len(messages)
     taxels = [(when, message) for topic, when, message in messages if topic == "/left_pad/taxels"]
-    assert np.array_equal([message["values_newton"] for _, message in taxels], recording.taxels("Left pad"))
+    assert np.array_equal([message.values_newton for _, message in taxels], recording.taxels("Left pad"))
     assert [when for when, _ in taxels] == pytest.approx(recording.times, abs=1e-9)
-    forces = [[message["force"][axis] for axis in "xyz"] for topic, _, message in messages if topic == "/left_pad/wrench"]
+    forces = [[getattr(message.force, axis) for axis in "xyz"] for topic, _, message in messages if topic == "/left_pad/wrench"]
     assert np.array(forces) == pytest.approx(recording.force("Left pad"), abs=1e-12)
-    images = [base64.b64decode(message["data"]) for topic, _, message in messages if topic == "/left_pad/tactile"]
+    images = [message.data for topic, _, message in messages if topic == "/left_pad/tactile"]
     assert 8 <= len(images) <= 11
     seen = [_opened(image) for image in images]
     assert seen[0].shape == seen[-1].shape and seen[0].shape[0] > 100 and (seen[0] != seen[-1]).any()
-    placed = [message for topic, _, message in messages if topic == "/tf"][-1]["transforms"]
-    where = {frame["child_frame_id"]: frame for frame in placed}
-    assert where["left_pad"]["parent_frame_id"] == "world" and where["left_pad"]["translation"]["z"] == pytest.approx(0.02)
-    assert where["cube"]["translation"]["z"] == pytest.approx(recording.positions("cube")[-1, 2])
+    placed = [message for topic, _, message in messages if topic == "/tf"][-1].transforms
+    where = {frame.child_frame_id: frame for frame in placed}
+    assert where["left_pad"].parent_frame_id == "world" and where["left_pad"].translation.z == pytest.approx(0.02)
+    assert where["cube"].translation.z == pytest.approx(recording.positions("cube")[-1, 2])
 
 
 def test_a_bag_decodes_with_both_readers_of_ros2(tmp_path):

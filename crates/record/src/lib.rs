@@ -20,6 +20,7 @@ pub mod mcap;
 mod message;
 pub mod npy;
 mod parquet;
+mod protobuf;
 mod recorder;
 mod ros2;
 mod sample;

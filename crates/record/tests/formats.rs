@@ -148,6 +148,23 @@ fn what_others_have_recorded_is_read() {
     }
 }
 
+/// Protobuf messages are decoded by the descriptors in the file; absent numbers are zero. `foreign/make_protobuf.py` wrote it.
+#[test]
+fn protobuf_of_others_is_read_by_its_descriptors() {
+    let log = Log::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign/protobuf.mcap")).unwrap();
+    assert!(log.notes.is_empty(), "{:?}", log.notes);
+    assert_eq!(log.signal("left_pad/position_m").unwrap().row(3), [0.0, 0.0, -1.5]);
+    assert_eq!(log.signal("left_pad/orientation_wxyz").unwrap().row(3), [1.0, 0.0, 0.0, 0.0]);
+    let ranges = log.signal("scan/ranges").unwrap();
+    assert!(ranges.row(2)[..2] == [1.0, 0.0] && ranges.row(2)[2].is_nan() && ranges.row(2)[3] == 8.0);
+    assert_eq!(log.signal("scan/start_angle").unwrap().row(0), [-1.0]);
+    assert_eq!(log.signal("scan/end_angle").unwrap().row(0), [0.0]);
+    assert_eq!(log.signal("scan/pose/position").unwrap().row(4), [3.0, 0.0, 0.0]);
+    let image = &log.images("camera").unwrap().files[4];
+    let levels = dermis_sensor::metrics::ChannelImage::from_png("p", image).unwrap();
+    assert_eq!((levels.width(), levels.height(), levels.channels()[0][0]), (2, 1, 4.0));
+}
+
 /// Reads tables as pyarrow and polars write them by default; `foreign/make_parquet.py` wrote them.
 #[test]
 fn parquet_of_others_is_read_with_compression_dictionaries_and_nulls() {

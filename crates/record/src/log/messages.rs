@@ -4,6 +4,7 @@ use super::{Log, LogBuilder, content};
 use crate::RecordError;
 use crate::mcap::Schema;
 use crate::message::Value;
+use crate::protobuf::Descriptors;
 use crate::ros2::Definitions;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 pub enum Decoder {
     Json,
     Cdr(Definitions),
+    Protobuf(Descriptors),
     /// The encoding, or the definition of the type, is unknown.
     Unknown,
 }
@@ -29,6 +31,10 @@ impl Decoder {
                 definitions.extend_standard();
                 if definitions.know(&schema.name) { Self::Cdr(definitions) } else { Self::Unknown }
             }
+            "protobuf" => {
+                let descriptors = Descriptors::parse(&schema.data);
+                if descriptors.know(&schema.name) { Self::Protobuf(descriptors) } else { Self::Unknown }
+            }
             _ => Self::Unknown,
         }
     }
@@ -38,6 +44,7 @@ impl Decoder {
             // The parser limits the nesting.
             Self::Json => serde_json::from_slice::<serde_json::Value>(data).ok().map(Value::from),
             Self::Cdr(definitions) => definitions.decode(kind, data),
+            Self::Protobuf(descriptors) => descriptors.decode(kind, data),
             Self::Unknown => None,
         }
     }
