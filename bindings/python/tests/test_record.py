@@ -228,43 +228,68 @@ def test_contact_states_become_touch():
         dermis.ros.parse_contacts(_contacts_state(bad))
 
 
-def test_messages_fit_the_definitions_of_ros1():
-    """rosbags knows the message types of ROS 1: what we fill in can be written and read there."""
-    store = get_typestore(Stores.ROS1_NOETIC)
-    types_ = store.types
-    world = dermis.World.parse(SCENE)
-    world.step(400)
+def _fake_rclpy(monkeypatch, store):
+    """A stand-in for rclpy whose message classes are those of rosbags; returns what is published, and the subscriptions."""
+    published, subscribed = [], {}
+    stamp = types.SimpleNamespace(sec=1, nanosec=2)
+    clock = types.SimpleNamespace(now=lambda: types.SimpleNamespace(to_msg=lambda: stamp))
+    node = types.SimpleNamespace(
+        create_publisher=lambda kind, topic, depth: types.SimpleNamespace(publish=lambda message: published.append((topic, message))),
+        create_subscription=lambda kind, topic, on_message, depth: subscribed.update({topic: on_message}),
+        get_clock=lambda: clock,
+        destroy_node=lambda: None,
+    )
+    names = {"init": lambda: None, "create_node": lambda name: node, "ok": lambda: True, "try_shutdown": lambda: None}
+    fake = types.SimpleNamespace(**names, spin_once=lambda node, timeout_sec: time.sleep(timeout_sec))
+    monkeypatch.setitem(sys.modules, "rclpy", fake)
+    for package in ("builtin_interfaces", "geometry_msgs", "sensor_msgs", "std_msgs", "tf2_msgs"):
+        classes = {kind.rsplit("/", 1)[1]: made for kind, made in store.types.items() if kind.startswith(f"{package}/msg/")}
+        monkeypatch.setitem(sys.modules, f"{package}.msg", types.SimpleNamespace(**classes))
+    contacts = types.SimpleNamespace(ContactsState=object)
+    monkeypatch.setitem(sys.modules, "gazebo_msgs.msg", contacts)
+    return published, subscribed
+
+
+def test_a_node_of_ros2_publishes_messages_that_fit_their_definitions(monkeypatch):
+    """The definitions are those of ROS 2 Humble, in rosbags, which encodes and decodes every message; rclpy itself is not there."""
+    from dermis.ros import _node
+    from dermis.ros._transport import Rclpy
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    published, subscribed = _fake_rclpy(monkeypatch, store)
+    node, world = Rclpy("touch"), dermis.World.parse(SCENE)
+    _node.simulate(node, world, duration=0.2)
     reading = world.reading("Left pad")
+    last = dict(published)
+    assert set(last) == {"/left_pad/wrench", "/left_pad/taxels", "/left_pad/tactile", "/tf"}
+    for topic, message in last.items():
+        if hasattr(message, "data"):
+            message.data = np.array(message.data)
+        last[topic] = store.deserialize_cdr(store.serialize_cdr(message, message.__msgtype__), message.__msgtype__)
+    wrench = last["/left_pad/wrench"]
+    assert wrench.wrench.force.z == pytest.approx(reading.force[2], rel=1e-2) and wrench.header.frame_id == "left_pad"
+    assert (wrench.header.stamp.sec, wrench.header.stamp.nanosec) == (1, 2)
+    taxels = last["/left_pad/taxels"]
+    assert [(side.label, side.size) for side in taxels.layout.dim] == [("rows", 14), ("cols", 6)] and taxels.data.shape == (84,)
+    image = last["/left_pad/tactile"]
+    assert image.data.size == image.height * image.step and image.width >= 100 and image.encoding == "rgb8"
+    assert {frame.child_frame_id for frame in last["/tf"].transforms} >= {"left_pad", "cube"}
 
-    def made(kind, fields):
-        """A message of a type from nested fields, with a header where there is one."""
-        values = {}
-        for name, (sort, about) in store.FIELDDEFS[kind][1] if hasattr(store, "FIELDDEFS") else store.fielddefs[kind][1]:
-            if name == "header":
-                stamp = types_["builtin_interfaces/msg/Time"](sec=1, nanosec=2)
-                values[name] = types_["std_msgs/msg/Header"](seq=0, stamp=stamp, frame_id="left_pad")
-            elif isinstance(fields[name], dict):
-                values[name] = made(about, fields[name])
-            elif name == "dim":
-                values[name] = [types_["std_msgs/msg/MultiArrayDimension"](**side) for side in fields[name]]
-            elif isinstance(fields[name], bytes):
-                values[name] = np.frombuffer(fields[name], np.uint8)
-            else:
-                values[name] = fields[name]
-        return types_[kind](**values)
+    published.clear()
+    corners = [(x, y, 0.02) for x in (-5e-3, 5e-3) for y in (-10e-3, 10e-3)]
+    state = _contacts_state(_state("pad::link::pad", "cube", corners, [(0, 0, -0.981 / 4)] * 4, [(0, 0, 1)] * 4, [1e-4] * 4))
+    state.header.stamp = types.SimpleNamespace(sec=7, nanosec=8)
+    spin = node.spin
+    node.spin = lambda seconds: spin(0) and (subscribed["/bumper"](state) or True)
+    _node.listen(node, world, name="Left pad", topic="/bumper", collision="pad::link", duration=0.02)
+    wrench = dict(published)["/left_pad/wrench"]
+    assert wrench.wrench.force.z == pytest.approx(-0.981) and wrench.header.stamp.sec == 7
+    node.close()
 
-    def survived(kind, fields):
-        return store.deserialize_ros1(store.serialize_ros1(made(kind, fields), kind), kind)
 
-    wrench = survived("geometry_msgs/msg/WrenchStamped", dermis.ros.wrench(reading))
-    assert wrench.wrench.force.z == pytest.approx(reading.force[2], rel=1e-12) and wrench.header.frame_id == "left_pad"
-    taxels = survived("std_msgs/msg/Float32MultiArray", dermis.ros.taxels(reading))
-    assert np.array_equal(taxels.data.reshape(14, 6), reading.taxels.astype(np.float32))
+def test_heat_maps_of_curved_sensors():
     from dermis import _heat
 
-    pixels = _heat.image(reading.taxels, reading.centers)
-    image = survived("sensor_msgs/msg/Image", dermis.ros.image(pixels))
-    assert np.array_equal(image.data.reshape(image.height, image.width, 3), pixels) and image.width >= 100
     curved = dermis.Sensor.preset("fingertip").press(dermis.Object.sphere(radius=5e-3), depth=1e-3)
     drawn = _heat.image(curved.taxels, curved.centers)
     assert drawn.shape[2] == 3 and min(drawn.shape[:2]) > 50 and drawn.max() > 200
@@ -300,6 +325,9 @@ def test_a_bag_from_the_command_line(tmp_path):
     command = [sys.executable, "-m", "dermis.ros", "--scene", str(scene)]
     ran = subprocess.run([*command, "--bag", "out", "--duration", "0.1"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "recorded out" in ran.stdout and (tmp_path / "out" / "out_0.mcap").stat().st_size > 1000
+    without = [sys.executable, "-c", "import sys; sys.modules['rclpy'] = sys.modules['cyclonedds'] = None; import runpy; runpy.run_module('dermis.ros', run_name='__main__')"]
+    ran = subprocess.run([*without, "--scene", str(scene)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode != 0 and "pip install 'dermis[ros]'" in ran.stderr and "Traceback" not in ran.stderr
     for more, words in [(["--bag", "out.txt"], "a folder"), (["--collision", "x"], "--contacts"), (["--scene", "nowhere.toml"], "nowhere.toml")]:
         ran = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert ran.returncode != 0 and words in ran.stderr and "Traceback" not in ran.stderr
