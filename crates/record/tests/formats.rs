@@ -306,7 +306,7 @@ fn a_bag_is_a_folder_with_its_description() {
         // Transforms, and wrench, taxels and a warning of two sensors.
         for line in [
             "  message_count: 70\n".to_owned(),
-            format!("  starting_time:\n    nanoseconds_since_epoch: {start}00000000\n"),
+            format!("  starting_time:\n    nanoseconds_since_epoch: {}\n", start * 100_000_000),
             "        name: /pad/wrench\n        type: geometry_msgs/msg/WrenchStamped\n".to_owned(),
             format!("  relative_file_paths:\n    - \"part {part}_0.mcap\"\n"),
         ] {
