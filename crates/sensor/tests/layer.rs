@@ -145,8 +145,9 @@ fn a_sharp_punch_reads_the_same_at_every_place() {
     }
 }
 
-/// The mean pressure of a cell, its load by the whole area of the cell, is continuous: a motion as small as rounding
-/// moves it by no more than the solver's tolerance, also under rims, where an object covers cells in part.
+/// The load of a cell is continuous in the place of the object: a motion as small as rounding moves it by no more than the
+/// solver's tolerance, also under rims, where the object covers cells in part. So the GPU, which rounds differently, gives
+/// the same mean pressures.
 #[test]
 fn the_load_of_a_cell_under_a_rim_does_not_depend_on_rounding() {
     let placed = |turn: [f64; 3], at_mm: [f64; 3]| {
@@ -157,38 +158,35 @@ fn the_load_of_a_cell_under_a_rim_does_not_depend_on_rounding() {
     let block = cuboid(6e-3, 3e-3, 4e-3);
     let cases = [
         ("moon", &moon, placed([0.0, 0.0, 0.5], [0.3, 0.1, -0.5])),
-        ("moon", &moon, placed([0.05, 0.03, 2.0], [-1.0, 0.5, -0.4])),
-        ("block", &block, placed([0.1, 0.0, 0.3], [0.0, 0.0, 1.9])),
+        ("moon tilted", &moon, placed([0.05, 0.03, 2.0], [-1.0, 0.5, -0.4])),
+        ("block tilted", &block, placed([0.1, 0.0, 0.3], [0.0, 0.0, 1.9])),
         ("block", &block, placed([0.0; 3], [1.0, -0.6, 1.8])),
     ];
-    for name in ["gelsight", "gelsight-mini", "wts0614-layer"] {
+    for name in ["gelsight", "wts0614-layer"] {
         let sensor = presets::find(name).unwrap().build(None).unwrap();
-        let layer = sensor.skin_as::<Layer>().unwrap();
-        let mut parameters = layer.parameters().clone();
+        let mut parameters = sensor.skin_as::<Layer>().unwrap().parameters().clone();
         parameters.contact.tolerance = 1e-7;
         let layer = Layer::new(parameters).unwrap();
         let grid = layer.grid();
         let pressures = |object: &Object, pose: Pose| {
             let touch = layer.settle(&layer.rest(), &Motion { targets: &[Target::at_rest(object, pose)] }).unwrap().0;
-            let (mut mean, mut own) = (vec![0.0; grid.rows * grid.cols], vec![0.0; grid.rows * grid.cols]);
+            let mut mean = vec![0.0; grid.rows * grid.cols];
             for facet in &touch.facets {
                 let row = 0.5 * (grid.rows as f64 - 1.0) - facet.at().y / grid.cell_m;
                 let col = facet.at().x / grid.cell_m + 0.5 * (grid.cols as f64 - 1.0);
-                let cell = row.round() as usize * grid.cols + col.round() as usize;
-                mean[cell] = facet.normal_force() / (grid.cell_m * grid.cell_m);
-                own[cell] = facet.normal_force() / facet.area_m2();
+                mean[row.round() as usize * grid.cols + col.round() as usize] =
+                    facet.normal_force() / (grid.cell_m * grid.cell_m);
             }
-            (mean, own)
+            mean
         };
-        for (i, (shape, object, pose)) in cases.iter().enumerate() {
-            let (truth, own) = pressures(object, *pose);
+        for (shape, object, pose) in &cases {
+            let truth = pressures(object, *pose);
             let peak = truth.iter().copied().fold(0.0, f64::max);
-            let gap = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / peak;
-            println!("{name}, {shape} {i}: by covered area {}, its peak {}", gap(&truth, &own), own.iter().copied().fold(0.0, f64::max) / peak);
-            for nudge_m in [[1e-13, 0.0], [-1e-13, 0.0], [0.0, 1e-13], [0.0, -1e-13], [1e-9, -1e-9]] {
-                let nudge = Pose::from_translation(Vec3::new(nudge_m[0], nudge_m[1], 0.0));
-                let (moved, moved_own) = pressures(object, nudge * *pose);
-                println!("  {nudge_m:?}: {:e} own {:e}", gap(&truth, &moved), gap(&own, &moved_own));
+            for (x_m, y_m, bound) in [(1e-13, 0.0, 1e-6), (0.0, -1e-13, 1e-6), (1e-9, -1e-9, 1e-4)] {
+                let moved = pressures(object, Pose::from_translation(Vec3::new(x_m, y_m, 0.0)) * *pose);
+                let gaps = truth.iter().zip(&moved).map(|(a, b)| (a - b).abs());
+                let worst = gaps.fold(0.0, f64::max) / peak;
+                assert!(worst < bound, "{name}, {shape}, moved by {x_m} m, {y_m} m: {worst:e}");
             }
         }
     }
