@@ -50,11 +50,11 @@ fn a_press_is_the_press_of_the_sensor() {
 #[test]
 fn the_warning_of_a_camera_is_in_the_answer() {
     let mut engine = Engine::default();
-    ask(&mut engine, json!({ "do": "object", "name": "sphere:radius=0.8mm", "unit": null }));
+    ask(&mut engine, json!({ "do": "object", "name": "cylinder:radius=2mm,length=6mm", "unit": null }));
     let build =
         json!({ "do": "sensor", "slot": 0, "preset": "gelsight", "skin": "imprint", "controls": {}, "width_px": 160 });
     ask(&mut engine, build);
-    let answer = ask(&mut engine, question(0.8)).0;
+    let answer = ask(&mut engine, question(1.0)).0;
     let warnings = answer["warnings"].as_array().unwrap();
     assert!(warnings.iter().any(|text| text.as_str().unwrap().contains("`light.steepest`")), "{answer}");
 }

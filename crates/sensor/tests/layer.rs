@@ -1,10 +1,11 @@
 //! Sensors with a layer skin.
 
 use crate::common::{cuboid, sphere};
-use dermis_geometry::Vec3;
+use dermis_geometry::shapes::indenters;
+use dermis_geometry::{Pose, Quat, Vec3};
 use dermis_sensor::object::ObjectSpec;
 use dermis_sensor::{Aim, Goal, SensorSpec, SkinKind, Taxels, presets, press};
-use dermis_skin::{SurfaceField, Touch, Warning};
+use dermis_skin::{Layer, Motion, Object, Skin, SurfaceField, Target, Touch, Warning};
 
 /// Taxels and the force beside them sum to the load for any position of the object; the object receives the opposite
 /// load.
@@ -141,5 +142,52 @@ fn a_sharp_punch_reads_the_same_at_every_place() {
         let worst = forces.iter().map(|force| (force / mean - 1.0).abs()).fold(0.0, f64::max);
         println!("{flag}: {mean} N ± {worst}");
         assert!(worst < 0.02, "{flag}: {worst} of {mean} N: {forces:?}");
+    }
+}
+
+/// The load of a cell is continuous in the place of the object: a motion as small as rounding moves it by no more than the
+/// solver's tolerance, also under rims, where the object covers cells in part. So the GPU, which rounds differently, gives
+/// the same mean pressures.
+#[test]
+fn the_load_of_a_cell_under_a_rim_does_not_depend_on_rounding() {
+    let placed = |turn: [f64; 3], at_mm: [f64; 3]| {
+        let turn = Quat::from_rotation_x(turn[0]) * Quat::from_rotation_y(turn[1]) * Quat::from_rotation_z(turn[2]);
+        Pose::new(turn, Vec3::from_array(at_mm) * 1e-3)
+    };
+    let moon = Object::new(indenters::find("moon").unwrap());
+    let block = cuboid(6e-3, 3e-3, 4e-3);
+    let cases = [
+        ("moon", &moon, placed([0.0, 0.0, 0.5], [0.3, 0.1, -0.5])),
+        ("moon tilted", &moon, placed([0.05, 0.03, 2.0], [-1.0, 0.5, -0.4])),
+        ("block tilted", &block, placed([0.1, 0.0, 0.3], [0.0, 0.0, 1.9])),
+        ("block", &block, placed([0.0; 3], [1.0, -0.6, 1.8])),
+    ];
+    for name in ["gelsight", "wts0614-layer"] {
+        let sensor = presets::find(name).unwrap().build(None).unwrap();
+        let mut parameters = sensor.skin_as::<Layer>().unwrap().parameters().clone();
+        parameters.contact.tolerance = 1e-7;
+        let layer = Layer::new(parameters).unwrap();
+        let grid = layer.grid();
+        let pressures = |object: &Object, pose: Pose| {
+            let touch = layer.settle(&layer.rest(), &Motion { targets: &[Target::at_rest(object, pose)] }).unwrap().0;
+            let mut mean = vec![0.0; grid.rows * grid.cols];
+            for facet in &touch.facets {
+                let row = 0.5 * (grid.rows as f64 - 1.0) - facet.at().y / grid.cell_m;
+                let col = facet.at().x / grid.cell_m + 0.5 * (grid.cols as f64 - 1.0);
+                mean[row.round() as usize * grid.cols + col.round() as usize] =
+                    facet.normal_force() / (grid.cell_m * grid.cell_m);
+            }
+            mean
+        };
+        for (shape, object, pose) in &cases {
+            let truth = pressures(object, *pose);
+            let peak = truth.iter().copied().fold(0.0, f64::max);
+            for (x_m, y_m, bound) in [(1e-13, 0.0, 1e-6), (0.0, -1e-13, 1e-6), (1e-9, -1e-9, 1e-4)] {
+                let moved = pressures(object, Pose::from_translation(Vec3::new(x_m, y_m, 0.0)) * *pose);
+                let gaps = truth.iter().zip(&moved).map(|(a, b)| (a - b).abs());
+                let worst = gaps.fold(0.0, f64::max) / peak;
+                assert!(worst < bound, "{name}, {shape}, moved by {x_m} m, {y_m} m: {worst:e}");
+            }
+        }
     }
 }

@@ -61,6 +61,8 @@ pub struct Layer {
 const MAX_INDENTATION: f64 = 0.8;
 /// Maximum strain of the linear range.
 const MAX_LINEAR_STRAIN: f64 = 0.2;
+/// Maximum relative error of a solver at its maximum number of iterations.
+const MAX_UNSOLVED: f64 = 1e-3;
 /// Height above the rest surface, as a fraction of the thickness, up to which bulging can make contact.
 const MAX_BULGE: f64 = 0.3;
 
@@ -226,13 +228,18 @@ impl Layer {
         touch
     }
 
-    /// Sets the tangent stiffness of each facet: its share of F′(δ), approximated by 2 F/δ (3/2 for Hertz, 2 for a thin
-    /// foam under a ball), or 3 F/δ for an incompressible ply; in the plane, the ratio of a sticking contact on a
-    /// half-space, 2(1 − ν)/(2 − ν).
+    /// Sets the tangent stiffness of each facet: its share of F′(δ) = n F/δ; in the plane, the ratio of a sticking
+    /// contact on a half-space, 2(1 − ν)/(2 − ν).
+    ///
+    /// Under a ball n is 3/2 on a thick layer, 2 on a thin one, 3 on a thin incompressible one. The n used is an upper
+    /// bound over the ratio of contact radius to thickness, 2 + 1/(1 + 5√s + 25 s) with s = 1 − 2ν of the least
+    /// compressible ply.
     fn stiffen(&self, touch: &mut Touch) {
         let deepest_m = touch.max_depth_m();
         let nu = self.laminate.top().poisson.ratio();
-        let power = if nu == 0.5 { 3.0 } else { 2.0 };
+        let ratios = self.parameters.plies.iter().map(|ply| ply.poisson.ratio());
+        let s = 1.0 - 2.0 * ratios.fold(nu, f64::max);
+        let power = 2.0 + 1.0 / (1.0 + 5.0 * s.sqrt() + 25.0 * s);
         let sticks = if self.parameters.contact.has_friction() { 2.0 * (1.0 - nu) / (2.0 - nu) } else { 0.0 };
         for facet in &mut touch.facets {
             let stiffness = if deepest_m > 0.0 { power * facet.normal_force() / deepest_m } else { 0.0 };
@@ -259,6 +266,9 @@ impl Layer {
         let strain_max = self.strain_max(solution);
         if strain_max > MAX_LINEAR_STRAIN {
             warnings.push(Warning::BeyondLinear { strain_max });
+        }
+        if solution.effort.unsolved > MAX_UNSOLVED {
+            warnings.push(Warning::NotConverged { error: solution.effort.unsolved });
         }
         let thickness_m = self.laminate.thickness_m();
         let half = Vec2::new(self.grid.cols as f64, self.grid.rows as f64) * (0.5 * self.grid.cell_m);
@@ -336,5 +346,31 @@ impl Skin for Layer {
 
     fn max_depth_m(&self) -> f64 {
         MAX_INDENTATION * self.laminate.thickness_m()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dermis_geometry::HeightField;
+
+    #[test]
+    fn a_solver_that_stops_early_is_warned_about() {
+        let ply = Ply { thickness_m: 2e-3, young_pa: 2e5, poisson: Poisson::Ratio(0.45) };
+        let layer = Layer::new(LayerParameters::new(ply, [16e-3; 2], 0.25e-3)).unwrap();
+        let field = HeightField::from_fn(layer.grid(), |x, y| (x * x + y * y) / 20e-3 - 5e-5);
+        let indenter = IndenterHeightMap::of_heights(&field);
+        let mut solution = layer.solve_under(&layer.rest(), &indenter, &Twist::ZERO, None).unwrap();
+        assert_eq!((solution.effort.unsolved, layer.warnings(&solution, &[])), (0.0, Vec::new()));
+        let influences = layer.influences();
+        let region = Region { row: 16, col: 16, rows: 32, cols: 32 };
+        let depth_m: Vec<f64> = (0..region.len()).map(|i| indenter.depth_m[(16 + i / 32) * 64 + 16 + i % 32]).collect();
+        let product = influences.within(&region);
+        let mut contact = Complementarity::new(influences, &product, region, 1e-5);
+        contact.max_iterations = 2;
+        solution.effort = contact.solve(&depth_m, &mut vec![0.0; region.len()], 1e-5 * 5e-5);
+        let error = solution.effort.unsolved;
+        assert!(error > 1e-3 && solution.effort.iterations == 2, "{:?}", solution.effort);
+        assert_eq!(layer.warnings(&solution, &[]), [Warning::NotConverged { error }]);
     }
 }

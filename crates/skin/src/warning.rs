@@ -16,6 +16,11 @@ pub enum Warning {
         "contact comes within {distance_mm:.2} mm of the rim, nearer than twice the thickness ({thickness_mm:.2} mm): this skin is modelled without edges, a real one is softer there"
     )]
     NearRim { distance_mm: f64, thickness_mm: f64 },
+    /// A solver that reached its maximum number of iterations.
+    #[error(
+        "the contact solver stopped at its maximum number of iterations with a relative error of {error:.1e}; larger cells converge faster"
+    )]
+    NotConverged { error: f64 },
     /// Inertia in a press that is assumed quasi-static.
     #[error(
         "the kinetic energy is {ratio:.3} of the strain energy: the press is too fast to be quasi-static, and taxels on the base do not yet carry the load of the surface"

@@ -262,3 +262,33 @@ fn single_precision_is_enough_for_its_tolerance() {
     println!("force differs by {:e}", a / b - 1.0);
     assert!((a / b - 1.0).abs() < 2e-5, "{a} {b}");
 }
+
+/// The stated stiffness F′(δ) of a thick to thin layer under a ball is never below the true one, at most 80 % above it
+/// (thick and incompressible), and continuous up to ν = 1/2.
+#[test]
+fn the_stated_stiffness_is_an_upper_bound_up_to_incompressible() {
+    let (depth_m, radius_m) = (0.03e-3, 30e-3);
+    let stiffness = |poisson: Poisson, thickness_m: f64| {
+        let ply = Ply { thickness_m, young_pa: 2e5, poisson };
+        let layer = Layer::new(LayerParameters::new(ply, [4e-3; 2], 4e-3 / 64.0)).unwrap();
+        let at = |depth_m: f64| {
+            let height = |x: f64, y: f64| (x * x + y * y) / (2.0 * radius_m) - depth_m;
+            let indenter = IndenterHeightMap::of_heights(&HeightField::from_fn(layer.grid(), height));
+            layer.settle_under(&layer.rest(), &indenter).unwrap().0
+        };
+        let stated: f64 = at(depth_m).facets.iter().map(|facet| facet.tangent.stiffness_normal).sum();
+        let newton = [0.98, 1.02].map(|part| -at(part * depth_m).on_sensor.force.z);
+        (stated, (newton[1] - newton[0]) / (0.04 * depth_m))
+    };
+    let cases = [0.2, 0.4, 0.45, 0.48, 0.49, 0.495].map(Poisson::Ratio);
+    for poisson in cases.into_iter().chain([Poisson::Incompressible]) {
+        for thickness_m in [4e-3, 1e-3, 0.5e-3, 0.2e-3] {
+            let (stated, truth) = stiffness(poisson, thickness_m);
+            let ratio = stated / truth;
+            println!("{poisson:?}, {thickness_m} m: {ratio:.3}");
+            assert!((0.97..1.8).contains(&ratio), "{poisson:?}, {thickness_m} m: {ratio}");
+        }
+    }
+    let (near, at) = (stiffness(Poisson::Ratio(0.499_999), 1e-3).0, stiffness(Poisson::Incompressible, 1e-3).0);
+    assert!((near / at - 1.0).abs() < 0.01, "{near} {at}");
+}

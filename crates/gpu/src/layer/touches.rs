@@ -7,7 +7,7 @@ use crate::DeviceBuffer;
 pub struct Outputs {
     /// Camera images, if the sensor has a camera.
     pub images: bool,
-    /// Pressure (Pa) on every cell.
+    /// Mean pressure (Pa) on every cell.
     pub pressure: bool,
     /// Displacement (m) of the surface at every cell.
     pub surface: bool,
@@ -31,7 +31,8 @@ pub struct LayerTouches {
     pub count: usize,
     /// Red, green and blue (0 to 255) of each pixel, rows from the top: (press, height, width, 3).
     pub images: DeviceBuffer<u8>,
-    /// Pressure (Pa) of each cell: (press, rows, cols).
+    /// Mean pressure (Pa) of each cell, its normal force by its whole area, also where the object covers it in part:
+    /// (press, rows, cols).
     pub pressure: DeviceBuffer<f32>,
     /// Displacement (m) of each cell of the surface along x, y and z: (press, rows, cols, 3).
     pub surface: DeviceBuffer<f32>,

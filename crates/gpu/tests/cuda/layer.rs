@@ -56,7 +56,7 @@ fn settled(sensor: &Sensor, object: &Object, pose: Pose) -> Touch {
     sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[target] }).unwrap().0
 }
 
-/// Pressure (Pa) of each cell.
+/// Mean pressure (Pa) of each cell: its normal force by its whole area, of which a facet under a rim is a part.
 fn pressures(touch: &Touch, layer: &Layer) -> Vec<f64> {
     let grid = layer.grid();
     let mut all = vec![0.0; grid.rows * grid.cols];
@@ -64,7 +64,8 @@ fn pressures(touch: &Touch, layer: &Layer) -> Vec<f64> {
         let at = facet.at();
         let row = 0.5 * (grid.rows as f64 - 1.0) - at.y / grid.cell_m;
         let col = at.x / grid.cell_m + 0.5 * (grid.cols as f64 - 1.0);
-        all[row.round() as usize * grid.cols + col.round() as usize] = facet.normal_force() / facet.area_m2();
+        all[row.round() as usize * grid.cols + col.round() as usize] =
+            facet.normal_force() / (grid.cell_m * grid.cell_m);
     }
     all
 }

@@ -16,6 +16,8 @@ pub struct Complementarity<'a> {
     compliance: Box<dyn NormalCompliance + 'a>,
     /// Additional compliance (m/Pa) of cells that the object covers in part, by their index in the region.
     partial: Vec<(usize, f64)>,
+    /// Maximum number of iterations.
+    pub(super) max_iterations: usize,
 }
 
 /// Statistics of a solver.
@@ -27,6 +29,9 @@ pub struct Effort {
     pub products: usize,
     /// Maximum residual (m): overlap at any cell, or gap under pressure.
     pub error_m: f64,
+    /// Largest relative error of a solver that stopped before its tolerance: residual by depth, tangential error by the
+    /// largest displacement (at least 1/100 of the depth), change of pressure by its peak. Zero if the solvers converged.
+    pub unsolved: f64,
 }
 
 impl Effort {
@@ -36,12 +41,17 @@ impl Effort {
         self.products += other.products;
         self.error_m = other.error_m;
     }
+
+    /// Sets [`Effort::unsolved`] relative to `scale_m` if the error exceeds the tolerance.
+    pub(super) fn with_unsolved(self, tolerance_m: f64, scale_m: f64) -> Self {
+        Self { unsolved: if self.error_m > tolerance_m { self.error_m / scale_m } else { 0.0 }, ..self }
+    }
 }
 
 /// Tolerance above which products in single precision suffice: their error is about 1e-7 of the depth.
 const SINGLE_PRECISION: f64 = 5e-6;
 
-/// Maximum number of iterations; only rounding errors remain after them.
+/// Maximum number of iterations; usually only rounding errors remain after them.
 const MAX_ITERATIONS: usize = 400;
 
 /// Number of clipped cells up to which direct updates are cheaper than a transform (microseconds each on 100 × 100
@@ -95,7 +105,7 @@ impl<'a> Complementarity<'a> {
         } else {
             product.double(influences).on_region(region.cols)
         };
-        Self { influences, region, compliance, partial: Vec::new() }
+        Self { influences, region, compliance, partial: Vec::new(), max_iterations: MAX_ITERATIONS }
     }
 
     /// The fraction of each cell that the object covers. A pressure on the part f of a cell displaces that part as the mean
@@ -138,12 +148,12 @@ impl<'a> Complementarity<'a> {
         let mut last_product = 0.0;
         let mut clipped: Vec<(usize, f64)> = Vec::new();
         let mut restart = true;
-        while effort.iterations < MAX_ITERATIONS {
+        loop {
             for ((residual, on), gap) in residual.iter_mut().zip(&active).zip(&gap) {
                 *residual = on * gap;
             }
             effort.error_m = largest(&residual);
-            if effort.error_m <= tolerance_m {
+            if effort.error_m <= tolerance_m || effort.iterations >= self.max_iterations {
                 break;
             }
             effort.iterations += 1;
@@ -197,7 +207,7 @@ impl<'a> Complementarity<'a> {
             std::mem::swap(&mut last_residual, &mut residual);
             last_product = product;
         }
-        effort
+        effort.with_unsolved(tolerance_m, depth_m.iter().copied().fold(f64::MIN_POSITIVE, f64::max))
     }
 
     /// Adds the displacement of the region due to a pressure (Pa) on one cell.

@@ -22,7 +22,7 @@ pub struct PartialSlip<'a> {
     spectra: [Vec<Complex64>; 4],
 }
 
-/// Maximum number of iterations; only rounding errors remain after them.
+/// Maximum number of iterations; usually only rounding errors remain after them.
 const MAX_ITERATIONS: usize = 600;
 /// Fraction of the bound above which a cell slips.
 const AT_BOUND: f64 = 1.0 - 1e-9;
@@ -72,7 +72,7 @@ impl<'a> PartialSlip<'a> {
         loop {
             effort.error_m = error_m(wanted_m, bound, shear, &lag);
             if effort.error_m <= tolerance_m || effort.iterations >= MAX_ITERATIONS {
-                return effort;
+                break;
             }
             if effort.iterations == 0 {
                 stride = self.first_stride(wanted_m, bound, &lag, &mut response);
@@ -95,7 +95,7 @@ impl<'a> PartialSlip<'a> {
             effort.products += 1;
             let (length, curvature, bend) = (dot(&step, &step), dot(&step, &response), dot(&response, &response));
             if !(curvature > 0.0 && slope > 0.0) {
-                return effort;
+                break;
             }
             let highest = history.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let whole = energy - slope + 0.5 * curvature <= highest - 1e-4 * slope;
@@ -109,6 +109,7 @@ impl<'a> PartialSlip<'a> {
             // Alternates the two step lengths of Barzilai and Borwein: the long one is fast, the short one stabilises.
             stride = if effort.iterations % 2 == 0 { length / curvature } else { curvature / bend };
         }
+        effort
     }
 
     /// Step length of steepest descent.

@@ -99,8 +99,15 @@ impl Solver<'_> {
                     && !region.contains(i / cols, i % cols)
             };
             let missed = Region::around(rows, cols, overlaps);
-            if missed.is_empty() || growth >= MAX_GROWTHS {
+            if missed.is_empty() {
                 return solution;
+            }
+            if growth >= MAX_GROWTHS {
+                let overlap_m =
+                    |i: usize| if overlaps(i) { indenter.depth_m[i] - solution.surface_m[2][i] } else { 0.0 };
+                let largest_m = (0..rows * cols).map(overlap_m).fold(0.0, f64::max);
+                effort.unsolved = effort.unsolved.max(largest_m / indenter.deepest_m());
+                return Solution { effort, ..solution };
             }
             region = region.union(&missed).grown(1, rows, cols);
         }
@@ -200,7 +207,9 @@ impl Problem<'_> {
             .covering(cells.iter().map(|&cell| self.indenter.covered[cell]));
         let contacts = cells.iter().map(|&cell| (self.friction.contact)(self.indenter.owner[cell]));
         let contacts: Vec<LayerContact> = contacts.collect();
-        effort.add(normal.solve(&depth, &mut tractions.parts[2], self.tolerance_m));
+        let solved = normal.solve(&depth, &mut tractions.parts[2], self.tolerance_m);
+        effort.add(solved);
+        effort.unsolved = solved.unsolved;
         if !contacts.iter().any(LayerContact::has_friction) {
             tractions.parts[0].fill(0.0);
             tractions.parts[1].fill(0.0);
@@ -215,7 +224,7 @@ impl Problem<'_> {
             carried[1][i] += slide[1] + self.past[1][i];
         }
         let mut sticking = PartialSlip::new(self.solver.influences, region);
-        for _ in 0..MAX_ALTERNATIONS {
+        for alternation in 1..=MAX_ALTERNATIONS {
             let pressure =
                 Tractions { parts: [vec![0.0; region.len()], vec![0.0; region.len()], tractions.parts[2].clone()] };
             let moved = response.of(&region, &pressure, &region, &[Output::X, Output::Y]);
@@ -235,22 +244,30 @@ impl Problem<'_> {
             let mut shear = [x, y];
             // Errors of a step persist.
             let tolerance_m = (0.1 * tolerance * far).max(1e-4 * self.tolerance_m);
-            effort.add(sticking.solve(&wanted, &bound, &mut shear, tolerance_m));
+            let scale_m = far.max(0.01 * self.indenter.deepest_m());
+            let slipped = sticking.solve(&wanted, &bound, &mut shear, tolerance_m).with_unsolved(tolerance_m, scale_m);
+            effort.add(slipped);
             let [x, y] = shear;
             tractions.parts = [x, y, pressure.parts[2].clone()];
             if !self.solver.parameters.coupled {
+                effort.unsolved = effort.unsolved.max(slipped.unsolved);
                 return;
             }
             let shear_alone =
                 Tractions { parts: [tractions.parts[0].clone(), tractions.parts[1].clone(), vec![0.0; region.len()]] };
             let down_m = &response.of(&region, &shear_alone, &region, &[Output::Z])[0];
             let bent: Vec<f64> = depth.iter().zip(down_m).map(|(depth, down_m)| depth - down_m).collect();
-            effort.add(normal.solve(&bent, &mut tractions.parts[2], self.tolerance_m));
+            let solved = normal.solve(&bent, &mut tractions.parts[2], self.tolerance_m);
+            effort.add(solved);
+            effort.unsolved = solved.unsolved.max(slipped.unsolved);
             let peak = tractions.parts[2].iter().copied().fold(0.0, f64::max);
             let change =
                 tractions.parts[2].iter().zip(&pressure.parts[2]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             if change <= 1e-5 * peak {
                 break;
+            }
+            if alternation == MAX_ALTERNATIONS {
+                effort.unsolved = effort.unsolved.max(change / peak);
             }
         }
         // The final pressure differs slightly from the pressure that bounded the shear.
