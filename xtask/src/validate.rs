@@ -37,7 +37,7 @@ pub const ALL: &[Validation] = &[
     Validation { name: "rerun", about: "worlds and recordings in Rerun's files", paths: &[] },
     Validation {
         name: "datasets",
-        about: "data sets read by lerobot, webdataset, pyarrow and polars; stopped, resumed, measured, learnt from",
+        about: "data sets read by lerobot, webdataset, robomimic, pyarrow, polars and duckdb; stopped, resumed, measured, learnt from",
         paths: &[],
     },
     Validation { name: "cuda", about: "the skins on an NVIDIA GPU against the CPU: results and speed", paths: &[] },
