@@ -70,8 +70,12 @@ impl Page<'_> {
         let (tagged, keyed): (Vec<_>, Vec<_>) = variants.into_iter().partition(|variant| tag(variant).is_some());
         if !keyed.is_empty() {
             // Variants with one key each are rows of one table.
-            let keys: Schema =
-                keyed.iter().filter_map(|variant| variant.get("properties")?.as_object()).cloned().flatten().collect();
+            let keys: Schema = keyed
+                .iter()
+                .filter_map(|variant| variant.get("properties")?.as_object())
+                .flatten()
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect();
             self.table(path, &Map::from_iter([("properties".to_owned(), Value::Object(keys))]), &mut below);
         }
         for (path, schema) in std::mem::take(&mut below) {
