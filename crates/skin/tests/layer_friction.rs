@@ -128,3 +128,40 @@ fn rubbing_has_a_memory() {
     let middle = surface.values[24 * 48 + 24];
     assert!((middle.x - 3e-5).abs() < 2e-6, "{middle}");
 }
+
+/// Sum of the shear forces (N) and largest tangential displacement (m).
+fn shear_and_motion(touch: &Touch) -> (f64, f64) {
+    let shear = |facet: &dermis_skin::Facet| match facet.load {
+        Load::Point { force, .. } => force.truncate().length(),
+        _ => 0.0,
+    };
+    let motion = touch.surface.as_ref().unwrap().values.iter().map(|value| value.truncate().length());
+    (touch.facets.iter().map(shear).sum(), motion.fold(0.0, f64::max))
+}
+
+#[test]
+fn scratch_convergence() {
+    for (nu, thickness_m, mu) in
+        [(0.3, 1.0, 0.6), (0.3, 2e-3, 0.6), (0.2, 2e-3, 0.435), (0.45, 2e-3, 0.6), (0.48, 2e-3, 0.6), (0.45, 0.7e-3, 0.6), (0.499, 0.7e-3, 0.6), (0.3, 1.0, 0.1)]
+    {
+        for increments in [1, 2, 4, 8, 16, 32, 64] {
+            let ply = Ply { thickness_m, young_pa: 2e5, poisson: Poisson::Ratio(nu) };
+            let mut parameters = LayerParameters::new(ply, [4e-3; 2], 4e-3 / 80.0);
+            parameters.contact.mu = mu;
+            parameters.max_increments = increments;
+            let layer = Layer::new(parameters).unwrap();
+            let s = layer.solve_under(&layer.rest(), &ball(&layer), &Twist::ZERO, None).unwrap();
+            let from = std::time::Instant::now();
+            let s2 = layer.solve_under(&layer.rest(), &ball(&layer), &Twist::ZERO, None).unwrap();
+            let ms = from.elapsed().as_secs_f64() * 1e3;
+            assert!(s.effort == s2.effort);
+            let (touch, _) = layer.settle_under(&layer.rest(), &ball(&layer)).unwrap();
+            let (shear, motion) = shear_and_motion(&touch);
+            let force = -touch.on_sensor.force.z;
+            println!(
+                "nu {nu} h {thickness_m} mu {mu} n {increments}: F {force:.6} used {:.4} motion {:.3} um  path {:.4} it {} pr {} uns {:.1e}  {ms:.1} ms",
+                shear / (mu * force), motion * 1e6, s.effort.path_error, s.effort.iterations, s.effort.products, s.effort.unsolved
+            );
+        }
+    }
+}
