@@ -74,6 +74,8 @@ fn killed_and_resumed_it_is_the_same() {
         }
         stops += 1;
     }
+    // An incomplete file without an owner is removed once it is two seconds old.
+    std::thread::sleep(Duration::from_millis(2100));
     assert!(make(&again).output().unwrap().status.success());
     assert!(stops > 0, "it was never stopped in time");
     assert_eq!(sums(&once), sums(&again));

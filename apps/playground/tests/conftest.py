@@ -33,7 +33,7 @@ def watched(page):
     """The page, with what it complains of in `page.complaints`."""
     page.complaints = []
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.on("console", lambda line: line.type in ("error", "warning") and page.complaints.append(line.text))
+    page.on("console", lambda line: line.type in ("error", "warning") and page.complaints.append(f"{line.text} ({line.location['url']})"))
     # Ignores the browser's own warnings about rendering without a GPU.
     page.own_complaints = lambda: [text for text in page.complaints if "GPU stall" not in text and "GL Driver" not in text]
     return page

@@ -138,8 +138,8 @@ mod tests {
         let stiff = config(Some("uji-foam-14x6"), None, Some("skin.stiffness = '1000 N/m'; surface.grid.rows = 7"));
         let sensor = stiff.sensor().unwrap();
         assert_eq!(sensor.taxels().size(), Some((7, 6)));
-        // A texel has 6 × 6 contact points.
-        assert!((36.0 * sensor.skin().fully_pressed()[0].tangent.stiffness_normal / 1000.0 - 1.0).abs() < 1e-12);
+        // A texel has 5 × 5 contact points.
+        assert!((25.0 * sensor.skin().fully_pressed()[0].tangent.stiffness_normal / 1000.0 - 1.0).abs() < 1e-12);
         assert_eq!(sensor.skin().max_depth_m(), 0.012);
     }
 

@@ -77,19 +77,28 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<File> {
     file.persist()
 }
 
-/// Age from which an incomplete file counts as left by a killed process.
-const STALE: Duration = Duration::from_secs(60);
+/// Age from which an incomplete file that no process has locked counts as left by a killed process: a new file is
+/// locked much sooner.
+const STALE: Duration = Duration::from_secs(2);
+/// The same on a file system without locks.
+const STALE_WITHOUT_LOCKS: Duration = Duration::from_secs(600);
 
-/// Removes the incomplete files that killed processes have left in a folder: old ones that no process holds.
+/// Removes the incomplete files that killed processes have left in a folder: those that no process holds.
 pub fn sweep(folder: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)?.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name.starts_with('.') && name.ends_with(PART) && entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            let age = |file: &File| file.metadata().and_then(|about| about.modified()).map(|time| time.elapsed());
             let Ok(file) = File::open(entry.path()) else { continue };
-            let is_old = matches!(age(&file), Ok(Ok(age)) if age > STALE);
-            if is_old && !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            let Ok(Ok(age)) = file.metadata().and_then(|about| about.modified()).map(|time| time.elapsed()) else {
+                continue;
+            };
+            let min_age = match file.try_lock() {
+                Ok(()) => STALE,
+                Err(TryLockError::WouldBlock) => continue,
+                Err(TryLockError::Error(_)) => STALE_WITHOUT_LOCKS,
+            };
+            if age > min_age {
                 match std::fs::remove_file(entry.path()) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                     _ => (),

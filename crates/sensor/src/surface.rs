@@ -140,6 +140,10 @@ pub(crate) struct BuiltSurface {
     pub mesh: TriMesh,
 }
 
+/// Maximum distance (m) of contact points by default.
+const MAX_SPACING_M: f64 = 0.85e-3;
+/// Maximum number of contact points along a side by default.
+const MAX_DEFAULT_POINTS: f64 = 10.0;
 /// Maximum number of parts along a side of a triangle.
 const MAX_PARTS: f64 = 512.0;
 
@@ -159,22 +163,12 @@ impl SurfaceSpec {
         mesh.map(Some).map_err(SensorError::Shape)
     }
 
-    /// Default number of contact points along a side of a texel: a ball of 12 mm pressed 0.5 mm deep on taxels of up to
-    /// 4 mm then changes its force by less than 2 % with its place. A taxel of a mesh has about two triangles.
-    pub fn contact_points(&self) -> usize {
-        match self {
-            Self::SphericalPatch { .. } | Self::Fingertip { .. } | Self::Mesh { .. } => 3,
-            Self::Grid { .. } | Self::Points { .. } | Self::Urdf { .. } => 6,
-        }
-    }
-
     pub(crate) fn build(
         &self,
         sensor: &str,
         points_per_side: Option<usize>,
         folder: Option<&Path>,
     ) -> Result<BuiltSurface, SensorError> {
-        let points_per_side = points_per_side.unwrap_or_else(|| self.contact_points());
         let name = |what: &str| format!("sensor {sensor:?}: {what}");
         let mesh = match self {
             Self::Grid { rows, cols, pitch } => {
@@ -219,7 +213,10 @@ impl SurfaceSpec {
             used.iter().map(|&v| areas[v]).collect(),
             longest,
         );
-        Ok(BuiltSurface { sites: Site::from_mesh(&mesh, points_per_side), taxels, mesh })
+        // The edge of an equilateral triangle of the mean area.
+        let edge_m = 1.52 * (mesh.area_m2() / mesh.triangles().len() as f64).sqrt();
+        let parts = points_per_side.unwrap_or_else(|| default_contact_points(edge_m));
+        Ok(BuiltSurface { sites: Site::from_mesh(&mesh, parts), taxels, mesh })
     }
 
     /// Each taxel has the part of the body that is nearest to it, within reach and faces its way. With one contact point
@@ -230,7 +227,7 @@ impl SurfaceSpec {
         normals: &[[f64; 3]],
         reach: Length,
         mesh: TriMesh,
-        points_per_side: usize,
+        points_per_side: Option<usize>,
     ) -> Result<BuiltSurface, SensorError> {
         if centers.is_empty() || centers.len() > MAX_TAXELS || centers.len() != normals.len() {
             let rule = format!(
@@ -253,8 +250,10 @@ impl SurfaceSpec {
         let taxels = Taxels::points(centers.clone(), normals.clone(), vec![0.0; centers.len()], reach_m);
         let areas = taxels.areas_on(&mesh);
         // Springs refuse a taxel without area, at its centre.
+        let pitch_m = (areas.iter().sum::<f64>() / areas.len() as f64).sqrt();
+        let points_per_side = points_per_side.unwrap_or_else(|| default_contact_points(pitch_m));
         let sites = if points_per_side > 1 && areas.iter().all(|area| *area > 0.0) {
-            let spacing_m = (areas.iter().sum::<f64>() / areas.len() as f64).sqrt() / points_per_side as f64;
+            let spacing_m = pitch_m / points_per_side as f64;
             sites_on(&mesh, &taxels, &areas, spacing_m)
         } else {
             let site = |i: usize| Site { point: centers[i], normal: normals[i], area_m2: areas[i], share: 1.0 };
@@ -268,8 +267,9 @@ impl SurfaceSpec {
         rows: usize,
         cols: usize,
         pitch_m: f64,
-        points_per_side: usize,
+        points_per_side: Option<usize>,
     ) -> Result<BuiltSurface, SensorError> {
+        let points_per_side = points_per_side.unwrap_or_else(|| default_contact_points(pitch_m));
         let texels = rows.saturating_mul(cols).saturating_mul(points_per_side.saturating_mul(points_per_side));
         if rows == 0 || cols == 0 || texels > MAX_TAXELS {
             let rule = format!("and `cols` must give 1 to {MAX_TAXELS} texels, got rows = {rows}, cols = {cols}");
@@ -289,6 +289,12 @@ impl SurfaceSpec {
             mesh,
         })
     }
+}
+
+/// Default number of contact points along the side of a part of the skin: a ball of 12 mm pressed 0.5 mm deep then
+/// changes its force by less than 2 % with its place.
+fn default_contact_points(side_m: f64) -> usize {
+    (side_m / MAX_SPACING_M - 1e-9).ceil().clamp(1.0, MAX_DEFAULT_POINTS) as usize
 }
 
 /// Contact points about `spacing_m` apart on the parts of a body that belong to taxels.

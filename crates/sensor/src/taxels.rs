@@ -53,6 +53,9 @@ impl Squares {
     }
 }
 
+/// Relative difference below which two squared distances are equal, so that rounding does not choose the taxel.
+const TIE: f64 = 1e-9;
+
 impl Taxels {
     /// A flat array, row 0 at +y, column 0 at −x.
     pub fn grid(rows: usize, cols: usize, pitch_m: f64) -> Self {
@@ -173,7 +176,7 @@ impl Taxels {
         }
     }
 
-    /// The nearest centre of a points layout, if it is within reach.
+    /// The nearest centre of a points layout, if it is within reach; the first of several that are equally near.
     fn nearest(&self, point: Vec3, reach_m: f64, cells: &HashMap<[i64; 3], Vec<u32>>) -> Option<usize> {
         let home = cell(point, reach_m);
         let mut nearest: Option<(f64, u32)> = None;
@@ -181,7 +184,10 @@ impl Taxels {
             let key = [home[0] + offset % 3 - 1, home[1] + offset / 3 % 3 - 1, home[2] + offset / 9 - 1];
             for &i in cells.get(&key).into_iter().flatten() {
                 let distance = (self.centers[i as usize] - point).length_squared();
-                if nearest.is_none_or(|best| (distance, i) < best) {
+                let is_nearer = |(best, index): (f64, u32)| {
+                    distance < best * (1.0 - TIE) || (distance <= best * (1.0 + TIE) && i < index)
+                };
+                if nearest.is_none_or(is_nearer) {
                     nearest = Some((distance, i));
                 }
             }

@@ -10,7 +10,7 @@ use dermis_sensor::{ResponseSpec, SensorSpec, Spread, SurfaceSpec, presets};
 /// The flat presets that are read in counts, each with an indenter (mm) that touches their contact points. Taxels of
 /// curved presets face away from an indenter that moves along z.
 const ARRAYS: [(&str, f64); 7] = [
-    ("wts0614", 3.4),
+    ("wts0614", 4.0),
     ("wts0614-layer", 1.0),
     ("capacitive-8x8", 3.5),
     ("digitacts-6x4", 4.0),

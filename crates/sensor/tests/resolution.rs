@@ -110,14 +110,13 @@ fn a_plate_over_the_whole_sensor_is_resolved() {
     assert!(found.touch.warnings.is_empty() && found.touch.facets.len() == 4);
 }
 
-/// The force of a 12 mm ball, 0.5 mm deep, on every preset of springs at 40 places is within 2 % of that with four times
-/// as many contact points along a side.
+/// The force of a 12 mm ball, 0.5 mm deep, on every preset of springs at 40 places is within 2 % of that with 30 contact
+/// points along a side.
 #[test]
 fn the_place_of_a_ball_on_a_preset_does_not_change_its_force() {
     let springs = presets::names().map(|name| presets::find(name).unwrap());
     for spec in springs.filter(|spec| spec.skin.kind() == SkinKind::Springs) {
-        let points = spec.contact_points.unwrap_or(spec.surface.contact_points());
-        let fine = SensorSpec { contact_points: Some(4 * points), ..spec.clone() }.build(None).unwrap();
+        let fine = SensorSpec { contact_points: Some(30), ..spec.clone() }.build(None).unwrap();
         let sensor = spec.build(None).unwrap();
         let mut random = dermis_geometry::Random::new(12);
         let mut worst = 0.0f64;
@@ -127,7 +126,7 @@ fn the_place_of_a_ball_on_a_preset_does_not_change_its_force() {
             assert_eq!(unresolved(&coarse), None, "{}", spec.name);
             worst = worst.max((coarse.touch.on_sensor.force.z / fine.touch.on_sensor.force.z - 1.0).abs());
         }
-        println!("{}: {points} contact points, {worst:.4}", spec.name);
+        println!("{}: {worst:.4}", spec.name);
         assert!(worst < 0.02, "{}: {worst}", spec.name);
     }
 }

@@ -28,7 +28,7 @@ impl Resolution {
 /// 5 % with its place on 13 points, by 2 % on 20 to 35 and by 15 % on 5.
 const MIN_POINTS: usize = 12;
 /// Rows and columns of the samples with which an object between contact points is searched.
-pub(crate) const SEARCH: usize = 24;
+pub(crate) const SEARCH: usize = 12;
 
 /// Warnings for the objects of `facets` that cover few of a skin's `sites` contact points, `spacing_m` apart. `between`
 /// returns whether an object without facets indents the skin.

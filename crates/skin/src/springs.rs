@@ -233,9 +233,11 @@ impl Springs {
         let Some(reach) = surface.bounds_in(&target.sensor_from_object, &skin) else { return false };
         let mut cells = Vec::new();
         self.rays.overlapping(&reach.padded(self.spacing_m), |position| cells.push(self.rays.order()[position]));
-        let samples = (SEARCH as f64 / (cells.len() as f64).sqrt()).ceil().max(3.0) as usize;
+        // About SEARCH² rays in all: many per cell if the object covers few cells, one in some of the cells if many.
+        let samples = (SEARCH as f64 / (cells.len() as f64).sqrt()).ceil().max(1.0) as usize;
+        let stride = cells.len().div_ceil(SEARCH * SEARCH).max(1);
         let object_from_sensor = target.sensor_from_object.inverse();
-        cells.into_iter().any(|site| {
+        cells.into_iter().step_by(stride).any(|site| {
             let Site { point, normal, area_m2, .. } = self.sites[site as usize];
             let tangents: [Vec3; 2] = normal.any_orthonormal_pair().into();
             // Samples only the part of the square within the bounds of the object.
@@ -244,7 +246,7 @@ impl Springs {
                 let (extent, half_m) = (0.5 * reach.size().dot(tangent.abs()), 0.5 * area_m2.sqrt());
                 let (low, high) = ((middle - extent).max(-half_m), (middle + extent).min(half_m));
                 (0..if low <= high { samples } else { 0 })
-                    .map(move |i| tangent * (low + (high - low) * (i as f64 + 0.5) / samples as f64))
+                    .map(move |i| tangent * (low + (high - low) * i as f64 / samples as f64))
             });
             across.flat_map(|offset| along.clone().map(move |other| offset + other)).any(|offset| {
                 let origin = object_from_sensor.transform_point(point + offset - normal * h);

@@ -70,7 +70,8 @@ fn pressures(touch: &Touch, layer: &Layer) -> Vec<f64> {
         let at = facet.at();
         let row = 0.5 * (grid.rows as f64 - 1.0) - at.y / grid.cell_m;
         let col = at.x / grid.cell_m + 0.5 * (grid.cols as f64 - 1.0);
-        all[row.round() as usize * grid.cols + col.round() as usize] = facet.normal_force() / (grid.cell_m * grid.cell_m);
+        all[row.round() as usize * grid.cols + col.round() as usize] =
+            facet.normal_force() / (grid.cell_m * grid.cell_m);
     }
     all
 }
