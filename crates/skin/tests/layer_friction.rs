@@ -139,29 +139,45 @@ fn shear_and_motion(touch: &Touch) -> (f64, f64) {
     (touch.facets.iter().map(shear).sum(), motion.fold(0.0, f64::max))
 }
 
+/// A layer with friction and at most `increments` per step.
+fn divided(nu: f64, mu: f64, increments: usize) -> Layer {
+    let ply = Ply { thickness_m: 1.0, young_pa: 2e5, poisson: Poisson::Ratio(nu) };
+    let mut parameters = LayerParameters::new(ply, [4e-3; 2], 4e-3 / 64.0);
+    (parameters.contact.mu, parameters.max_increments) = (mu, increments);
+    Layer::new(parameters).unwrap()
+}
+
+/// A ball pressed from rest at ν = 0.3 and μ = 0.6: cells stick where the ball touches them, after it has pushed them
+/// aside. Solved at once, the shear is 45 % too large and the motion of the surface 20 % too small; in eight increments
+/// 6 % and 3 %, and the stated error covers the difference.
 #[test]
-fn scratch_convergence() {
-    for (nu, thickness_m, mu) in
-        [(0.3, 1.0, 0.6), (0.3, 2e-3, 0.6), (0.2, 2e-3, 0.435), (0.45, 2e-3, 0.6), (0.48, 2e-3, 0.6), (0.45, 0.7e-3, 0.6), (0.499, 0.7e-3, 0.6), (0.3, 1.0, 0.1)]
-    {
-        for increments in [1, 2, 4, 8, 16, 32, 64] {
-            let ply = Ply { thickness_m, young_pa: 2e5, poisson: Poisson::Ratio(nu) };
-            let mut parameters = LayerParameters::new(ply, [4e-3; 2], 4e-3 / 80.0);
-            parameters.contact.mu = mu;
-            parameters.max_increments = increments;
-            let layer = Layer::new(parameters).unwrap();
-            let s = layer.solve_under(&layer.rest(), &ball(&layer), &Twist::ZERO, None).unwrap();
-            let from = std::time::Instant::now();
-            let s2 = layer.solve_under(&layer.rest(), &ball(&layer), &Twist::ZERO, None).unwrap();
-            let ms = from.elapsed().as_secs_f64() * 1e3;
-            assert!(s.effort == s2.effort);
-            let (touch, _) = layer.settle_under(&layer.rest(), &ball(&layer)).unwrap();
-            let (shear, motion) = shear_and_motion(&touch);
-            let force = -touch.on_sensor.force.z;
-            println!(
-                "nu {nu} h {thickness_m} mu {mu} n {increments}: F {force:.6} used {:.4} motion {:.3} um  path {:.4} it {} pr {} uns {:.1e}  {ms:.1} ms",
-                shear / (mu * force), motion * 1e6, s.effort.path_error, s.effort.iterations, s.effort.products, s.effort.unsolved
-            );
-        }
+fn a_press_with_friction_hardly_depends_on_its_number_of_steps() {
+    let press = |increments: usize| {
+        let layer = divided(0.3, 0.6, increments);
+        let error = layer.solve_under(&layer.rest(), &ball(&layer), &Twist::ZERO, None).unwrap().effort.path_error;
+        let touch = layer.settle_under(&layer.rest(), &ball(&layer)).unwrap().0;
+        let (shear, motion) = shear_and_motion(&touch);
+        (shear / (0.6 * -touch.on_sensor.force.z), motion, error)
+    };
+    let (truth, once, pressed) = (press(64), press(1), press(8));
+    println!("64 increments {truth:?}, 1 {once:?}, 8 {pressed:?}");
+    assert!(once.0 > 1.3 * truth.0 && once.1 < 0.9 * truth.1, "{once:?} {truth:?}");
+    assert!(
+        (pressed.0 / truth.0 - 1.0).abs() < 0.1 && (pressed.1 / truth.1 - 1.0).abs() < 0.05,
+        "{pressed:?} {truth:?}"
+    );
+    assert!((pressed.0 - truth.0).abs() < 1.2 * pressed.2, "{pressed:?} {truth:?}");
+}
+
+/// Without friction, and where the shear is far below the friction limit, a press takes one increment.
+#[test]
+fn a_press_whose_path_does_not_matter_is_solved_at_once() {
+    for (nu, mu) in [(0.3, 0.0), (0.49, 1.5)] {
+        let efforts = [1, 8].map(|increments| {
+            let layer = divided(nu, mu, increments);
+            layer.solve_under(&layer.rest(), &ball(&layer), &Twist::ZERO, None).unwrap().effort
+        });
+        assert_eq!(efforts[0].iterations, efforts[1].iterations, "{nu} {mu}: {efforts:?}");
+        assert!(efforts[1].path_error < 0.05, "{efforts:?}");
     }
 }

@@ -33,20 +33,20 @@ impl Solver<'_> {
     /// estimate the error.
     pub fn solve(&self, step: Step<'_>) -> Solution {
         let mut at_once = self.increment(&step, &Increment::default());
+        let used = step.used(&at_once);
+        if used <= MAX_USED_AT_ONCE {
+            at_once.effort.path_error = UNCERTAIN_AT_ONCE * used;
+            return at_once;
+        }
         let path = Path { solver: self, step, rises_m: self.rises_m(&step), region: at_once.region };
         let count = path.increments();
         if count < 2 {
             return at_once;
         }
-        let used = path.used(&at_once);
-        if used <= MAX_USED_AT_ONCE {
-            at_once.effort.path_error = UNCERTAIN_AT_ONCE * used;
-            return at_once;
-        }
         let loose = path.loose();
         let mut fine = path.divided(count, &loose, self.parameters);
         let coarse = if count < 4 { at_once.clone() } else { path.divided(count / 2, &loose, &loose) };
-        fine.effort.path_error = (path.used(&fine) - path.used(&coarse)).abs();
+        fine.effort.path_error = (step.used(&fine) - step.used(&coarse)).abs();
         fine.effort.iterations += at_once.effort.iterations + coarse.effort.iterations;
         fine.effort.products += at_once.effort.products + coarse.effort.products;
         fine
@@ -83,6 +83,20 @@ impl Solver<'_> {
     }
 }
 
+impl Step<'_> {
+    /// The used fraction of the friction limit.
+    fn used(&self, solution: &Solution) -> f64 {
+        let [x, y, pressure] = &solution.tractions.parts;
+        let (mut shear, mut limit) = (0.0, 0.0);
+        for i in 0..pressure.len() {
+            let owner = self.indenter.owner[solution.region.cell(i, self.state.cols)];
+            shear += x[i].hypot(y[i]);
+            limit += (self.friction.contact)(owner).max_shear_pa(pressure[i]);
+        }
+        if limit > 0.0 { shear / limit } else { 0.0 }
+    }
+}
+
 impl Path<'_> {
     /// Number of increments: in proportion to the largest relative change of depth.
     fn increments(&self) -> usize {
@@ -90,18 +104,6 @@ impl Path<'_> {
         let largest = self.rises_m.iter().map(part).fold(0.0, f64::max);
         let max = self.solver.parameters.max_increments;
         ((max as f64 * largest - 1e-3).ceil() as usize).clamp(1, max)
-    }
-
-    /// The used fraction of the friction limit.
-    fn used(&self, solution: &Solution) -> f64 {
-        let [x, y, pressure] = &solution.tractions.parts;
-        let (mut shear, mut limit) = (0.0, 0.0);
-        for i in 0..pressure.len() {
-            let owner = self.step.indenter.owner[solution.region.cell(i, self.step.state.cols)];
-            shear += x[i].hypot(y[i]);
-            limit += (self.step.friction.contact)(owner).max_shear_pa(pressure[i]);
-        }
-        if limit > 0.0 { shear / limit } else { 0.0 }
     }
 
     /// The parameters with a larger tolerance.

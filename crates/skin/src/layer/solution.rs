@@ -103,7 +103,8 @@ impl Solver<'_> {
             known = region;
             let past = response.of(&state.region, &relaxation.past, &region, &SURFACE);
             let drift_m = increment.region.zip(increment.drift_m);
-            let problem = Problem { solver: self, region, indenter, friction, past: &past, drift_m, state, tolerance_m };
+            let problem =
+                Problem { solver: self, region, indenter, friction, past: &past, drift_m, state, tolerance_m };
             problem.solve(&mut scaled, &mut effort);
             growth += 1;
             let contact = Region::around(region.rows, region.cols, |i| scaled.parts[2][i] > 0.0);
@@ -252,7 +253,10 @@ impl Problem<'_> {
         }
         if let Some((from, drift_m)) = self.drift_m {
             for (carried, drift_m) in carried.iter_mut().zip(drift_m) {
-                carried.iter_mut().zip(moved(drift_m, &from, &region)).for_each(|(carried, drift_m)| *carried += drift_m);
+                carried
+                    .iter_mut()
+                    .zip(moved(drift_m, &from, &region))
+                    .for_each(|(carried, drift_m)| *carried += drift_m);
             }
         }
         let mut sticking = PartialSlip::new(self.solver.influences, region);
