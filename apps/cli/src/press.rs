@@ -215,7 +215,9 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
         reading.active(),
         sensor.taxels().len()
     ));
-    say(format!("  peak        {} N at {place}, x {} mm, y {} mm", short(value), short(at.x), short(at.y)));
+    if reading.active() > 0 {
+        say(format!("  peak        {} N at {place}, x {} mm, y {} mm", short(value), short(at.x), short(at.y)));
+    }
     say(format!("  reported    {report}"));
     if let Some(energy) = touch.energy {
         let ratio = if energy.kinetic_j > 0.0 { short(energy.ratio()) } else { "0 (at rest)".to_owned() };

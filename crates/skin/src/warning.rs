@@ -27,12 +27,24 @@ pub enum Warning {
     )]
     CoarsePath { error: f64 },
     /// Inertia in a press that is assumed quasi-static.
-    #[error("the kinetic energy is {ratio:.3} of the strain energy: the press is too fast to be quasi-static")]
+    #[error(
+        "the kinetic energy is {ratio:.3} of the strain energy: the press is too fast to be quasi-static, and taxels on the base do not yet carry the load of the surface"
+    )]
     NotQuasiStatic { ratio: f64 },
     /// Contact beyond the range of the skin.
     #[error("{points} contact points exceed the maximum penetration of the skin: the force is a lower bound")]
     Saturated { points: usize },
     /// A contact smaller than the resolution of the skin.
-    #[error("object {object} touches {points} contact points of the skin, which are {spacing_mm:.3} mm apart, so its force is {}: {}", if *.points == 0 { "missing" } else { "inaccurate" }, .key.remedy())]
+    #[error("{}: {}", unresolved(*.points, *.spacing_mm), .key.remedy())]
     Unresolved { object: u32, points: usize, spacing_mm: f64, key: Resolution },
+}
+
+fn unresolved(points: usize, spacing_mm: f64) -> String {
+    if points == 0 {
+        format!(
+            "an object lies between the contact points, which are {spacing_mm:.3} mm apart, so its force is missing"
+        )
+    } else {
+        format!("an object touches only {points} contact points, {spacing_mm:.3} mm apart, so its force is inaccurate")
+    }
 }

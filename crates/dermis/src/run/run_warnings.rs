@@ -11,11 +11,18 @@ pub struct RunWarnings {
     of_skins: Vec<SkinWarning>,
     of_world: Vec<WorldWarning>,
     unfinished: Option<(Phase, f64)>,
+    /// Largest force (N) on each sensor.
+    peaks_newton: Vec<f64>,
 }
+
+/// Every contact begins and ends with few contact points: that is reported if it comes with this part of the largest
+/// force on the sensor.
+const MIN_UNRESOLVED: f64 = 0.1;
 
 /// A kind of warning of a sensor's skin: its text at the largest force, the time of its first step, and its steps.
 #[derive(Clone, Debug)]
 struct SkinWarning {
+    index: usize,
     sensor: String,
     warning: Warning,
     force_newton: f64,
@@ -26,9 +33,11 @@ struct SkinWarning {
 impl RunWarnings {
     /// Adds the warnings of the last step.
     pub(super) fn add(&mut self, built: &Built) {
-        for (name, id) in &built.sensors {
+        self.peaks_newton.resize(built.sensors.len(), 0.0);
+        for (index, (name, id)) in built.sensors.iter().enumerate() {
             let touch = built.world.touch(*id);
             let force_newton = touch.on_sensor.force.length();
+            self.peaks_newton[index] = self.peaks_newton[index].max(force_newton);
             for warning in touch.all_warnings() {
                 let known = self
                     .of_skins
@@ -42,6 +51,7 @@ impl RunWarnings {
                         }
                     }
                     None => self.of_skins.push(SkinWarning {
+                        index,
                         sensor: name.clone(),
                         warning,
                         force_newton,
@@ -62,9 +72,14 @@ impl RunWarnings {
 
     /// All warnings, one sentence each.
     pub fn texts(&self) -> Vec<String> {
-        let skins = self.of_skins.iter().map(|SkinWarning { sensor, warning, first_s, steps, .. }| {
-            format!("{sensor:?}: {warning} (from t = {first_s:.4} s, in {steps} steps)")
-        });
+        let matters = |known: &&SkinWarning| {
+            !matches!(known.warning, Warning::Unresolved { .. })
+                || known.force_newton >= MIN_UNRESOLVED * self.peaks_newton[known.index]
+        };
+        let skins =
+            self.of_skins.iter().filter(matters).map(|SkinWarning { sensor, warning, first_s, steps, .. }| {
+                format!("{sensor:?}: {warning} (from t = {first_s:.4} s, in {steps} steps)")
+            });
         let world = self.of_world.iter().map(ToString::to_string);
         let task = self.unfinished.map(|(phase, time_s)| {
             format!("the task is not finished at the end of the run, t = {time_s:.4} s: its phase is {phase:?}")

@@ -41,6 +41,20 @@ fn a_ball_comes_to_rest_on_a_pad_and_weighs_what_it_weighs() {
     let weight = 0.050 * 9.81;
     assert!((-last.force_newton.z - weight).abs() < 0.01 * weight, "{} N", last.force_newton.z);
     assert_eq!(recording.times_s.len(), 151);
+    // The first touch of a few contact points is no reason for a warning.
+    assert_eq!(recording.warnings.texts(), [""; 0]);
+}
+
+#[test]
+fn a_body_that_few_contact_points_carry_is_reported_by_a_run() {
+    let text = BALL_ON_PAD
+        .replace("15 mm", "3 mm")
+        .replace("14.9 mm", "2.9 mm")
+        .replace("preset = \"uji-foam-14x6\"", "preset = \"uji-foam-14x6\"\ncontact_points = 1");
+    let mut built = SceneSpec::parse("ball.toml", &text).unwrap().build("ball.toml", None).unwrap();
+    let recording = crate::run::run(&mut built, &mut |_| crate::run::Continue::Yes).unwrap();
+    let texts = recording.warnings.texts();
+    assert!(texts.iter().any(|text| text.contains("increase `contact_points`")), "{texts:?}");
 }
 
 #[test]
