@@ -7,11 +7,13 @@ use super::response::{Output, SurfaceResponse};
 use super::solution::{Increment, SURFACE, SlidingFriction, Solution, Solver, Step};
 use super::state::LayerState;
 
-/// Tolerance of all increments but the last, relative to the depth.
-const PATH_TOLERANCE: f64 = 1e-3;
+/// Tolerance of all increments but the last, relative to that of the contact.
+const PATH_TOLERANCE: f64 = 100.0;
 /// Used fraction of the friction limit up to which a step is solved at once, and the part of it that is then uncertain.
 const MAX_USED_AT_ONCE: f64 = 0.15;
 const UNCERTAIN_AT_ONCE: f64 = 1.0 / 3.0;
+/// Error, as a fraction of the friction limit, up to which one increment is accepted after a comparison with two.
+const MAX_ERROR_AT_ONCE: f64 = 0.02;
 
 /// A step in which objects move up or down.
 ///
@@ -30,7 +32,7 @@ impl Solver<'_> {
     /// Solves the contact after a step, in increments if its shear depends on the path.
     ///
     /// Divides the change of depth into at most [`LayerParameters::max_increments`] parts, and into half as many to
-    /// estimate the error.
+    /// estimate the error, if one increment uses much of the friction limit and differs from two.
     pub fn solve(&self, step: Step<'_>) -> Solution {
         let mut at_once = self.increment(&step, &Increment::default());
         let used = step.used(&at_once);
@@ -44,8 +46,21 @@ impl Solver<'_> {
             return at_once;
         }
         let loose = path.loose();
+        let halves = path.divided(2, &loose, &loose);
+        // The error is of first order: two increments halve it. Flat objects touch all cells at once and have none.
+        let error = 2.0 * (used - step.used(&halves)).abs();
+        if error <= MAX_ERROR_AT_ONCE {
+            at_once.effort.path_error = error;
+            return at_once;
+        }
         let mut fine = path.divided(count, &loose, self.parameters);
-        let coarse = if count < 4 { at_once.clone() } else { path.divided(count / 2, &loose, &loose) };
+        let coarse = if count < 4 {
+            at_once.clone()
+        } else if count < 6 {
+            halves
+        } else {
+            path.divided(count / 2, &loose, &loose)
+        };
         fine.effort.path_error = (step.used(&fine) - step.used(&coarse)).abs();
         fine.effort.iterations += at_once.effort.iterations + coarse.effort.iterations;
         fine.effort.products += at_once.effort.products + coarse.effort.products;
@@ -109,7 +124,7 @@ impl Path<'_> {
     /// The parameters with a larger tolerance.
     fn loose(&self) -> LayerParameters {
         let contact = self.solver.parameters.contact;
-        let tolerance = contact.tolerance.max(PATH_TOLERANCE);
+        let tolerance = PATH_TOLERANCE * contact.tolerance;
         LayerParameters { contact: LayerContact { tolerance, ..contact }, ..self.solver.parameters.clone() }
     }
 
