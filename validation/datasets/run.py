@@ -14,7 +14,13 @@ import subprocess
 import sys
 import time
 
+import before
+import readers
+import training
+from report import Report, example, make, write
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PROGRAMS = ["lerobot", "datasets", "webdataset", "pyarrow", "polars", "duckdb", "h5py", "robomimic", "av", "torch"]
 IMAGES = """
 name = "images"
 format = "{format}"
@@ -30,30 +36,6 @@ randomise = [{{ key = "camera.exposure", value = {{ uniform = [0.9, 1.1] }} }}]
 """
 
 
-class Report:
-    def __init__(self):
-        self.lines, self.failed = [], []
-
-    def say(self, line):
-        print(line, flush=True)
-        self.lines.append(line)
-
-    def judge(self, what, holds, figure=""):
-        self.say(f"- {'holds' if holds else '**does not hold**'}: {what}{f' ({figure})' if figure else ''}")
-        if not holds:
-            self.failed.append(what)
-
-
-def make(dermis, spec, out, *more):
-    run = subprocess.run([dermis, "dataset", "make", spec, "--out", out, "--json", *more], check=True, capture_output=True)
-    return json.loads(run.stdout)
-
-
-def write(path, text):
-    path.write_text(text)
-    return path
-
-
 def read_lerobot(report, dermis, work):
     """Compares every column that LeRobot returns with the plain table."""
     import numpy
@@ -61,10 +43,9 @@ def read_lerobot(report, dermis, work):
 
     from dermis.dataset import Touches
 
-    example = lambda name: subprocess.run([dermis, "dataset", "example", name], check=True, capture_output=True, text=True).stdout
-    slides = re.sub(r"count = \d+", "count = 8", example("slides")).replace('"webdataset"', '"{format}"').replace("frames = 12", "frames = 4")
-    grasps = re.sub(r"count = \d+", "count = 4", example("grasps")).replace('"lerobot"', '"{format}"').replace("frames = 45", "frames = 20")
-    arrays = re.sub(r"count = \d+", "count = 64", example("array")).replace('format = "lerobot"', 'format = "{format}"')
+    slides = re.sub(r"count = \d+", "count = 8", example(dermis, "slides")).replace('"webdataset"', '"{format}"').replace("frames = 12", "frames = 4")
+    grasps = re.sub(r"count = \d+", "count = 2", example(dermis, "grasps")).replace('"lerobot"', '"{format}"').replace("frames = 45", "frames = 20")
+    arrays = re.sub(r"count = \d+", "count = 64", example(dermis, "array")).replace('format = "lerobot"', 'format = "{format}"')
     bare = lambda text: text.replace("{{", "{").replace("}}", "}")
     for name, text in (("images", bare(IMAGES)), ("slides", slides), ("grasps", grasps), ("arrays", arrays)):
         for form in ("lerobot", "parquet"):
@@ -80,38 +61,10 @@ def read_lerobot(report, dermis, work):
                     read = numpy.rint(read.transpose(1, 2, 0) * 255).astype(numpy.uint8)[..., : value.shape[-1]]
                 alike &= bool(numpy.array_equal(read.reshape(value.shape), value))
             alike &= theirs[row]["task"].endswith(ours.labels[int(ours[row]["label"])])
-        stats = theirs.meta.stats["observation.state"]["mean"] if "observation.state" in theirs.meta.stats else None
-        if stats is not None:
-            alike &= bool(numpy.allclose(stats, ours.column("observation.state").mean(axis=0), atol=1e-6))
+        column = next(column for column in ours.columns if column.endswith("state"))
+        alike &= bool(numpy.allclose(theirs.meta.stats[column]["mean"], ours.column(column).mean(axis=0), atol=1e-6))
         kinds = f"{theirs.num_episodes} episodes, {len(theirs)} frames, {len(theirs.features)} features"
         report.judge(f"LeRobot reads `{name}` as it was written", alike, kinds)
-
-
-def train(report, dermis, work):
-    """Runs ten steps of LeRobot's own training script for two policies on every example set, and loads the sets with `datasets`."""
-    import datasets
-
-    kinds_of_sets = {"array": "taxels", "indenters": "images", "slides": "taxels in motion", "grasps": "two sensors"}
-    for name, kind in kinds_of_sets.items():
-        text = subprocess.run([dermis, "dataset", "example", name], check=True, capture_output=True, text=True).stdout
-        text = re.sub(r"^count = .*$", "count = 6", text, flags=re.M)
-        text = re.sub(r'^format = "[a-z]+"', 'format = "lerobot"', text, flags=re.M)
-        folder = work / f"train-{name}"
-        make(dermis, write(work / f"train-{name}.toml", text), folder)
-        rows = datasets.load_dataset(str(folder), split="train")
-        info = json.loads((folder / "meta" / "info.json").read_text())
-        report.judge(f"`datasets.load_dataset` reads `{name}` ({kind})", len(rows) == info["total_frames"], f"{len(rows)} rows")
-        for policy, flags in (
-            ("act", ["--policy.pretrained_backbone_weights=null"]),
-            ("diffusion", ["--policy.drop_n_last_frames=0"]),
-        ):
-            command = [pathlib.Path(sys.executable).parent / "lerobot-train", f"--dataset.repo_id=dermis/{name}", f"--dataset.root={folder}"]
-            command += [f"--policy.type={policy}", "--policy.device=cpu", "--policy.push_to_hub=false", *flags]
-            command += ["--steps=10", "--batch_size=2", "--num_workers=0", "--log_freq=10", "--save_checkpoint=false", "--wandb.enable=false"]
-            run = subprocess.run([*command, f"--output_dir={work / f'trained-{name}-{policy}'}"], check=False, capture_output=True, text=True)
-            loss = re.findall(r"loss:([0-9.e+-]+)", run.stdout + run.stderr)
-            why = f"loss {loss[-1]}" if loss else (run.stderr.strip().splitlines() or ["no output"])[-1][:300]
-            report.judge(f"`lerobot-train` runs 10 steps of `{policy}` on `{name}`", run.returncode == 0 and bool(loss), why)
 
 
 def read_webdataset(report, dermis, work):
@@ -154,18 +107,36 @@ def read_hdf5(report, dermis, work):
                 alike &= bool(numpy.array_equal(demo["actions"], stacked("action")))
                 demos += 1
     report.judge("h5py reads the same demonstrations in robomimic's layout", alike and demos == 42, f"{demos} of them")
+    from robomimic.envs.env_base import EnvType
+
+    rows = readers.by_robomimic(work / "images-hdf5")
+    alike = len(rows["actions"]) == len(ours) and set(rows["env_type"]) == {EnvType.GYM_TYPE}
+    for ours_name, name in (("images.tactile", "image"), ("images.contact", "contact_image"), ("force", "force"), ("state", "state")):
+        column = ours.column(f"observation.{ours_name}")
+        alike &= bool(numpy.array_equal(rows[f"obs/{name}"], column))
+        # The next frame of the episode of two frames; the last one repeats itself.
+        alike &= bool(numpy.array_equal(rows[f"next_obs/{name}"], numpy.repeat(column[1::2], 2, axis=0)))
+    alike &= bool(numpy.array_equal(rows["actions"], ours.column("action")))
+    parts = [len(readers.by_robomimic(work / "images-hdf5", mask)["actions"]) for mask in ("train", "valid")]
+    figure = f"{parts[0]} frames for training, {parts[1]} for validation"
+    report.judge("robomimic's own loader reads the same observations, next observations and masks", alike and parts == [76, 8], figure)
+    more = make(dermis, write(work / "memory.toml", IMAGES.format(format="robomimic").replace("0.25", "1.0").replace("= 10", "= 42")), work / "memory")
+    size = max(path.stat().st_size for path in (work / "memory").glob("*.hdf5"))
+    peak = more["peak_memory_bytes"]
+    report.judge("a shard of robomimic is written with less memory than its size", peak < size, f"{peak / 1e6:.0f} MB for {size / 1e6:.0f} MB")
 
 
 def read_parquet(report, work):
-    import polars
-    import pyarrow.dataset
+    """Three readers of Parquet and ours."""
+    import numpy
 
-    folder = work / "arrays-parquet" / "data"
-    arrow = pyarrow.dataset.dataset(folder).to_table()
-    frame = polars.read_parquet(folder / "*.parquet")
-    alike = arrow.num_rows == len(frame) == 64 and arrow.column("seed").to_pylist() == frame["seed"].to_list()
-    alike &= arrow.column("observation.tactile").to_pylist() == frame["observation.tactile"].to_list()
-    report.judge("pyarrow and polars read the same table", alike, f"{arrow.num_columns} columns")
+    from dermis.dataset import Touches
+
+    for name in ("arrays-parquet", "images-parquet", "grasps-lerobot"):
+        ours = Touches(work / name)
+        tables = [read(work / name) for read in (readers.by_pyarrow, readers.by_polars, readers.by_duckdb)]
+        alike = all(numpy.array_equal(table[column].reshape(ours.column(column).shape), ours.column(column)) for table in tables for column in ours.columns)
+        report.judge(f"pyarrow, polars and duckdb read the same table of `{name}`", alike, f"{len(ours.columns)} columns, {len(ours)} rows")
 
 
 def interrupt(report, dermis, work):
@@ -216,8 +187,7 @@ def fill(report, dermis, work):
 def measure(report, dermis, work):
     report.say(f"- load of the machine before measuring: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     for name, limit in (("array", 60.0), ("indenters", 120.0)):
-        text = subprocess.run([dermis, "dataset", "example", name], check=True, capture_output=True, text=True).stdout
-        spec = write(work / f"{name}.toml", text)
+        spec = write(work / f"{name}.toml", example(dermis, name))
         found = {}
         for threads in (2, 1):
             shutil.rmtree(work / f"speed-{name}", ignore_errors=True)
@@ -238,16 +208,28 @@ def classify(report, work):
     report.judge("the example ends well", run.returncode == 0, f"{time.time() - start:.0f} s with the making of its images{run.stderr[-300:] if run.returncode else ''}")
 
 
+def compare(report, options, work):
+    if options.before is None:
+        report.say("- not tried: sets of an older program, because none was given with --before")
+    else:
+        before.compare(report, options.dermis, options.before, work / "before")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for flag in ("--dermis", "--work", "--log"):
         parser.add_argument(flag, type=pathlib.Path, required=True)
-    parser.add_argument("--only", action="append", help="one of the parts: read, train, stop, speed, learn")
+    parser.add_argument("--only", action="append", help="one of the parts: read, videos, train, before, stop, speed, learn")
+    parser.add_argument("--wheel", type=pathlib.Path, help="the wheel of dermis; by default it is built")
+    parser.add_argument("--before", type=pathlib.Path, help="an older program, for the part `before`")
     options = parser.parse_args()
-    subprocess.run(["cargo", "xtask", "wheel"], cwd=ROOT, check=True)
-    wheel = next((ROOT / "dist").glob("dermis-*.whl"))
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", str(wheel)]
-    subprocess.run(pip, check=True)
+    if options.wheel is None:
+        subprocess.run(["cargo", "xtask", "wheel"], cwd=ROOT, check=True)
+    wheel = options.wheel or next((ROOT / "dist").glob("dermis-*.whl"))
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    subprocess.run([*pip, "--force-reinstall", str(wheel)], check=True)
+    # Without its requirements: one of them is a renderer that has to be compiled.
+    subprocess.run([*pip, "robomimic"], check=True)
     work = options.work / "sets"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
@@ -255,11 +237,13 @@ def main():
     os.environ["HF_HUB_OFFLINE"] = "1"
     report = Report()
     today = datetime.date.today().isoformat()
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("lerobot", "datasets", "webdataset", "pyarrow", "polars", "torch"))
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PROGRAMS)
     report.say(f"# Data sets, {today}\n\n{versions}\n")
     parts = {
         "read": lambda: (read_lerobot(report, options.dermis, work), read_webdataset(report, options.dermis, work), read_hdf5(report, options.dermis, work), read_parquet(report, work)),
-        "train": lambda: train(report, options.dermis, work),
+        "videos": lambda: training.videos(report, options.dermis, work),
+        "train": lambda: training.train(report, options.dermis, work),
+        "before": lambda: compare(report, options, work),
         "stop": lambda: (interrupt(report, options.dermis, work), fill(report, options.dermis, work)),
         "speed": lambda: measure(report, options.dermis, work),
         "learn": lambda: classify(report, work),
@@ -267,7 +251,7 @@ def main():
     for name, part in parts.items():
         if not options.only or name in options.only:
             part()
-    (options.log / f"log-{today}.md").write_text("\n".join(report.lines) + "\n")
+            (options.log / f"log-{today}.md").write_text("\n".join(report.lines) + "\n")
     if report.failed:
         sys.exit(f"{len(report.failed)} lines do not hold: {'; '.join(report.failed)}")
 

@@ -1,4 +1,4 @@
-"""Logs a world, a reading and a recording with Rerun's own SDK, reads the file back, and writes a dated log."""
+"""Logs a world, a reading and a recording with Rerun's own SDK, opens an MCAP file with Rerun's reader, and writes a dated log."""
 
 import argparse
 import datetime
@@ -39,7 +39,7 @@ def install():
     return wheel.name
 
 
-def columns(chunks, entity, part):
+def columns(chunks, entity, part, timeline="time"):
     """Times (s) and values of a component of an entity, in the order of time."""
     rows = []
     for chunk in chunks:
@@ -47,9 +47,54 @@ def columns(chunks, entity, part):
             continue
         batch = chunk.to_record_batch()
         (name,) = [name for name in batch.schema.names if name.endswith(part)]
-        times = batch.column("time").cast("int64").to_numpy(zero_copy_only=False) * 1e-9
+        times = batch.column(timeline).cast("int64").to_numpy(zero_copy_only=False) * 1e-9
         rows += zip(times, batch.column(name).to_pylist())
     return sorted(rows, key=lambda row: row[0])
+
+
+def messages(path):
+    """Topic and content of every message of an MCAP file, decoded by the packages `mcap` and `mcap-protobuf-support`."""
+    from mcap.reader import make_reader
+    from mcap_protobuf.decoder import DecoderFactory
+
+    with path.open("rb") as file:
+        reader = make_reader(file, decoder_factories=[DecoderFactory()], validate_crcs=True)
+        return [(channel.topic, message) for _, channel, _, message in reader.iter_decoded_messages()]
+
+
+def check_mcap(options, check):
+    """Rerun's reader of MCAP shows the images and transforms of a recording for Foxglove."""
+    import rerun as rr
+
+    (options.work / "scene.toml").write_text(SCENE)
+    recorded, file = options.work / "run.mcap", options.work / "mcap.rrd"
+    record = [options.dermis, "run", options.work / "scene.toml", "--record", recorded, "--overwrite", "--image-every", "20 ms"]
+    subprocess.run(record, check=True, capture_output=True)
+    rerun = [sys.executable, "-m", "rerun", "mcap"]
+    found = subprocess.run([*rerun, "check", recorded], capture_output=True, text=True, check=False)
+    said = (found.stdout + found.stderr).strip().splitlines()
+    check("`rerun mcap check` of a recording", found.returncode == 0, said[-1] if said else "no complaint")
+    subprocess.run([*rerun, "convert", recorded, "-o", file], check=True, capture_output=True)
+    chunks = list(rr.chunk.RrdReader(file).stream())
+    truth = messages(recorded)
+    images = [message.data for topic, message in truth if topic == "/left_pad/tactile"]
+    rows = columns(chunks, "/left_pad/tactile", "EncodedImage:blob", "message_log_time")
+    shown = [bytes(np.array(row[1][0], np.uint8)) for row in rows]
+    check("images of MCAP", len(images) > 5 and shown == images, f"{len(shown)} PNG files, the same bytes")
+    frames = [frame for topic, message in truth if topic == "/tf" for frame in message.transforms]
+    moved = {}
+    for part, key in (("child_frame", "names"), ("translation", "places")):
+        moved[key] = [value for row in columns(chunks, "/tf", f"Transform3D:{part}", "message_log_time") for value in row[1]]
+    wanted = [(frame.child_frame_id, frame.translation.z) for frame in frames]
+    well = sorted(wanted) == sorted((name, place[2]) for name, place in zip(moved["names"], moved["places"]))
+    check("transforms of MCAP", well and len(wanted) > 20, f"{len(wanted)}, of {', '.join(sorted(set(moved['names'])))}")
+    taxels = [message for topic, message in truth if topic == "/left_pad/taxels"]
+    wrench = [message for topic, message in truth if topic == "/left_pad/wrench"][-1]
+    well = len(taxels[-1].values_newton) == 84 and abs(sum(taxels[-1].values_newton) + wrench.force.z) < 1e-3
+    check("taxels and wrench of MCAP", well, f"84 taxels, sum {taxels[-1].sum_newton:.4f} N, force {wrench.force.z:.4f} N")
+    seen = {chunk.entity_path for chunk in chunks if not chunk.is_static}
+    wanted = {"/left_pad/wrench", "/left_pad/taxels"}
+    check("other messages, as Rerun shows any protobuf", wanted <= seen, ", ".join(sorted(wanted & seen)))
 
 
 def main():
@@ -116,6 +161,7 @@ def main():
     check("taxels of a recording", well, f"{len(rows)} times, {len(rows[0][1])} values")
     ((_, image),) = columns(chunks, "/press/camera", "buffer")
     check("an image", bytes(np.array(image[0], np.uint8)) == seen.image.tobytes(), f"{seen.image.shape}, the same bytes")
+    check_mcap(options, check)
     today = datetime.date.today().isoformat()
     head = [f"# In Rerun, {today}", "", f"{wheel}; rerun-sdk {importlib.metadata.version('rerun-sdk')}", ""]
     (options.log / f"log-{today}.md").write_text("\n".join([*head, *lines]) + "\n")

@@ -1,28 +1,43 @@
-"""Publishes contact states as Gazebo's bumper does: a cube of 0.981 N on four points of a pad that stands at z = 20 mm."""
+"""Publishes contact states as Gazebo's bumper does, over DDS: a cube of 0.981 N on four points of a pad that stands at z = 20 mm."""
 
-import genpy.dynamic
-import rospy
+import dataclasses
+import os
+import time
 
-import dermis.ros
+from cyclonedds.domain import DomainParticipant
+from cyclonedds.idl import IdlStruct
+from cyclonedds.idl.types import float64, sequence
+from cyclonedds.pub import DataWriter
+from cyclonedds.topic import Topic
+from subscriber import Header, Time, Vector3, Wrench
 
-kinds = genpy.dynamic.generate_dynamic(dermis.ros.CONTACTS_STATE_TYPE, dermis.ros.CONTACTS_STATE)
-State, States = kinds["gazebo_msgs/ContactState"], kinds[dermis.ros.CONTACTS_STATE_TYPE]
-Wrench, Vector = kinds["geometry_msgs/Wrench"], kinds["geometry_msgs/Vector3"]
 
-# The checksum of the package gazebo_msgs; ROS connects only equal checksums.
-assert States._md5sum == "acbcb1601a8e525bf72509f18e6f668d", States._md5sum
-rospy.init_node("bumper")
-topic = rospy.Publisher("/bumper", States, queue_size=1)
-rate = rospy.Rate(20)
-while not rospy.is_shutdown():
-    state = State(collision1_name="cube::link::cube", collision2_name="pad::link::pad")
-    for x in (-0.005, 0.005):
-        for y in (-0.01, 0.01):
-            state.contact_positions.append(Vector(x, y, 0.02))
-            state.contact_normals.append(Vector(0, 0, -1))
-            state.depths.append(1e-4)
-            state.wrenches.append(Wrench(force=Vector(0, 0, 0.981 / 4), torque=Vector(0, 0, 0)))
-    message = States(states=[state])
-    message.header.frame_id, message.header.stamp = "world", rospy.Time.now()
-    topic.publish(message)
-    rate.sleep()
+@dataclasses.dataclass
+class ContactState(IdlStruct, typename="gazebo_msgs::msg::dds_::ContactState_"):
+    info: str
+    collision1_name: str
+    collision2_name: str
+    wrenches: sequence[Wrench]
+    total_wrench: Wrench
+    contact_positions: sequence[Vector3]
+    contact_normals: sequence[Vector3]
+    depths: sequence[float64]
+
+
+@dataclasses.dataclass
+class ContactsState(IdlStruct, typename="gazebo_msgs::msg::dds_::ContactsState_"):
+    header: Header
+    states: sequence[ContactState]
+
+
+participant = DomainParticipant(int(os.environ["ROS_DOMAIN_ID"]))
+topic = DataWriter(participant, Topic(participant, "rt/bumper", ContactsState))
+points = [Vector3(x, y, 0.02) for x in (-0.005, 0.005) for y in (-0.01, 0.01)]
+loads = [Wrench(Vector3(0.0, 0.0, 0.981 / 4), Vector3(0.0, 0.0, 0.0))] * 4
+total = Wrench(Vector3(0.0, 0.0, 0.981), Vector3(0.0, 0.0, 0.0))
+normals = [Vector3(0.0, 0.0, -1.0)] * 4
+while True:
+    seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
+    state = ContactState("", "cube::link::cube", "pad::link::pad", loads, total, points, normals, [1e-4] * 4)
+    topic.write(ContactsState(Header(Time(seconds, nanoseconds), "world"), [state]))
+    time.sleep(0.05)

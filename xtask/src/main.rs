@@ -1,10 +1,11 @@
 //! The tasks of this repository: `cargo xtask test` runs the checks of CI on any machine.
 //!
 //! [`mod@test`] lists the steps, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
-//! has replaced, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
+//! has replaced, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
 //! [`validate`] compares dermis with other programs, and [`workspace`] reads Cargo's metadata.
 
 mod deny;
+mod hand_written;
 mod layering;
 mod playground;
 mod python;
@@ -27,7 +28,8 @@ cargo xtask TASK
   wheel     the Python package as a wheel in dist/, with the MuJoCo engine plugin and the page in it
   playground
             the page as static files in dist/playground, which the program then contains: `dermis view` shows it
-  layering  only the checks of dependencies between crates, vocabulary and CUDA function length (and a warning for very long files)
+  layering  only the checks of dependencies between crates, vocabulary and CUDA function length (and a warning for very long files), and the
+            list of hand-written parts with their reasons
   validate [NAME]
             our numbers against other programs', which are installed for it; a dated log is left in validation/NAME
   help      this text";

@@ -10,6 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::deny;
+use crate::hand_written;
 use crate::layering;
 use crate::playground;
 use crate::python;
@@ -46,6 +47,13 @@ fn layering(workspace: &Workspace) -> Result<(), Failure> {
     }
     let mut violations = layering::violations(&workspace.packages);
     violations.extend(vocabulary::violations(&workspace.root));
+    match hand_written::parts(&workspace.root) {
+        Ok(parts) => {
+            println!("hand-written parts: {}", parts.len());
+            parts.iter().for_each(|part| println!("  {} ({}): {}", part.name, part.paths.join(", "), part.reason));
+        }
+        Err(wrong) => violations.extend(wrong),
+    }
     for violation in &violations {
         println!("error: {violation}");
     }

@@ -33,11 +33,11 @@ pub const ALL: &[Validation] = &[
         about: "the wheel in every version of MuJoCo, in robosuite and in gymnasium-robotics",
         paths: &[],
     },
-    Validation { name: "ros", about: "messages and contact states under Debian's ROS 1, with a roscore", paths: &[] },
+    Validation { name: "ros", about: "topics of ROS 2 over DDS, read with Eclipse Cyclone DDS", paths: &[] },
     Validation { name: "rerun", about: "worlds and recordings in Rerun's files", paths: &[] },
     Validation {
         name: "datasets",
-        about: "data sets read by lerobot, webdataset, pyarrow and polars; stopped, resumed, measured, learnt from",
+        about: "data sets read by lerobot, webdataset, robomimic, pyarrow, polars and duckdb; stopped, resumed, measured, learnt from",
         paths: &[],
     },
     Validation { name: "cuda", about: "the skins on an NVIDIA GPU against the CPU: results and speed", paths: &[] },

@@ -51,7 +51,7 @@ pub struct Arguments {
 enum RecordFormat {
     /// MCAP with Foxglove messages.
     Mcap,
-    /// MCAP as a ROS 2 bag.
+    /// A folder that is a ROS 2 bag, with MCAP inside.
     Ros2,
     /// Parquet, one row per time and sensor.
     Parquet,

@@ -250,7 +250,7 @@ impl World {
     /// Runs to the end of the scene, or for ``duration`` (s) from now, and returns a recording.
     ///
     /// record: a file to write during the run, readable at any time: ``.mcap`` (Foxglove), ``.parquet``, or a folder of
-    /// arrays and images. format: "mcap", "ros2" (a bag, in an ``.mcap`` file), "parquet", "npy" or "png"; default:
+    /// arrays and images. format: "mcap", "ros2" (a bag, in a folder), "parquet", "npy" or "png"; default:
     /// from the file name.
     /// image_every: time between two recorded images (s).
     /// overwrite: replace an existing recording.

@@ -1,9 +1,7 @@
 """Recordings, opened by the programs of others; messages of ROS, without ROS."""
 
 import io
-import json
 import os
-import pathlib
 import random
 import signal
 import subprocess
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 from mcap.exceptions import EndOfFile
 from mcap.reader import NonSeekingReader, make_reader
+from mcap_protobuf.decoder import DecoderFactory as ProtobufDecoderFactory
 from mcap_ros2.decoder import DecoderFactory
 from PIL import Image
 from rosbags.highlevel import AnyReader
@@ -53,15 +52,13 @@ def _opened(data):
 
 
 def _messages(path):
-    """Topic, time (s) and JSON of every message."""
+    """Topic, time (s) and content of every message for Foxglove."""
     with path.open("rb") as file:
-        reader = make_reader(file)
-        return [(channel.topic, message.log_time * 1e-9, json.loads(message.data)) for _, channel, message in reader.iter_messages()]
+        reader = make_reader(file, decoder_factories=[ProtobufDecoderFactory()], validate_crcs=True)
+        return [(channel.topic, raw.log_time * 1e-9, message) for _, channel, raw, message in reader.iter_decoded_messages()]
 
 
 def test_mcap_opens_elsewhere_and_its_images_decode(tmp_path):
-    import base64
-
     path = tmp_path / "run.mcap"
     recording = dermis.World.parse(SCENE).run(record=path)
     with path.open("rb") as file:
@@ -71,24 +68,24 @@ def test_mcap_opens_elsewhere_and_its_images_decode(tmp_path):
     messages = _messages(path)
     assert summary.statistics.message_count == len(messages)
     taxels = [(when, message) for topic, when, message in messages if topic == "/left_pad/taxels"]
-    assert np.array_equal([message["values_newton"] for _, message in taxels], recording.taxels("Left pad"))
+    assert np.array_equal([message.values_newton for _, message in taxels], recording.taxels("Left pad"))
     assert [when for when, _ in taxels] == pytest.approx(recording.times, abs=1e-9)
-    forces = [[message["force"][axis] for axis in "xyz"] for topic, _, message in messages if topic == "/left_pad/wrench"]
+    forces = [[getattr(message.force, axis) for axis in "xyz"] for topic, _, message in messages if topic == "/left_pad/wrench"]
     assert np.array(forces) == pytest.approx(recording.force("Left pad"), abs=1e-12)
-    images = [base64.b64decode(message["data"]) for topic, _, message in messages if topic == "/left_pad/tactile"]
+    images = [message.data for topic, _, message in messages if topic == "/left_pad/tactile"]
     assert 8 <= len(images) <= 11
     seen = [_opened(image) for image in images]
     assert seen[0].shape == seen[-1].shape and seen[0].shape[0] > 100 and (seen[0] != seen[-1]).any()
-    placed = [message for topic, _, message in messages if topic == "/tf"][-1]["transforms"]
-    where = {frame["child_frame_id"]: frame for frame in placed}
-    assert where["left_pad"]["parent_frame_id"] == "world" and where["left_pad"]["translation"]["z"] == pytest.approx(0.02)
-    assert where["cube"]["translation"]["z"] == pytest.approx(recording.positions("cube")[-1, 2])
+    placed = [message for topic, _, message in messages if topic == "/tf"][-1].transforms
+    where = {frame.child_frame_id: frame for frame in placed}
+    assert where["left_pad"].parent_frame_id == "world" and where["left_pad"].translation.z == pytest.approx(0.02)
+    assert where["cube"].translation.z == pytest.approx(recording.positions("cube")[-1, 2])
 
 
 def test_a_bag_decodes_with_both_readers_of_ros2(tmp_path):
-    path = tmp_path / "bag.mcap"
+    path = tmp_path / "bag"
     recording = dermis.World.parse(SCENE).run(record=path, format="ros2")
-    with path.open("rb") as file:
+    with (path / "bag_0.mcap").open("rb") as file:
         reader = make_reader(file, decoder_factories=[DecoderFactory()], validate_crcs=True)
         decoded = [(channel.topic, message) for _, channel, _, message in reader.iter_decoded_messages()]
     wrenches = [message for topic, message in decoded if topic == "/left_pad/wrench"]
@@ -137,7 +134,7 @@ world.run(record=sys.argv[1], format=sys.argv[2])
 """
 
 
-@pytest.mark.parametrize(("kind", "name"), [("mcap", "a.mcap"), ("ros2", "b.mcap"), ("npy", "c"), ("parquet", "d.parquet")])
+@pytest.mark.parametrize(("kind", "name"), [("mcap", "a.mcap"), ("ros2", "b"), ("npy", "c"), ("parquet", "d.parquet")])
 @pytest.mark.parametrize("kill", range(KILLS))
 def test_what_a_killed_process_has_recorded_opens_elsewhere(tmp_path, kind, name, kill):
     path = tmp_path / name
@@ -161,7 +158,8 @@ def test_what_a_killed_process_has_recorded_opens_elsewhere(tmp_path, kind, name
         parquet = pytest.importorskip("pyarrow.parquet")
         times = np.concatenate([parquet.read_table(part)["time_s"].to_numpy() for part in parts])
     else:
-        times = np.array([when for topic, when, *_ in _read_what_is_there(path) if topic == "/left_pad/wrench"])
+        file = path / "b_0.mcap" if kind == "ros2" else path
+        times = np.array([when for topic, when, *_ in _read_what_is_there(file) if topic == "/left_pad/wrench"])
     assert np.diff(times) == pytest.approx(0.01, abs=1e-6) and times[0] == 0 and len(times) > 1
 
 
@@ -230,43 +228,68 @@ def test_contact_states_become_touch():
         dermis.ros.parse_contacts(_contacts_state(bad))
 
 
-def test_messages_fit_the_definitions_of_ros1():
-    """rosbags knows the message types of ROS 1: what we fill in can be written and read there."""
-    store = get_typestore(Stores.ROS1_NOETIC)
-    types_ = store.types
-    world = dermis.World.parse(SCENE)
-    world.step(400)
+def _fake_rclpy(monkeypatch, store):
+    """A stand-in for rclpy whose message classes are those of rosbags; returns what is published, and the subscriptions."""
+    published, subscribed = [], {}
+    stamp = types.SimpleNamespace(sec=1, nanosec=2)
+    clock = types.SimpleNamespace(now=lambda: types.SimpleNamespace(to_msg=lambda: stamp))
+    node = types.SimpleNamespace(
+        create_publisher=lambda kind, topic, depth: types.SimpleNamespace(publish=lambda message: published.append((topic, message))),
+        create_subscription=lambda kind, topic, on_message, depth: subscribed.update({topic: on_message}),
+        get_clock=lambda: clock,
+        destroy_node=lambda: None,
+    )
+    names = {"init": lambda: None, "create_node": lambda name: node, "ok": lambda: True, "try_shutdown": lambda: None}
+    fake = types.SimpleNamespace(**names, spin_once=lambda node, timeout_sec: time.sleep(timeout_sec))
+    monkeypatch.setitem(sys.modules, "rclpy", fake)
+    for package in ("builtin_interfaces", "geometry_msgs", "sensor_msgs", "std_msgs", "tf2_msgs"):
+        classes = {kind.rsplit("/", 1)[1]: made for kind, made in store.types.items() if kind.startswith(f"{package}/msg/")}
+        monkeypatch.setitem(sys.modules, f"{package}.msg", types.SimpleNamespace(**classes))
+    contacts = types.SimpleNamespace(ContactsState=object)
+    monkeypatch.setitem(sys.modules, "gazebo_msgs.msg", contacts)
+    return published, subscribed
+
+
+def test_a_node_of_ros2_publishes_messages_that_fit_their_definitions(monkeypatch):
+    """The definitions are those of ROS 2 Humble, in rosbags, which encodes and decodes every message; rclpy itself is not there."""
+    from dermis.ros import _node
+    from dermis.ros._transport import Rclpy
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    published, subscribed = _fake_rclpy(monkeypatch, store)
+    node, world = Rclpy("touch"), dermis.World.parse(SCENE)
+    _node.simulate(node, world, duration=0.2)
     reading = world.reading("Left pad")
+    last = dict(published)
+    assert set(last) == {"/left_pad/wrench", "/left_pad/taxels", "/left_pad/tactile", "/tf"}
+    for topic, message in last.items():
+        if hasattr(message, "data"):
+            message.data = np.array(message.data)
+        last[topic] = store.deserialize_cdr(store.serialize_cdr(message, message.__msgtype__), message.__msgtype__)
+    wrench = last["/left_pad/wrench"]
+    assert wrench.wrench.force.z == pytest.approx(reading.force[2], rel=1e-2) and wrench.header.frame_id == "left_pad"
+    assert (wrench.header.stamp.sec, wrench.header.stamp.nanosec) == (1, 2)
+    taxels = last["/left_pad/taxels"]
+    assert [(side.label, side.size) for side in taxels.layout.dim] == [("rows", 14), ("cols", 6)] and taxels.data.shape == (84,)
+    image = last["/left_pad/tactile"]
+    assert image.data.size == image.height * image.step and image.width >= 100 and image.encoding == "rgb8"
+    assert {frame.child_frame_id for frame in last["/tf"].transforms} >= {"left_pad", "cube"}
 
-    def made(kind, fields):
-        """A message of a type from nested fields, with a header where there is one."""
-        values = {}
-        for name, (sort, about) in store.FIELDDEFS[kind][1] if hasattr(store, "FIELDDEFS") else store.fielddefs[kind][1]:
-            if name == "header":
-                stamp = types_["builtin_interfaces/msg/Time"](sec=1, nanosec=2)
-                values[name] = types_["std_msgs/msg/Header"](seq=0, stamp=stamp, frame_id="left_pad")
-            elif isinstance(fields[name], dict):
-                values[name] = made(about, fields[name])
-            elif name == "dim":
-                values[name] = [types_["std_msgs/msg/MultiArrayDimension"](**side) for side in fields[name]]
-            elif isinstance(fields[name], bytes):
-                values[name] = np.frombuffer(fields[name], np.uint8)
-            else:
-                values[name] = fields[name]
-        return types_[kind](**values)
+    published.clear()
+    corners = [(x, y, 0.02) for x in (-5e-3, 5e-3) for y in (-10e-3, 10e-3)]
+    state = _contacts_state(_state("pad::link::pad", "cube", corners, [(0, 0, -0.981 / 4)] * 4, [(0, 0, 1)] * 4, [1e-4] * 4))
+    state.header.stamp = types.SimpleNamespace(sec=7, nanosec=8)
+    spin = node.spin
+    node.spin = lambda seconds: spin(0) and (subscribed["/bumper"](state) or True)
+    _node.listen(node, world, name="Left pad", topic="/bumper", collision="pad::link", duration=0.02)
+    wrench = dict(published)["/left_pad/wrench"]
+    assert wrench.wrench.force.z == pytest.approx(-0.981) and wrench.header.stamp.sec == 7
+    node.close()
 
-    def survived(kind, fields):
-        return store.deserialize_ros1(store.serialize_ros1(made(kind, fields), kind), kind)
 
-    wrench = survived("geometry_msgs/msg/WrenchStamped", dermis.ros.wrench(reading))
-    assert wrench.wrench.force.z == pytest.approx(reading.force[2], rel=1e-12) and wrench.header.frame_id == "left_pad"
-    taxels = survived("std_msgs/msg/Float32MultiArray", dermis.ros.taxels(reading))
-    assert np.array_equal(taxels.data.reshape(14, 6), reading.taxels.astype(np.float32))
+def test_heat_maps_of_curved_sensors():
     from dermis import _heat
 
-    pixels = _heat.image(reading.taxels, reading.centers)
-    image = survived("sensor_msgs/msg/Image", dermis.ros.image(pixels))
-    assert np.array_equal(image.data.reshape(image.height, image.width, 3), pixels) and image.width >= 100
     curved = dermis.Sensor.preset("fingertip").press(dermis.Object.sphere(radius=5e-3), depth=1e-3)
     drawn = _heat.image(curved.taxels, curved.centers)
     assert drawn.shape[2] == 3 and min(drawn.shape[:2]) > 50 and drawn.max() > 200
@@ -300,9 +323,12 @@ def test_a_bag_from_the_command_line(tmp_path):
     scene = tmp_path / "scene.toml"
     scene.write_text(SCENE)
     command = [sys.executable, "-m", "dermis.ros", "--scene", str(scene)]
-    ran = subprocess.run([*command, "--bag", "out.mcap", "--duration", "0.1"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "recorded out.mcap" in ran.stdout and pathlib.Path(tmp_path / "out.mcap").stat().st_size > 1000
-    for more, words in [(["--bag", "out.txt"], ".mcap"), (["--collision", "x"], "--contacts"), (["--scene", "nowhere.toml"], "nowhere.toml")]:
+    ran = subprocess.run([*command, "--bag", "out", "--duration", "0.1"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "recorded out" in ran.stdout and (tmp_path / "out" / "out_0.mcap").stat().st_size > 1000
+    without = [sys.executable, "-c", "import sys; sys.modules['rclpy'] = sys.modules['cyclonedds'] = None; import runpy; runpy.run_module('dermis.ros', run_name='__main__')"]
+    ran = subprocess.run([*without, "--scene", str(scene)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode != 0 and "pip install 'dermis[ros]'" in ran.stderr and "Traceback" not in ran.stderr
+    for more, words in [(["--bag", "out.txt"], "a folder"), (["--collision", "x"], "--contacts"), (["--scene", "nowhere.toml"], "nowhere.toml")]:
         ran = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert ran.returncode != 0 and words in ran.stderr and "Traceback" not in ran.stderr
 

@@ -10,7 +10,7 @@ use std::path::Path;
 pub enum Format {
     /// One MCAP file for Foxglove.
     Mcap,
-    /// One MCAP file that is a ROS 2 bag.
+    /// A folder that is a ROS 2 bag.
     Ros2,
     /// One Parquet file.
     Parquet,
@@ -38,7 +38,7 @@ impl Format {
     fn name(self) -> (&'static str, Option<&'static str>) {
         match self {
             Self::Mcap => ("mcap", Some("mcap")),
-            Self::Ros2 => ("ros2", Some("mcap")),
+            Self::Ros2 => ("ros2", None),
             Self::Parquet => ("parquet", Some("parquet")),
             Self::Npy => ("npy", None),
             Self::Png => ("png", None),
@@ -54,7 +54,7 @@ impl Format {
         let wanted = match end {
             Some("mcap") => "a file whose name ends in `.mcap`",
             Some(_) => "a file whose name ends in `.parquet`",
-            None => "a folder, whose name has no ending",
+            None => "a folder, whose name has no extension",
         };
         Err(RecordError::WrongName { path: path.display().to_string(), format, wanted })
     }

@@ -1,10 +1,13 @@
 //! Reads recordings of any format as signals and images over time.
 
 mod builder;
+mod content;
 mod from_csv;
 mod from_folder;
 mod from_mcap;
 mod from_parquet;
+mod from_sqlite;
+mod messages;
 
 use crate::{RecordError, parts_folder};
 use builder::LogBuilder;
@@ -75,17 +78,19 @@ impl SignalLog {
 }
 
 impl Log {
-    /// Reads a recording: MCAP, Parquet, CSV, or a folder: of `dermis run`, or a ROS 2 bag of MCAP files.
+    /// Reads a recording: MCAP, SQLite (`.db3`), Parquet, CSV, or a folder: of `dermis run`, or a ROS 2 bag.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         let parts = parts_folder(path);
         let mut log = match path.extension().and_then(|end| end.to_str()) {
             _ if path.is_dir() => from_folder::read(path)?,
             Some("mcap") => from_mcap::read(&[path.to_owned()])?,
+            Some("db3") => from_sqlite::read(&[path.to_owned()])?,
             Some("parquet") if !path.exists() && parts.is_dir() => from_folder::read(&parts)?,
             Some("parquet") => from_parquet::read(&[path.to_owned()])?,
             Some("csv") => from_csv::read(path)?,
             _ if path.exists() => {
-                let known = "`.mcap`, `.parquet` or `.csv`, or name a folder that `dermis run` has written";
+                let known =
+                    "`.mcap`, `.db3`, `.parquet` or `.csv`, or name a folder: of `dermis run`, or a bag of ROS 2";
                 return Err(RecordError::UnknownFormat { path: path.display().to_string(), known });
             }
             _ => return Err(RecordError::read(path, &std::io::ErrorKind::NotFound.into())),

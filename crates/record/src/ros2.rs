@@ -1,39 +1,49 @@
-//! Records a ROS 2 bag in MCAP: standard messages in CDR, with their definitions.
+//! Records a ROS 2 bag: a folder with `metadata.yaml` and an MCAP file of standard messages in CDR, with their
+//! definitions.
 
 mod cdr;
 mod definitions;
 mod messages;
+mod metadata;
 
+use crate::folder::{empty_folder, locked_folder};
 use crate::mcap::{Channel, McapWriter, Schema};
-use crate::{Layout, RecordError, Sample, Sink, WORLD, time_ns};
+use crate::{Layout, RecordError, Sample, Sink, WORLD, time_ns, write_file};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
-pub(crate) use messages::{Decoded, decode};
+pub(crate) use definitions::Definitions;
 
 /// A recording for ROS 2. `/tf` has all frames. Each sensor has `/NAME/wrench`, `/NAME/taxels`, `/NAME/camera` if it
 /// has a camera, `/NAME/tactile`, a heat map, and `/NAME/warnings`, where the skin has some.
 pub struct Ros2Sink {
+    _lock: Option<File>,
+    folder: PathBuf,
     writer: McapWriter,
     sensor_frames: Vec<String>,
     body_frames: Vec<String>,
 }
 
-/// Channels of each sensor, in order.
-const OF_SENSOR: [(&str, usize); 5] = [
-    ("wrench", definitions::WRENCH_STAMPED),
-    ("taxels", definitions::FLOAT32_MULTI_ARRAY),
-    ("camera", definitions::IMAGE),
-    ("tactile", definitions::IMAGE),
-    ("warnings", definitions::STRING),
+/// Channels of each sensor, in order, as an index of [`TYPES`].
+const OF_SENSOR: [(&str, usize); 5] = [("wrench", 1), ("taxels", 2), ("camera", 3), ("tactile", 3), ("warnings", 4)];
+/// The type of `/tf`, and those of the sensors.
+const TYPES: [&str; 5] = [
+    "tf2_msgs/msg/TFMessage",
+    "geometry_msgs/msg/WrenchStamped",
+    "std_msgs/msg/Float32MultiArray",
+    "sensor_msgs/msg/Image",
+    "std_msgs/msg/String",
 ];
 
 impl Ros2Sink {
-    /// Starts a file.
-    pub fn create(path: &Path, layout: &Layout) -> Result<Self, RecordError> {
-        let schema = |(name, text): &(&str, &str)| Schema {
+    /// Starts a bag in a new or empty folder.
+    pub fn create(folder: &Path, layout: &Layout) -> Result<Self, RecordError> {
+        let lock = locked_folder(folder)?;
+        empty_folder(folder)?;
+        let schema = |name: &&str| Schema {
             name: (*name).into(),
             encoding: "ros2msg".into(),
-            data: text.as_bytes().to_vec(),
+            data: definitions::standard_text(name).into_bytes(),
         };
         let channel = |topic: String, schema: usize| Channel {
             topic,
@@ -42,14 +52,23 @@ impl Ros2Sink {
             metadata: vec![("offered_qos_profiles".into(), String::new())],
         };
         let sensor_frames = layout.sensor_frames();
-        let mut channels = vec![channel("/tf".into(), definitions::TF_MESSAGE)];
+        let mut channels = vec![channel("/tf".into(), 0)];
         for frame in &sensor_frames {
             channels.extend(OF_SENSOR.iter().map(|(name, schema)| channel(format!("/{frame}/{name}"), *schema)));
         }
-        let metadata = [("scene".to_owned(), layout.scene.clone())];
-        let schemas = definitions::ALL.iter().map(schema).collect();
-        let writer = McapWriter::create(path, "ros2", schemas, channels, &metadata)?;
-        Ok(Self { writer, sensor_frames, body_frames: layout.body_frames() })
+        let about = [("scene".to_owned(), layout.scene.clone())];
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let path = folder.join(format!("{name}_0.mcap"));
+        let writer = McapWriter::create(&path, "ros2", TYPES.iter().map(schema).collect(), channels, &about)?;
+        let (folder, body_frames) = (folder.to_owned(), layout.body_frames());
+        let sink = Self { _lock: lock, folder, writer, sensor_frames, body_frames };
+        sink.describe()?;
+        Ok(sink)
+    }
+
+    /// Writes `metadata.yaml`.
+    fn describe(&self) -> Result<(), RecordError> {
+        write_file(&self.folder.join("metadata.yaml"), metadata::of(&self.writer).as_bytes()).map(drop)
     }
 }
 
@@ -78,10 +97,13 @@ impl Sink for Ros2Sink {
     }
 
     fn flush(&mut self) -> Result<(), RecordError> {
-        self.writer.flush()
+        self.writer.flush()?;
+        self.describe()
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, RecordError> {
-        Ok(vec![self.writer.finish()?])
+    fn finish(mut self: Box<Self>) -> Result<Vec<PathBuf>, RecordError> {
+        self.flush()?;
+        self.writer.finish()?;
+        Ok(vec![self.folder])
     }
 }

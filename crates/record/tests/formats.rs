@@ -72,7 +72,7 @@ fn numbers_and_images_survive() {
     // No temporary files remain.
     let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
-    assert_eq!(left, ["arrays", "bag.mcap", "images", "run.mcap", "run.parquet"]);
+    assert_eq!(left, ["arrays", "bag", "images", "run.mcap", "run.parquet"]);
 }
 
 #[test]
@@ -87,6 +87,7 @@ fn places_that_cannot_be_are_refused_in_one_sentence() {
     for (format, name, words) in [
         (Format::Mcap, "a.txt", "ends in `.mcap`"),
         (Format::Npy, "a.mcap", "a folder"),
+        (Format::Ros2, "a.mcap", "a folder"),
         (Format::Mcap, "file/a.mcap", "cannot be written"),
         (Format::Npy, "full", "not empty"),
         (Format::Png, "file", "cannot be written"),
@@ -102,6 +103,12 @@ fn places_that_cannot_be_are_refused_in_one_sentence() {
         ("a.csv", "x,y\n1,2\n", "no `time_s`"),
         ("b.csv", "time_s,y\n1,two\n", "line 2, column `y`: \"two\""),
         ("a.bag", "x", "`.mcap`"),
+        (
+            "a.db3",
+            "nonsense, and longer than the header of a file of SQLite: 0123456789 0123456789 0123456789 0123456789",
+            "bag of ROS 2",
+        ),
+        ("b.db3", "", "no tables `topics` and `messages`"),
     ] {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
@@ -139,6 +146,23 @@ fn what_others_have_recorded_is_read() {
         assert_eq!(log.signal("touch/cells").unwrap().row(7), [7.0, 8.0, 9.0]);
         assert!((force.times_s[1] - force.times_s[0] - 0.02).abs() < 1e-6);
     }
+}
+
+/// Protobuf messages are decoded by the descriptors in the file; absent numbers are zero. `foreign/make_protobuf.py` wrote it.
+#[test]
+fn protobuf_of_others_is_read_by_its_descriptors() {
+    let log = Log::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign/protobuf.mcap")).unwrap();
+    assert!(log.notes.is_empty(), "{:?}", log.notes);
+    assert_eq!(log.signal("left_pad/position_m").unwrap().row(3), [0.0, 0.0, -1.5]);
+    assert_eq!(log.signal("left_pad/orientation_wxyz").unwrap().row(3), [1.0, 0.0, 0.0, 0.0]);
+    let ranges = log.signal("scan/ranges").unwrap();
+    assert!(ranges.row(2)[..2] == [1.0, 0.0] && ranges.row(2)[2].is_nan() && ranges.row(2)[3] == 8.0);
+    assert_eq!(log.signal("scan/start_angle").unwrap().row(0), [-1.0]);
+    assert_eq!(log.signal("scan/end_angle").unwrap().row(0), [0.0]);
+    assert_eq!(log.signal("scan/pose/position").unwrap().row(4), [3.0, 0.0, 0.0]);
+    let image = &log.images("camera").unwrap().files[4];
+    let levels = dermis_sensor::metrics::ChannelImage::from_png("p", image).unwrap();
+    assert_eq!((levels.width(), levels.height(), levels.channels()[0][0]), (2, 1, 4.0));
 }
 
 /// Reads tables as pyarrow and polars write them by default; `foreign/make_parquet.py` wrote them.
@@ -267,20 +291,81 @@ fn a_place_is_written_by_one_recording_only() {
     }
 }
 
-/// A bag of ROS 2 is a folder of MCAP files, split by size or time, beside `metadata.yaml`.
+/// A bag of ROS 2 is a folder of numbered files, split by size or time, beside `metadata.yaml`, which counts the messages.
 #[test]
-fn a_folder_of_mcap_files_is_read_as_one_bag() {
+fn a_bag_is_a_folder_with_its_description() {
     let folder = tempfile::tempdir().unwrap();
     let bag = folder.path().join("bag");
     std::fs::create_dir(&bag).unwrap();
-    std::fs::write(bag.join("metadata.yaml"), "rosbag2_bagfile_information:\n  version: 9\n").unwrap();
-    for (part, start) in [(0, 0), (1, 10)] {
-        let path = bag.join(format!("bag_{part}.mcap"));
+    for (part, start) in [(2, 0), (10, 10)] {
+        let path = folder.path().join(format!("part {part}"));
         let mut recorder = Format::Ros2.record(&path, &layout()).unwrap();
         (start..start + 10).for_each(|step| recorder.record(sample(f64::from(step) * 0.1, false)).unwrap());
         recorder.finish().unwrap();
+        let about = std::fs::read_to_string(path.join("metadata.yaml")).unwrap();
+        // Transforms, and wrench, taxels and a warning of two sensors.
+        for line in [
+            "  message_count: 70\n".to_owned(),
+            format!("  starting_time:\n    nanoseconds_since_epoch: {}\n", start * 100_000_000),
+            "        name: /pad/wrench\n        type: geometry_msgs/msg/WrenchStamped\n".to_owned(),
+            format!("  relative_file_paths:\n    - \"part {part}_0.mcap\"\n"),
+        ] {
+            assert!(about.contains(&line), "{line} in {about}");
+        }
+        std::fs::rename(path.join(format!("part {part}_0.mcap")), bag.join(format!("bag_{part}.mcap"))).unwrap();
     }
     let log = Log::read(&bag).unwrap();
     assert_eq!(log.signal("pad/force_n").unwrap().times_s.len(), 20);
     assert!(log.notes.is_empty(), "{:?}", log.notes);
+}
+
+/// `foreign/make_bag.py` wrote the bag. Its own type is decoded by the definition in the file, and named if there is none.
+#[test]
+fn bags_in_sqlite_are_read_and_unknown_types_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let foreign = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign/bag.db3");
+    std::fs::create_dir(folder.path().join("bag")).unwrap();
+    let bag = folder.path().join("bag/bag_0.db3");
+    std::fs::copy(&foreign, &bag).unwrap();
+    let log = Log::read(&bag).unwrap();
+    assert!(log.notes.is_empty(), "{:?}", log.notes);
+    assert_eq!(log.signal("touch/load").unwrap().values, [0.0, 1.0, 2.0, 3.0, 4.0]);
+    rusqlite::Connection::open(&bag).unwrap().execute_batch("DROP TABLE message_definitions").unwrap();
+    let log = Log::read(&folder.path().join("bag")).unwrap();
+    assert!(log.damaged == 0 && log.notes.len() == 1, "{:?}", log.notes);
+    assert!(log.notes[0].contains("5 messages of /touch (their_msgs/msg/Touch)"), "{:?}", log.notes);
+    assert_eq!(log.signal("touch/load"), None);
+    assert_eq!(log.signal("pad/force_n").unwrap().row(3), [0.0, 0.5, -3.0]);
+    assert_eq!(log.signal("imu/orientation").unwrap().row(1), [0.0, 0.0, 0.6, 0.8]);
+    assert_eq!(log.signal("imu/angular_velocity").unwrap().row(2), [0.1, 0.2, 0.3 * 2.0]);
+    assert_eq!(log.signal("joint_states/position").unwrap().row(4), [4.0, 8.0]);
+    let times_s = &log.signal("joint_states/effort").unwrap().times_s;
+    assert!(times_s.len() == 5 && (times_s[1] - times_s[0] - 0.1).abs() < 1e-6);
+    let image = &log.images("camera").unwrap().files[4];
+    let levels = dermis_sensor::metrics::ChannelImage::from_png("p", image).unwrap();
+    assert_eq!((levels.width(), levels.height(), levels.channels()[0][0]), (3, 2, 4.0));
+    let made = export(&folder.path().join("bag"), &folder.path().join("out.csv"), ExportFormat::Csv).unwrap();
+    assert_eq!((made.times, made.notes.len()), (5, 1));
+}
+
+/// Flipped bits and truncation give errors, notes or other numbers, but no panic.
+#[test]
+fn damaged_bags_in_sqlite_do_no_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign/bag.db3")).unwrap();
+    let mut random = dermis_geometry::Random::new(1);
+    let path = folder.path().join("bag.db3");
+    let mut told = 0;
+    for case in 0..400 {
+        let mut wrong = bytes.clone();
+        let at = (random.uniform() * wrong.len() as f64) as usize;
+        if case % 4 == 0 {
+            wrong.truncate(at);
+        } else {
+            wrong[at] ^= 1 << (random.uniform() * 8.0) as u8;
+        }
+        std::fs::write(&path, wrong).unwrap();
+        told += usize::from(Log::read(&path).map_or(true, |log| log.damaged > 0));
+    }
+    assert!(told >= 90, "only {told} of 100 truncated and 300 flipped files are reported");
 }

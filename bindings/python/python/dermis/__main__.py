@@ -1,4 +1,4 @@
-"""``python -m dermis view``: the playground in a browser, served on this machine only."""
+"""``python -m dermis view``: the playground in a browser, served on this machine only; ``python -m dermis videos``: a data set with videos."""
 
 import argparse
 import functools
@@ -36,6 +36,18 @@ def view(port: int, open_browser: bool) -> None:
         pass
 
 
+def videos(options: argparse.Namespace) -> None:
+    """Copies a LeRobot set with its images as videos."""
+    from dermis import Error, dataset
+
+    try:
+        dataset.encode_videos(options.folder, options.out, codec=options.codec, crf=options.crf, columns=options.column)
+    except (Error, ImportError, OSError) as error:
+        sys.exit(f"dermis: {error}")
+    size = sum(path.stat().st_size for path in options.out.glob("videos/**/*.mp4"))
+    print(f"{options.out}: videos of {size / 1e6:.2f} MB; SHA256SUMS lists all files")
+
+
 def main() -> None:
     """Runs a command of the package."""
     parser = argparse.ArgumentParser(prog="python -m dermis", description="Tactile sensors for simulated robots.")
@@ -43,8 +55,16 @@ def main() -> None:
     command = commands.add_parser("view", help="press objects into sensors in a browser")
     command.add_argument("--port", type=int, default=0, help="port of 127.0.0.1; by default any free port")
     command.add_argument("--no-open", action="store_true", help="print the address and open no browser")
+    command.set_defaults(run=lambda options: view(options.port, not options.no_open))
+    command = commands.add_parser("videos", help="copy a LeRobot set with its images as videos (needs dermis[video])")
+    command.add_argument("folder", type=pathlib.Path, help="a finished set of the format lerobot")
+    command.add_argument("--out", type=pathlib.Path, required=True, help="a new folder")
+    command.add_argument("--codec", choices=("av1", "h264"), default="av1", help="default: av1")
+    command.add_argument("--crf", type=int, default=18, help="quality: 0 is best, 18 the default, LeRobot's default 30")
+    command.add_argument("--column", action="append", help="images to encode, several times if need be; default: all")
+    command.set_defaults(run=videos)
     options = parser.parse_args()
-    view(options.port, not options.no_open)
+    options.run(options)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@
 >>> dataset.make("array.toml", "/shared/array", ray="auto")         # all nodes of a Ray cluster
 >>> touches = dataset.Touches("out/array")                          # rows by number, as numpy arrays
 
+>>> dataset.encode_videos("out/images", "out/videos")               # a LeRobot set with videos instead of images
+
 ``dermis dataset example array`` prints a description to start from. Reading needs ``pyarrow``, images ``pillow``; both come with
-``pip install dermis[dataset]``. ``dermis.torch`` has the same rows for PyTorch.
+``pip install dermis[dataset]``. Videos also need PyAV: ``pip install dermis[video]``. ``dermis.torch`` has the same rows for PyTorch.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ from typing import Any
 import numpy as np
 
 from dermis import _native
+from dermis._video import Video, encode_videos, video_file
 
-__all__ = ["Touches", "check", "describe", "make"]
+__all__ = ["Touches", "check", "describe", "encode_videos", "make"]
 
 _Path = str | os.PathLike[str]
 
@@ -139,7 +142,8 @@ _ATTEMPTS = 6
 class Touches:
     """The rows of a finished data set in the format ``lerobot`` or ``parquet``, indexed by number.
 
-    A row is a dict of numpy arrays by column; images are uint8, (height, width, channels). columns: the columns to read; default: all.
+    A row is a dict of numpy arrays by column; images and frames of videos are uint8, (height, width, channels). columns: the columns to
+    read; default: all.
     """
 
     def __init__(self, folder: _Path, columns: Iterable[str] | None = None) -> None:
@@ -160,10 +164,12 @@ class Touches:
         self.columns = list(columns) if columns is not None else [*shapes, "timestamp", "frame_index", "episode_index"]
         self._shapes = {name: tuple(shapes[name]["shape"]) for name in self.columns if name in shapes}
         self._images = {name for name in self.columns if shapes.get(name, {}).get("dtype") == "image"}
+        self._videos = {name for name in self.columns if shapes.get(name, {}).get("dtype") == "video"}
         self._parquet = parquet
         self._files = sorted((self.folder / "data").glob("**/*.parquet"))
         self._each = self.about["episodes_per_shard"] * self.about["frames_per_episode"]
         self._table = functools.lru_cache(maxsize=4)(self._load)
+        self._video = functools.lru_cache(maxsize=16)(self._open)
 
     def __len__(self) -> int:
         return int(self.about["episodes"]) * int(self.about["frames_per_episode"])
@@ -173,15 +179,26 @@ class Touches:
             raise IndexError(f"row {row} of {len(self)}")
         file, at = divmod(row % len(self), self._each)
         table = self._table(file)
-        return {name: self._value(name, table.column(name)[at]) for name in self.columns}
+        in_table = {name: self._value(name, table.column(name)[at]) for name in self.columns if name not in self._videos}
+        return {name: in_table[name] if name in in_table else self._frame(name, row % len(self)) for name in self.columns}
 
     def column(self, name: str) -> Any:
         """One column of all rows, as an array (rows, …)."""
+        if name in self._videos:
+            return np.stack([self._frame(name, row) for row in range(len(self))])
         parts = [self._table(file).column(name) for file in range(len(self._files))]
         return np.stack([self._value(name, value) for part in parts for value in part])
 
     def _load(self, file: int) -> Any:
-        return self._parquet.read_table(self._files[file], columns=self.columns)
+        return self._parquet.read_table(self._files[file], columns=[name for name in self.columns if name not in self._videos])
+
+    def _open(self, name: str, file: int, process: int) -> Video:
+        return Video(self.folder / video_file(name, file), self.about["rate_hz"])
+
+    def _frame(self, name: str, row: int) -> Any:
+        file, frame = divmod(row, self.about["video_frames_per_file"])
+        # A video cannot be shared with the workers of a data loader.
+        return self._video(name, file, os.getpid()).frame(frame)
 
     def _value(self, name: str, scalar: Any) -> Any:
         value = scalar.as_py()

@@ -1,5 +1,7 @@
 //! Small valid files, written by hand so that the readers are not tested with the writers of the same crate.
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use std::fmt::Write;
 
 pub type Vertex = [f64; 3];
@@ -154,7 +156,7 @@ pub fn gltf() -> String {
 }
 
 pub fn data_uri(bytes: &[u8]) -> String {
-    format!(r#""uri": "data:application/octet-stream;base64,{}", "#, base64(bytes))
+    format!(r#""uri": "data:application/octet-stream;base64,{}", "#, BASE64_STANDARD.encode(bytes))
 }
 
 pub fn glb(json: &str, binary: &[u8]) -> Vec<u8> {
@@ -172,17 +174,4 @@ pub fn glb(json: &str, binary: &[u8]) -> Vec<u8> {
     bytes.extend(b"BIN\0");
     bytes.extend(binary);
     bytes
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let bits = (0..3).fold(0u32, |bits, i| bits << 8 | u32::from(*chunk.get(i).unwrap_or(&0)));
-        for digit in 0..4 {
-            let value = bits >> (18 - 6 * digit) & 63;
-            text.push(if digit <= chunk.len() { DIGITS[value as usize] as char } else { '=' });
-        }
-    }
-    text
 }

@@ -1,6 +1,6 @@
-//! Reads folders: those of `dermis run`, and ROS 2 bags of MCAP files.
+//! Reads folders: those of `dermis run`, and ROS 2 bags.
 
-use super::{ImageLog, Log, SignalLog, from_csv, from_mcap, from_parquet};
+use super::{ImageLog, Log, SignalLog, from_csv, from_mcap, from_parquet, from_sqlite};
 use crate::folder::TIMES;
 use crate::{RecordError, npy};
 use std::path::{Path, PathBuf};
@@ -12,9 +12,13 @@ pub fn read(folder: &Path) -> Result<Log, RecordError> {
     if !parts.is_empty() {
         return from_parquet::read(&parts);
     }
-    let bag: Vec<PathBuf> = files.iter().filter(|path| ends(path, "mcap")).cloned().collect();
-    if !bag.is_empty() {
-        return from_mcap::read(&bag);
+    for (end, read) in [("mcap", from_mcap::read as fn(&[PathBuf]) -> _), ("db3", from_sqlite::read)] {
+        let mut bag: Vec<PathBuf> = files.iter().filter(|path| ends(path, end)).cloned().collect();
+        // The parts of a bag are numbered without leading zeros.
+        bag.sort_by_key(|path| path.as_os_str().len());
+        if !bag.is_empty() {
+            return read(&bag);
+        }
     }
     let mut log = Log::default();
     let tables = files.iter().filter(|path| {

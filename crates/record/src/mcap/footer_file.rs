@@ -26,6 +26,11 @@ impl FooterFile {
         Self { path: path.to_owned(), file: None, head, footer: Vec::new(), len }
     }
 
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Length of the data (bytes), without the footer.
     pub fn len(&self) -> u64 {
         self.len

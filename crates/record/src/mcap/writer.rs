@@ -111,6 +111,31 @@ impl McapWriter {
         self.file.append(&bytes, &end)
     }
 
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The schemas.
+    pub fn schemas(&self) -> &[Schema] {
+        &self.schemas
+    }
+
+    /// The channels.
+    pub fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    /// Number of messages of each channel.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// The first and the last time (ns).
+    pub fn times_ns(&self) -> (u64, u64) {
+        self.times.unwrap_or_default()
+    }
+
     /// Ends the file and returns its path.
     pub fn finish(mut self) -> Result<PathBuf, RecordError> {
         self.flush()?;

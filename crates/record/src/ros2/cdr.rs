@@ -23,6 +23,13 @@ impl CdrWriter {
         self
     }
 
+    #[cfg(test)]
+    pub fn u16(mut self, value: u16) -> Self {
+        self.align(2);
+        self.0.extend(value.to_le_bytes());
+        self
+    }
+
     pub fn u32(mut self, value: u32) -> Self {
         self.align(4);
         self.0.extend(value.to_le_bytes());
@@ -60,6 +67,40 @@ impl CdrWriter {
     }
 }
 
+/// A number type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Primitive {
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    U64,
+    I64,
+    F32,
+    F64,
+}
+
+impl Primitive {
+    /// The type of a name in a message definition.
+    pub fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "bool" | "byte" | "char" | "uint8" => Self::U8,
+            "int8" => Self::I8,
+            "uint16" => Self::U16,
+            "int16" => Self::I16,
+            "uint32" => Self::U32,
+            "int32" => Self::I32,
+            "uint64" => Self::U64,
+            "int64" => Self::I64,
+            "float32" => Self::F32,
+            "float64" => Self::F64,
+            _ => return None,
+        })
+    }
+}
+
 /// Decodes a message; `None` if it is truncated or has another encoding.
 pub struct CdrReader<'a> {
     data: &'a [u8],
@@ -72,41 +113,46 @@ impl<'a> CdrReader<'a> {
         Some(Self { data, at: 0 })
     }
 
+    /// Number of bytes left.
+    pub fn left(&self) -> usize {
+        self.data.len() - self.at
+    }
+
+    /// The next bytes of `count` elements.
     pub fn raw(&mut self, count: usize, size: usize) -> Option<&'a [u8]> {
-        self.at = self.at.next_multiple_of(size);
-        let end = self.at.checked_add(count.checked_mul(size)?)?;
-        let found = self.data.get(self.at..end)?;
+        let start = self.at.next_multiple_of(size);
+        let end = start.checked_add(count.checked_mul(size)?)?;
+        let found = self.data.get(start..end)?;
         self.at = end;
         Some(found)
     }
 
-    pub fn u8(&mut self) -> Option<u8> {
-        Some(self.raw(1, 1)?[0])
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.raw(1, N)?.try_into().ok()
     }
 
     pub fn u32(&mut self) -> Option<u32> {
-        Some(u32::from_le_bytes(self.raw(1, 4)?.try_into().ok()?))
+        self.array().map(u32::from_le_bytes)
     }
 
-    pub fn f64s<const N: usize>(&mut self) -> Option<[f64; N]> {
-        let raw = self.raw(N, 8)?;
-        let number = |i: usize| f64::from_le_bytes(std::array::from_fn(|byte| raw[8 * i + byte]));
-        Some(std::array::from_fn(number))
-    }
-
-    pub fn f32s(&mut self) -> Option<Vec<f32>> {
-        let count = self.u32()? as usize;
-        let raw = self.raw(count, 4)?;
-        Some(raw.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect())
-    }
-
-    pub fn bytes(&mut self) -> Option<&'a [u8]> {
-        let count = self.u32()? as usize;
-        self.raw(count, 1)
+    pub fn number(&mut self, kind: Primitive) -> Option<f64> {
+        Some(match kind {
+            Primitive::U8 => self.array::<1>()?[0].into(),
+            Primitive::I8 => i8::from_le_bytes(self.array()?).into(),
+            Primitive::U16 => u16::from_le_bytes(self.array()?).into(),
+            Primitive::I16 => i16::from_le_bytes(self.array()?).into(),
+            Primitive::U32 => u32::from_le_bytes(self.array()?).into(),
+            Primitive::I32 => i32::from_le_bytes(self.array()?).into(),
+            Primitive::U64 => u64::from_le_bytes(self.array()?) as f64,
+            Primitive::I64 => i64::from_le_bytes(self.array()?) as f64,
+            Primitive::F32 => f32::from_le_bytes(self.array()?).into(),
+            Primitive::F64 => f64::from_le_bytes(self.array()?),
+        })
     }
 
     pub fn text(&mut self) -> Option<String> {
-        let bytes = self.bytes()?;
+        let count = self.u32()? as usize;
+        let bytes = self.raw(count, 1)?;
         Some(String::from_utf8_lossy(bytes.strip_suffix(&[0]).unwrap_or(bytes)).into_owned())
     }
 }

@@ -1,7 +1,7 @@
-//! Encodes and decodes the messages of a bag.
+//! Encodes the messages of a bag.
 
-use super::cdr::{CdrReader, CdrWriter};
-use dermis_geometry::{Pose, Quat, Vec3};
+use super::cdr::CdrWriter;
+use dermis_geometry::{Pose, Vec3};
 use dermis_sensor::{Image, Reading};
 
 fn header(put: CdrWriter, time_ns: u64, frame: &str) -> CdrWriter {
@@ -53,114 +53,40 @@ pub fn image(time_ns: u64, frame: &str, image: &Image) -> Vec<u8> {
         .done()
 }
 
-/// The supported content of a message.
-pub enum Decoded {
-    /// Frames and their poses.
-    Transforms(Vec<(String, Pose)>),
-    /// Force (N) and torque (N m).
-    Wrench(Vec3, Vec3),
-    /// An array of numbers.
-    Array(Vec<f32>),
-    /// An image.
-    Image(Image),
-    /// An encoded image file.
-    Encoded(Vec<u8>),
-}
-
-/// Decodes a message of a supported type; `None` for other types and damaged messages.
-pub fn decode(kind: &str, message: &[u8]) -> Option<Decoded> {
-    let mut take = CdrReader::new(message)?;
-    let vector = |[x, y, z]: [f64; 3]| Vec3::new(x, y, z);
-    match kind {
-        "tf2_msgs/msg/TFMessage" => {
-            let count = take.u32()?;
-            let mut frames = Vec::new();
-            for _ in 0..count {
-                stamp_and_frame(&mut take)?;
-                let (frame, p, [x, y, z, w]) = (take.text()?, vector(take.f64s()?), take.f64s::<4>()?);
-                frames.push((frame, Pose::new(Quat::from_xyzw(x, y, z, w), p)));
-            }
-            Some(Decoded::Transforms(frames))
-        }
-        "geometry_msgs/msg/WrenchStamped" => {
-            stamp_and_frame(&mut take)?;
-            Some(Decoded::Wrench(vector(take.f64s()?), vector(take.f64s()?)))
-        }
-        "std_msgs/msg/Float32MultiArray" => {
-            for _ in 0..take.u32()? {
-                take.text()?;
-                take.u32()?;
-                take.u32()?;
-            }
-            take.u32()?;
-            take.f32s().map(Decoded::Array)
-        }
-        "sensor_msgs/msg/Image" => {
-            stamp_and_frame(&mut take)?;
-            let (height, width, encoding) = (take.u32()? as usize, take.u32()? as usize, take.text()?);
-            let (_big, step) = (take.u8()?, take.u32()? as usize);
-            pixels(width, height, step, &encoding, take.bytes()?).map(Decoded::Image)
-        }
-        "sensor_msgs/msg/CompressedImage" => {
-            stamp_and_frame(&mut take)?;
-            take.text()?;
-            Some(Decoded::Encoded(take.bytes()?.to_vec()))
-        }
-        _ => None,
-    }
-}
-
-fn stamp_and_frame(take: &mut CdrReader<'_>) -> Option<String> {
-    take.u32()?;
-    take.u32()?;
-    take.text()
-}
-
-/// Converts the usual camera encodings to RGB.
-fn pixels(width: usize, height: usize, step: usize, encoding: &str, data: &[u8]) -> Option<Image> {
-    let (channels, places) = match encoding {
-        "rgb8" => (3, [0, 1, 2]),
-        "bgr8" => (3, [2, 1, 0]),
-        "mono8" | "8UC1" => (1, [0, 0, 0]),
-        "rgba8" => (4, [0, 1, 2]),
-        "bgra8" => (4, [2, 1, 0]),
-        _ => return None,
-    };
-    let mut pixels = Vec::with_capacity(data.len() / channels);
-    for row in 0..height {
-        let start = row.checked_mul(step)?;
-        let row = data.get(start..start.checked_add(width.checked_mul(channels)?)?)?;
-        pixels.extend(row.chunks_exact(channels).map(|pixel| places.map(|place| pixel[place])));
-    }
-    Image::from_pixels(width, height, pixels)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::Definitions;
     use super::*;
+    use crate::message::Value;
+    use dermis_geometry::Quat;
 
     #[test]
-    fn messages_survive() {
-        let pose = Pose::new(Quat::from_rotation_x(0.3), Vec3::new(1.0, 2.0, 3.0));
-        let Some(Decoded::Transforms(frames)) =
-            decode("tf2_msgs/msg/TFMessage", &transforms(5, "world", &[("a", pose), ("bcd", Pose::IDENTITY)]))
-        else {
-            panic!("no transforms")
+    fn messages_fit_their_definitions() {
+        let mut all = Definitions::default();
+        all.extend_standard();
+        let field = |value: &Value, path: &str| {
+            path.split('.').try_fold(value.clone(), |value, name| match name.parse::<usize>() {
+                Ok(place) => value.list().get(place).cloned(),
+                Err(_) => value.get(name).cloned(),
+            })
         };
-        assert_eq!(frames, [("a".to_owned(), pose), ("bcd".to_owned(), Pose::IDENTITY)]);
-        let (force, torque) = (Vec3::new(0.1, -2.0, 3.0), Vec3::new(4.0, 5.0, 6.0));
-        let message = wrench(1_500_000_000, "frame", force, torque);
+        let pose = Pose::new(Quat::from_rotation_x(0.3), Vec3::new(1.0, 2.0, 3.0));
+        let message = transforms(5, "world", &[("bcd", Pose::IDENTITY), ("a", pose)]);
+        let value = all.decode("tf2_msgs/msg/TFMessage", &message).unwrap();
+        assert_eq!(field(&value, "transforms.1.child_frame_id"), Some(Value::Text("a".into())));
+        assert_eq!(field(&value, "transforms.1.transform.rotation.w"), Some(Value::Number(pose.rotation.w)));
+        let message = wrench(1_500_000_000, "frame", Vec3::new(0.1, -2.0, 3.0), Vec3::new(4.0, 5.0, 6.0));
         // 4 bytes of header, 8 of time, 4 + 6 of text, 6 of padding, 48 of numbers.
         assert_eq!(message.len(), 76);
-        assert!(matches!(
-            decode("geometry_msgs/msg/WrenchStamped", &message),
-            Some(Decoded::Wrench(f, t)) if f == force && t == torque
-        ));
+        let value = all.decode("geometry_msgs/msg/WrenchStamped", &message).unwrap();
+        assert_eq!(field(&value, "wrench.torque.z"), Some(Value::Number(6.0)));
+        assert_eq!(field(&value, "header.stamp.nanosec"), Some(Value::Number(5e8)));
         let pixels = Image::from_pixels(2, 1, vec![[1, 2, 3], [4, 5, 6]]).unwrap();
         let message = image(0, "f", &pixels);
-        assert!(matches!(decode("sensor_msgs/msg/Image", &message), Some(Decoded::Image(seen)) if seen == pixels));
+        let value = all.decode("sensor_msgs/msg/Image", &message).unwrap();
+        assert_eq!(field(&value, "data"), Some(Value::Bytes(vec![1, 2, 3, 4, 5, 6])));
         for length in 0..message.len() {
-            assert!(decode("sensor_msgs/msg/Image", &message[..length]).is_none(), "{length}");
+            assert!(all.decode("sensor_msgs/msg/Image", &message[..length]).is_none(), "{length}");
         }
     }
 }

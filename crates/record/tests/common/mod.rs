@@ -8,7 +8,7 @@ use dermis_sensor::{Image, Reading};
 /// Name, format and file name.
 pub const FORMATS: [(&str, Format, &str); 5] = [
     ("mcap", Format::Mcap, "run.mcap"),
-    ("ros2", Format::Ros2, "bag.mcap"),
+    ("ros2", Format::Ros2, "bag"),
     ("parquet", Format::Parquet, "run.parquet"),
     ("npy", Format::Npy, "arrays"),
     ("png", Format::Png, "images"),

@@ -1,6 +1,6 @@
-"""Tactile sensors in ROS: ``python -m dermis.ros --scene scene.toml``.
+"""Tactile sensors in ROS 2: ``python -m dermis.ros --scene scene.toml``.
 
-With ROS 1 (``rospy``) a scene runs in real time. Topics of each sensor NAME:
+A scene runs in real time. Topics of each sensor NAME:
 
 - ``/NAME/wrench`` (geometry_msgs/WrenchStamped), force and torque on the sensor, in its frame NAME;
 - ``/NAME/taxels`` (std_msgs/Float32MultiArray), the force on each taxel (N), rows by columns;
@@ -9,17 +9,18 @@ With ROS 1 (``rospy``) a scene runs in real time. Topics of each sensor NAME:
 - ``/tf`` (tf2_msgs/TFMessage), poses of sensors and bodies in ``world``.
 
 With ``--contacts TOPIC`` nothing is simulated: contact states of another simulator (gazebo_msgs/ContactsState, as Gazebo's bumper
-publishes them) are converted to the same messages. For ROS 2, ``--bag FILE.mcap`` writes a bag.
+publishes them) are converted to the same messages. ``--bag FOLDER`` writes a bag instead.
 
-The functions of this module need no ROS: they convert readings to message fields, and contact messages to arrays.
+Where ROS 2 is installed it is a node (``rclpy``). Elsewhere, or with ``--dds``, the same topics go over DDS (``pip install 'dermis[ros]'``
+brings Eclipse Cyclone DDS); nodes of ROS 2 in the same ROS_DOMAIN_ID see them.
+
+The functions of this module need neither: they convert readings to message fields, and contact messages to arrays.
 """
 
-from dermis.ros._contacts import CONTACTS_STATE, CONTACTS_STATE_TYPE, Contacts, parse_contacts, read_contacts
+from dermis.ros._contacts import Contacts, parse_contacts, read_contacts
 from dermis.ros._messages import Fields, image, taxels, transforms, wrench
 
 __all__ = [
-    "CONTACTS_STATE",
-    "CONTACTS_STATE_TYPE",
     "Contacts",
     "Fields",
     "image",

@@ -10,37 +10,6 @@ from numpy.typing import NDArray
 
 import dermis
 
-# Definition of Gazebo's contact message, for subscribers without gazebo_msgs.
-CONTACTS_STATE_TYPE = "gazebo_msgs/ContactsState"
-_LINE = "=" * 80
-CONTACTS_STATE = f"""Header header
-gazebo_msgs/ContactState[] states
-{_LINE}
-MSG: std_msgs/Header
-uint32 seq
-time stamp
-string frame_id
-{_LINE}
-MSG: gazebo_msgs/ContactState
-string info
-string collision1_name
-string collision2_name
-geometry_msgs/Wrench[] wrenches
-geometry_msgs/Wrench total_wrench
-geometry_msgs/Vector3[] contact_positions
-geometry_msgs/Vector3[] contact_normals
-float64[] depths
-{_LINE}
-MSG: geometry_msgs/Wrench
-geometry_msgs/Vector3 force
-geometry_msgs/Vector3 torque
-{_LINE}
-MSG: geometry_msgs/Vector3
-float64 x
-float64 y
-float64 z
-"""
-
 
 @dataclasses.dataclass(frozen=True)
 class Contacts:
