@@ -5,7 +5,7 @@ use super::parameters::{LayerContact, LayerParameters};
 use super::product::Region;
 use super::response::{Output, SurfaceResponse};
 use super::solution::{Increment, SURFACE, SlidingFriction, Solution, Solver, Step};
-use super::state::LayerState;
+use super::state::{LayerState, moved};
 
 /// Tolerance of all increments but the last, relative to that of the contact.
 const PATH_TOLERANCE: f64 = 10.0;
@@ -178,7 +178,10 @@ impl Passed {
         let mut surface_m = response.of(&state.region, &state.lasting, &path.region, &SURFACE).into_iter();
         let [x, y, down] = std::array::from_fn(|_| surface_m.next().unwrap_or_default());
         let depth_m = path.region.cut(&indenter.depth_m, state.cols);
-        Self { along_m: [x, y], gap_m: down.iter().zip(depth_m).map(|(down, depth)| down - depth).collect() }
+        // Exactly zero in contact, where only the residual of the solver remains.
+        let pressure = moved(&state.pressure, &state.region, &path.region);
+        let gap = |((down, depth), p): ((&f64, f64), f64)| if p > 0.0 { 0.0 } else { down - depth };
+        Self { along_m: [x, y], gap_m: down.iter().zip(depth_m).zip(pressure).map(gap).collect() }
     }
 
     /// Tangential displacement (m) of each cell until the object touches it, extrapolated from the last increment. Zero
