@@ -153,6 +153,8 @@ def interrupt(report, dermis, work):
         time.sleep(chance.uniform(0.02, 0.5) * whole)
         child.send_signal(signal.SIGINT if stops % 2 else signal.SIGKILL)
         stops += child.wait() != 0
+    # An incomplete file without an owner is removed once it is two seconds old.
+    time.sleep(2.5)
     make(dermis, spec, folder)
     same = (folder / "SHA256SUMS").read_bytes() == (work / "stops-once" / "SHA256SUMS").read_bytes()
     names = lambda where: sorted(str(path.relative_to(where)) for path in where.rglob("*"))

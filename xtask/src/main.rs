@@ -1,7 +1,7 @@
 //! The tasks of this repository: `cargo xtask test` runs the checks of CI on any machine.
 //!
 //! [`mod@test`] lists the steps, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
-//! has replaced, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
+//! has replaced, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@reference`] writes the reference pages, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
 //! [`validate`] compares dermis with other programs, and [`workspace`] reads Cargo's metadata.
 
 mod deny;
@@ -9,6 +9,7 @@ mod hand_written;
 mod layering;
 mod playground;
 mod python;
+mod reference;
 mod source_size;
 mod step;
 mod test;
@@ -28,6 +29,7 @@ cargo xtask TASK
   wheel     the Python package as a wheel in dist/, with the MuJoCo engine plugin and the page in it
   playground
             the page as static files in dist/playground, which the program then contains: `dermis view` shows it
+  docs      the schemas and reference pages in docs/reference, from the types that read the files
   layering  only the checks of dependencies between crates, vocabulary and CUDA function length (and a warning for very long files), and the
             list of hand-written parts with their reasons
   validate [NAME]
@@ -37,6 +39,7 @@ cargo xtask TASK
 /// What the command line asks for.
 #[derive(Debug, PartialEq)]
 enum Task {
+    Docs,
     Help,
     Layering,
     Playground,
@@ -55,6 +58,7 @@ impl Task {
         };
         let task = match name {
             "help" | "--help" | "-h" => Task::Help,
+            "docs" => Task::Docs,
             "layering" => Task::Layering,
             "test" => Task::Test,
             "wheel" => Task::Wheel,
@@ -62,7 +66,7 @@ impl Task {
             "validate" => Task::Validate(None),
             _ => {
                 return Err(format!(
-                    "unknown task {name:?}; the tasks are test, wheel, playground, layering, validate and help"
+                    "unknown task {name:?}; the tasks are test, wheel, playground, docs, layering, validate and help"
                 ));
             }
         };
@@ -86,6 +90,7 @@ fn main() -> ExitCode {
             println!("{HELP}");
             return ExitCode::SUCCESS;
         }
+        Ok(Task::Docs) => &[reference::WRITE],
         Ok(Task::Layering) => &[test::LAYERING],
         Ok(Task::Test) => test::STEPS,
         Ok(Task::Wheel) => &[python::WHEEL],
@@ -122,6 +127,7 @@ mod tests {
         assert_eq!(task(&["--help"]), Ok(Task::Help));
         assert_eq!(task(&["layering"]), Ok(Task::Layering));
         assert_eq!(task(&["test"]), Ok(Task::Test));
+        assert_eq!(task(&["docs"]), Ok(Task::Docs));
         assert_eq!(task(&["wheel"]), Ok(Task::Wheel));
         assert_eq!(task(&["playground"]), Ok(Task::Playground));
         assert_eq!(task(&["validate"]), Ok(Task::Validate(None)));

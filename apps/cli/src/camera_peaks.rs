@@ -2,8 +2,9 @@
 
 use dermis::camera_frame;
 use dermis::output::Output;
-use dermis::run::Progress;
+use dermis::run::{Progress, RunWarnings};
 use dermis::scene::{Built, slug};
+use dermis::sensor::optics::CameraFrame;
 use dermis::skin::Touch;
 use dermis::world::SensorId;
 
@@ -15,6 +16,7 @@ struct Peak {
     id: SensorId,
     time_s: f64,
     touch: Touch,
+    frame: Option<CameraFrame>,
 }
 
 impl CameraPeaks {
@@ -27,6 +29,7 @@ impl CameraPeaks {
             id: *id,
             time_s: world.time_s(),
             touch: world.touch(*id).clone(),
+            frame: None,
         };
         Self(optical.map(peak).collect())
     }
@@ -43,16 +46,25 @@ impl CameraPeaks {
         }
     }
 
-    /// Adds `camera-NAME.png` of each optical sensor.
-    pub fn add(&self, output: &mut Output, built: &Built) -> anyhow::Result<()> {
-        for Peak { name, id, time_s, touch } in &self.0 {
+    /// Renders the images after the run, and adds the warnings of the cameras.
+    pub fn render(&mut self, built: &Built, warnings: &mut RunWarnings) -> anyhow::Result<()> {
+        for Peak { name, id, touch, frame, .. } in &mut self.0 {
             let sensor = built.world.sensor(*id);
-            let (Some(optics), Some(surface)) = (sensor.optics(), &touch.surface) else { continue };
-            let frame = sensor.render(touch, 0)?;
-            let title = format!("{name}, {time_s:.3} s: {:.3} N", touch.on_sensor.force.length());
-            let image = camera_frame::overview(optics, surface, &frame, &title);
-            output.add_image(format!("camera-{}.png", slug(name)), &image);
+            let Some(optics) = sensor.optics().filter(|_| touch.surface.is_some()) else { continue };
+            let rendered = frame.insert(sensor.render(touch, 0)?);
+            optics.warning(&rendered.relief).iter().for_each(|warning| warnings.add_camera(name, warning));
         }
         Ok(())
+    }
+
+    /// Adds `camera-NAME.png` of each optical sensor.
+    pub fn add(&self, output: &mut Output, built: &Built) {
+        for Peak { name, id, time_s, touch, frame } in &self.0 {
+            let optics = built.world.sensor(*id).optics();
+            let (Some(optics), Some(surface), Some(frame)) = (optics, &touch.surface, frame) else { continue };
+            let title = format!("{name}, {time_s:.3} s: {:.3} N", touch.on_sensor.force.length());
+            let image = camera_frame::overview(optics, surface, frame, &title);
+            output.add_image(format!("camera-{}.png", slug(name)), &image);
+        }
     }
 }

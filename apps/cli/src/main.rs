@@ -20,6 +20,7 @@ mod metrics;
 mod press;
 mod reproduce;
 mod run;
+mod schema;
 mod sensor;
 mod sensors;
 mod table;
@@ -70,6 +71,7 @@ enum Command {
     Compare(compare::Arguments),
     Export(export::Arguments),
     View(view::Arguments),
+    Schema(schema::Arguments),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
 }
@@ -91,6 +93,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::View(arguments) => view::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
     }

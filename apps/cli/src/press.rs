@@ -1,6 +1,6 @@
 //! `dermis press`: presses an object on a sensor.
 
-use crate::console::{commit, probe, refuse_filled, say, say_aside, say_json, say_verbose, short};
+use crate::console::{commit, probe, refuse_filled, say, say_json, say_verbose, short};
 use crate::sensor::SensorArguments;
 use dermis::camera_frame;
 use dermis::geometry::files::LengthUnit;
@@ -105,7 +105,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         pressed = pressed.sheared(&sensor, &object, [x.si(), y.si()], goal)?;
         frictionless = arguments.sensor.spec()?.0.skin.mu_static() == 0.0;
     }
+    let frame = sensor.optics().map(|_| sensor.render(&pressed.touch, 0)).transpose()?;
+    let seen = sensor.optics().zip(frame);
+    let mut warnings = pressed.touch.warning_texts();
+    warnings.extend(seen.iter().filter_map(|(optics, frame)| optics.warning(&frame.relief)));
     let mut report = as_json(&sensor, &arguments.object, &pressed);
+    report["warnings"] = json!(warnings);
     if frictionless {
         report["frictionless"] = Value::from(true);
     }
@@ -116,6 +121,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         if frictionless {
             say("  shear       the skin is frictionless: the object slides and does not drag it");
         }
+        warnings.iter().for_each(|warning| say(format!("  warning     {warning}")));
     }
     if let Some(folder) = &arguments.out {
         let mut output = Output::new();
@@ -126,14 +132,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         output.add_image("scene.png", &image::press_view(&sensor, &pressed.reading, mesh, pose, &heading));
         output.add("reading.json", serde_json::to_string_pretty(&report)? + "\n");
         output.add("taxels.csv", taxels_csv(&sensor, &pressed.reading));
-        if let Some(optics) = sensor.optics() {
-            let seen = sensor.render(&pressed.touch, 0)?;
-            optics.warning(&seen.relief).iter().for_each(|warning| say_aside(format!("  warning     {warning}")));
-            pressed
-                .touch
-                .surface
-                .iter()
-                .for_each(|surface| camera_frame::add(&mut output, optics, surface, &seen, &heading));
+        if let (Some((optics, frame)), Some(surface)) = (&seen, &pressed.touch.surface) {
+            camera_frame::add(&mut output, optics, surface, frame, &heading);
         }
         commit(output, folder, arguments.json)?;
     }
@@ -180,7 +180,6 @@ fn as_json(sensor: &Sensor, object: &str, pressed: &Pressed) -> Value {
         "saturated": reading.saturated,
         "kinetic_by_strain_energy": touch.energy.map(|energy| energy.ratio()),
         "strain_energy_j": touch.energy.map(|energy| energy.strain_j),
-        "warnings": touch.warning_texts(),
         "outside_n": reading.outside_newton.to_array(),
         "values_n": reading.values_newton,
         "raw": reading.raw,
@@ -222,9 +221,6 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
     if let Some(energy) = touch.energy {
         let ratio = if energy.kinetic_j > 0.0 { short(energy.ratio()) } else { "0 (at rest)".to_owned() };
         say(format!("  energy      {} µJ of strain; kinetic by strain {ratio}", short(energy.strain_j * 1e6)));
-    }
-    for warning in touch.warning_texts() {
-        say(format!("  warning     {warning}"));
     }
 }
 

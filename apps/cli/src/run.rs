@@ -94,8 +94,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         peaks.step(&progress);
         live.iter_mut().for_each(|live| live.step(&progress));
     };
-    let recording = simulate(&mut built, run_recorder.as_mut(), &mut show).with_context(|| file.clone())?;
+    let mut recording = simulate(&mut built, run_recorder.as_mut(), &mut show).with_context(|| file.clone())?;
     live.into_iter().for_each(|live| live.end(recording.interrupted));
+    peaks.render(&built, &mut recording.warnings)?;
     let recorded = run_recorder.map_or(Ok(Vec::new()), RunRecorder::finish)?;
     if arguments.json {
         say_json(&recording.summary())?;
@@ -136,7 +137,7 @@ fn write_results(
     output.add_image("forces.png", &image::forces(recording));
     let title = format!("{} at {} s", recording.scene, short(recording.times_s.last().copied().unwrap_or_default()));
     output.add_image("scene.png", &image::figure(&built.world, &title));
-    peaks.add(&mut output, built)?;
+    peaks.add(&mut output, built);
     for track in &recording.sensors {
         let peak = track.rows.iter().enumerate().max_by(|a, b| a.1.sum_newton.total_cmp(&b.1.sum_newton));
         if let (Some((row, sample)), Some(id)) = (peak, built.sensor(&track.name)) {

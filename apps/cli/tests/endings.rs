@@ -75,6 +75,44 @@ fn a_run_gives_the_warnings_of_a_press() {
     assert!(kinds(&summary["warnings"], "largest strain") && kinds(&summary["warnings"], "\"gel\": "), "{summary}");
 }
 
+/// A light that is used outside its data warns wherever its image goes.
+#[test]
+fn the_warning_of_a_camera_is_in_text_json_summary_and_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = r#"
+        [world]
+        duration = "20 ms"
+        gravity = "0 m/s^2"
+        [[body]]
+        name = "ball"
+        motion = "driven"
+        velocity = ["0 m/s", "0 m/s", "-20 mm/s"]
+        shape.sphere.radius = "4 mm"
+        at = ["0 mm", "0 mm", "3.9 mm"]
+        [[sensor]]
+        name = "gel"
+        preset = "gelsight"
+        light.steepest = 0.2
+    "#;
+    write(folder.path(), "scene.toml", scene);
+    let press = "press --sensor gelsight --set light.steepest=0.2 --object sphere:radius=4mm --depth 0.4mm";
+    let done = run(folder.path(), press);
+    assert!(text(&done.stdout).contains("`light.steepest`"), "{}", text(&done.stdout));
+    let json = |arguments: &str| -> Value {
+        let done = run(folder.path(), arguments);
+        serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{}", text(&done.stderr)))
+    };
+    let summary = json("run scene.toml --json --out out --record recording --image-every 5ms");
+    for report in [json(&format!("{press} --json")), summary] {
+        let warnings = report["warnings"].as_array().unwrap();
+        assert!(warnings.iter().any(|text| text.as_str().unwrap().contains("`light.steepest`")), "{warnings:?}");
+    }
+    for file in ["out/summary.json", "recording/warnings.txt"] {
+        let written = std::fs::read_to_string(folder.path().join(file)).unwrap();
+        assert!(written.contains("`light.steepest`"), "{file}: {written}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_every_long_command_with_130() {

@@ -185,13 +185,16 @@ fn shown(
         "taxels": reading.values_newton.len(),
         "area_mm2": touch.area_m2() * 1e6,
         "saturated": reading.saturated,
-        "warnings": touch.warning_texts(),
     });
+    let mut warnings = touch.warning_texts();
     if let Some(field) = &touch.surface {
         answer["surface"] = render::surface(arrays, field);
         if sensor.optics().is_some() {
-            answer["image"] = render::image(arrays, &sensor.render(touch, 0)?.image);
+            let frame = sensor.render(touch, 0)?;
+            answer["image"] = render::image(arrays, &frame.image);
+            warnings.extend(sensor.optics().and_then(|optics| optics.warning(&frame.relief)));
         }
     }
+    answer["warnings"] = json!(warnings);
     Ok(answer)
 }

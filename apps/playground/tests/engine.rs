@@ -46,6 +46,21 @@ fn a_press_is_the_press_of_the_sensor() {
     }
 }
 
+/// A light that is used outside its data warns in the page too.
+#[test]
+fn the_warning_of_a_camera_is_in_the_answer() {
+    let mut engine = Engine::default();
+    ask(&mut engine, json!({ "do": "object", "name": "cylinder:radius=2mm,length=6mm", "unit": null }));
+    let build =
+        json!({ "do": "sensor", "slot": 0, "preset": "gelsight", "skin": "imprint", "controls": {}, "width_px": 640 });
+    ask(&mut engine, build);
+    let mut upright = question(1.0);
+    upright["tilt_deg"] = json!([0.0, 0.0]);
+    let answer = ask(&mut engine, upright).0;
+    let warnings = answer["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|text| text.as_str().unwrap().contains("`light.steepest`")), "{answer}");
+}
+
 #[test]
 fn above_the_sensor_nothing_is_felt_and_beside_it_nothing_breaks() {
     let mut engine = ready("wts0614", "springs");

@@ -7,7 +7,10 @@ SENSE = ('key="mode" value="couple"', 'key="mode" value="sense"')
 
 CASES = {
     "preset": ([('value="uji-foam-14x6"', 'value="uji-foam"')], "there is no sensor \"uji-foam\""),
-    "missing preset": ([('<config key="preset" value="uji-foam-14x6"/>', "")], "give `preset`"),
+    "missing preset": (
+        [('<config key="preset" value="uji-foam-14x6"/>', ""), ('<config key="parameters" value="contact_points = 1"/>', "")],
+        "give `preset`",
+    ),
     "skin": ([("stiffness = '1000 N/m'", "stifness = '1000 N/m'")], "stifness"),
     "unit": ([("damping = '10 N s/m'", "damping = '10 kg'")], "kg"),
     "toml": ([("kind = 'springs';", "kind = 'springs;")], "`skin`"),

@@ -24,8 +24,8 @@ pub struct Batch {
 
 impl Batch {
     /// Warnings of all touches.
-    pub fn warnings(&self) -> impl Iterator<Item = &Warning> {
-        self.readings.iter().flat_map(|data| &data.touch.warnings)
+    pub fn warnings(&self) -> impl Iterator<Item = Warning> {
+        self.readings.iter().flat_map(|data| data.touch.all_warnings())
     }
 
     /// Stacks a per-taxel array of all readings; `behind` are its trailing axes.

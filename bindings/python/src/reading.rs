@@ -6,12 +6,11 @@ use crate::features::Features;
 use crate::pose::{matrix, six};
 use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
-use crate::touch::Touch;
+use crate::touch::{Touch, warn_text};
 use dermis::geometry::Pose;
 use dermis::sensor::optics::{CameraFrame, Relief};
 use dermis::{camera_frame, sensor, skin};
 use numpy::PyArrayDyn;
-use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use serde::{Deserialize, Serialize};
@@ -105,8 +104,7 @@ impl Reading {
                 let frame = detached(py, || self.data.render())??;
                 let optics = self.data.shared.sensor()?.optics();
                 if let Some(warning) = optics.and_then(|optics| optics.warning(&frame.relief)) {
-                    let text = std::ffi::CString::new(warning).unwrap_or_default();
-                    PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1)?;
+                    warn_text(py, &warning)?;
                 }
                 Ok(frame)
             }

@@ -100,7 +100,7 @@ impl Sensor {
         *self.history() = history;
         // A copy, because a filter of Python may run code that steps this sensor.
         let mut issued = self.issued().clone();
-        let outcome = warn(py, &touch.warnings, &mut issued);
+        let outcome = warn(py, touch.all_warnings(), &mut issued);
         *self.issued() = issued;
         outcome?;
         Ok(Reading::new(ReadingData::new(self.shared.clone(), numbers, touch)))
@@ -207,7 +207,7 @@ impl Sensor {
         let skin = Arc::new(pressed.state.clone());
         let history = History { skin, ..at_rest(sensor) };
         *self.history() = history;
-        warn(py, &pressed.touch.warnings, &mut Issued::new())?;
+        warn(py, pressed.touch.all_warnings(), &mut Issued::new())?;
         Ok(Reading::new(presses::data_of(&self.shared, pressed)))
     }
 

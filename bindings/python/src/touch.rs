@@ -24,13 +24,18 @@ pub struct Touch {
 /// Kinds of warnings that were issued.
 pub type Issued = Vec<Discriminant<Warning>>;
 
+/// Issues one warning through Python's ``warnings``.
+pub fn warn_text(py: Python<'_>, text: &str) -> PyResult<()> {
+    let text = CString::new(text).unwrap_or_default();
+    PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1)
+}
+
 /// Issues warnings through Python's ``warnings``, each kind once: their numbers differ from step to step.
-pub fn warn<'a>(py: Python<'_>, warnings: impl IntoIterator<Item = &'a Warning>, issued: &mut Issued) -> PyResult<()> {
+pub fn warn(py: Python<'_>, warnings: impl IntoIterator<Item = Warning>, issued: &mut Issued) -> PyResult<()> {
     for warning in warnings {
-        if !issued.contains(&discriminant(warning)) {
-            issued.push(discriminant(warning));
-            let text = CString::new(warning.to_string()).unwrap_or_default();
-            PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1)?;
+        if !issued.contains(&discriminant(&warning)) {
+            issued.push(discriminant(&warning));
+            warn_text(py, &warning.to_string())?;
         }
     }
     Ok(())

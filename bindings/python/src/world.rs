@@ -9,14 +9,17 @@ use crate::recording::Recording;
 use crate::sensor::Sensor;
 use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
+use crate::touch::warn_text;
 use dermis::geometry::Vec3;
 use dermis::record::Format;
 use dermis::run::{Continue, DEFAULT_IMAGE_INTERVAL_S, RunRecorder, run_into};
 use dermis::scene::{Built, SceneError, SceneSpec};
+use dermis::skin::Warning;
 use dermis::world::{self, Body, BodyId, SensorId, WorldParameters};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
+use std::mem::{Discriminant, discriminant};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -37,9 +40,30 @@ pub struct World {
 struct WorldState {
     built: Built,
     shared: Vec<Arc<SharedSensor>>,
+    /// Warnings that were issued: kinds of each sensor, and the number of those of the world.
+    issued: (Vec<(SensorId, Discriminant<Warning>)>, usize),
 }
 
 impl WorldState {
+    /// The warnings of the last step that were not issued before, each kind once per sensor.
+    fn new_warnings(&mut self) -> Vec<String> {
+        let (kinds, count) = &mut self.issued;
+        let world = &self.built.world;
+        let mut texts = Vec::new();
+        for (name, id) in &self.built.sensors {
+            for warning in world.touch(*id).all_warnings() {
+                let kind = (*id, discriminant(&warning));
+                if !kinds.contains(&kind) {
+                    kinds.push(kind);
+                    texts.push(format!("{name:?}: {warning}"));
+                }
+            }
+        }
+        texts.extend(world.warnings().iter().skip(*count).map(ToString::to_string));
+        *count = world.warnings().len();
+        texts
+    }
+
     fn body(&self, name: &str) -> PyResult<BodyId> {
         let world = &self.built.world;
         let known = |id: &BodyId| world.body(*id).name == name;
@@ -93,7 +117,7 @@ impl World {
             let (spec, folder) = source.resolve(name, folder).map_err(SceneError::sensor(file))?;
             shared.push(Arc::new(SharedSensor::of_sensor(spec, folder, built.world.sensor(*id).clone())));
         }
-        Ok(Self { state: Mutex::new(WorldState { built, shared }) })
+        Ok(Self { state: Mutex::new(WorldState { built, shared, issued: Default::default() }) })
     }
 }
 
@@ -135,7 +159,7 @@ impl World {
             duration_s: DEFAULT_DURATION_S,
             record_every: (0.01 / time_step).round().max(1.0) as u64,
         };
-        Ok(Self { state: Mutex::new(WorldState { built, shared: Vec::new() }) })
+        Ok(Self { state: Mutex::new(WorldState { built, shared: Vec::new(), issued: Default::default() }) })
     }
 
     /// A world from a scene file (TOML): bodies, sensors, a gripper and its task.
@@ -230,24 +254,31 @@ impl World {
         Ok(())
     }
 
-    /// Advances the world by ``count`` time steps: sensors, bodies and the task of a scene.
+    /// Advances the world by ``count`` time steps: sensors, bodies and the task of a scene. Issues the warnings of the
+    /// skins and of the world, each kind once per sensor.
     #[pyo3(signature = (count=1))]
     fn step(&self, py: Python<'_>, count: u64) -> PyResult<()> {
         let mut left = count;
         while left > 0 {
             let now = left.min(STEPS_BETWEEN_SIGNALS);
             left -= now;
+            let mut warnings = Vec::new();
             detached(py, || {
                 let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-                (0..now).try_for_each(|_| state.built.step())
+                (0..now).try_for_each(|_| {
+                    state.built.step()?;
+                    warnings.extend(state.new_warnings());
+                    Ok::<_, world::WorldError>(())
+                })
             })?
             .into_py_err()?;
+            warnings.iter().try_for_each(|warning| warn_text(py, warning))?;
             py.check_signals()?;
         }
         Ok(())
     }
 
-    /// Runs to the end of the scene, or for ``duration`` (s) from now, and returns a recording.
+    /// Runs to the end of the scene, or for ``duration`` (s) from now, and returns a recording. Issues its warnings.
     ///
     /// record: a file to write during the run, readable at any time: ``.mcap`` (Foxglove), ``.parquet``, or a folder of
     /// arrays and images. format: "mcap", "ros2" (a bag, in a folder), "parquet", "npy" or "png"; default:
@@ -290,7 +321,9 @@ impl World {
             outcome
         })?
         .into_py_err()?;
-        interrupted.map_or(Ok(Recording::new(recording)), Err)
+        interrupted.map_or(Ok(()), Err)?;
+        recording.warnings.texts().iter().try_for_each(|warning| warn_text(py, warning))?;
+        Ok(Recording::new(recording))
     }
 
     /// Simulated time (s).

@@ -274,6 +274,13 @@ def test_an_object_between_contact_points_warns():
         dermis.Sensor.preset("uji-foam-14x6").press(dermis.Object.sphere(radius=6e-3), depth=1e-3)
 
 
+def test_a_saturated_skin_warns():
+    thin = dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": {"max_penetration": "0.2 mm"}})
+    for press in (lambda: thin.press_batch(BALL, [(0, 0, 19e-3)]), lambda: thin.step(BALL, pose=(0, 0, 19e-3), dt=1e-3)):
+        with pytest.warns(RuntimeWarning, match="exceed the maximum penetration"):
+            press()
+
+
 def test_youngs_modulus_converts_to_a_hydroelastic_modulus():
     hertz = dermis.hydroelastic_modulus(young=50e3, poisson=0.0, depth=6e-3, radius=4e-3, indentation=1e-3)
     assert hertz == pytest.approx(4 * 50e3 * 6e-3 / (3 * np.pi * 2e-3))

@@ -3,6 +3,7 @@
 import pathlib
 import pickle
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -41,6 +42,22 @@ def test_a_scene_weighs_what_lies_on_it():
     assert reading.force[2] == pytest.approx(-0.981, rel=1e-3) and reading.taxels.shape == (14, 6)
     assert world.load_on("cube", sensor="pad")[2] == pytest.approx(0.981, rel=1e-3)
     assert np.array_equal(pickle.loads(pickle.dumps(reading)).forces, reading.forces)
+
+
+def test_a_world_issues_the_warnings_of_its_skins_and_bodies():
+    coarse = SCENE.replace('preset = "uji-foam-14x6"', 'preset = "uji-foam-14x6"\ncontact_points = 1')
+    strained = coarse + 'skin.max_penetration = "10 um"\n'
+    with pytest.warns(RuntimeWarning, match='"pad": .*exceed the maximum penetration'):
+        recording = dermis.World.parse(strained).run(duration=0.02)
+    assert any("maximum penetration" in text for text in recording.warnings)
+    world = dermis.World.parse(strained)
+    with pytest.warns(RuntimeWarning, match='"pad": .*exceed the maximum penetration'):
+        world.step(40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world.step(1)  # each kind once
+    with pytest.warns(RuntimeWarning, match="left the scene"):
+        dermis.World.parse(coarse.replace('at = ["0 mm"', 'at = ["200 mm"')).run(duration=1.5)
 
 
 def test_a_world_of_ones_own_does_the_same():

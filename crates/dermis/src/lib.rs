@@ -29,6 +29,7 @@ pub mod image;
 pub mod output;
 pub mod run;
 pub mod scene;
+pub mod schema;
 
 /// The types that most programs need.
 pub mod prelude {

@@ -40,7 +40,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A whole scene.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SceneSpec {
     /// A description in words.
@@ -64,7 +64,7 @@ pub struct SceneSpec {
 }
 
 /// Global settings of a world.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorldSpec {
     /// Duration; a finished task ends the run earlier.
@@ -86,7 +86,7 @@ fn millisecond() -> Time {
 }
 
 /// Recording settings of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordSpec {
     /// Time between two rows; by default 10 ms, or one time step if that is longer.
@@ -94,7 +94,7 @@ pub struct RecordSpec {
 }
 
 /// A sensor of a scene, with a name and a pose.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SensorEntry {
     /// Name of the sensor in messages and records.

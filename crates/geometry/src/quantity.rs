@@ -4,6 +4,7 @@
 //! ms"`, `"10 deg"`. A missing, unknown or wrong unit is refused with a list of the allowed units.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
@@ -167,6 +168,25 @@ impl<'de, K: Kind> Deserialize<'de> for Quantity<K> {
             }
         }
         deserializer.deserialize_any(Visitor(PhantomData))
+    }
+}
+
+impl<K: Kind> schemars::JsonSchema for Quantity<K> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("quantity-{}", K::NAME.replace(' ', "-")).into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let units: Vec<&str> = K::UNITS.iter().map(|(unit, _)| *unit).collect();
+        let pattern = units.join("|").replace('^', "\\^");
+        schemars::json_schema!({
+            "type": "string",
+            "title": K::NAME,
+            "description": format!("A number with its unit: {}.", units.join(", ")),
+            "pattern": format!("^\\s*[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?\\s*({pattern})\\s*$"),
+            "examples": [example::<K>()],
+            "x-unit": units,
+        })
     }
 }
 

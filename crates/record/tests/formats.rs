@@ -348,6 +348,32 @@ fn bags_in_sqlite_are_read_and_unknown_types_are_named() {
     assert_eq!((made.times, made.notes.len()), (5, 1));
 }
 
+/// A recorder that does not find the definition of a message stores an empty one: standard messages are read even so.
+#[test]
+fn standard_messages_are_read_without_their_definition() {
+    use dermis_record::mcap::{Channel, McapWriter, Schema};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mcap");
+    let schema = |name: &str| Schema { name: name.into(), encoding: "ros2msg".into(), data: vec![] };
+    let channel = |topic: &str, schema| Channel {
+        topic: topic.into(),
+        encoding: "cdr".into(),
+        schema: Some(schema),
+        metadata: vec![],
+    };
+    let schemas = vec![schema("geometry_msgs/msg/Vector3"), schema("their_msgs/msg/Vector")];
+    let channels = vec![channel("/v", 0), channel("/w", 1)];
+    let mut writer = McapWriter::create(&path, "ros2", schemas, channels, &[]).unwrap();
+    let numbers = [1.0f64, 2.0, 3.0].map(f64::to_le_bytes).concat();
+    let message = [&[0, 1, 0, 0], numbers.as_slice()].concat();
+    writer.add(0, 0, &message).unwrap();
+    writer.add(1, 0, &message).unwrap();
+    writer.finish().unwrap();
+    let log = Log::read(&path).unwrap();
+    assert_eq!(log.signal("v").unwrap().values, [1.0, 2.0, 3.0]);
+    assert!(log.notes.len() == 1 && log.notes[0].contains("/w (their_msgs/msg/Vector)"), "{:?}", log.notes);
+}
+
 /// Flipped bits and truncation give errors, notes or other numbers, but no panic.
 #[test]
 fn damaged_bags_in_sqlite_do_no_harm() {

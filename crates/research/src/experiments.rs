@@ -28,7 +28,7 @@ mod tacchi_errors;
 mod tacchi_images;
 mod tacchi_press;
 
-pub use expected::{Expectation, Verdict};
+pub use expected::{Expectation, Verdict, schema};
 
 use dermis::output::Output;
 use dermis::sensor::calibration::FitError;

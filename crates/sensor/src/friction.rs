@@ -5,10 +5,10 @@ use dermis_geometry::quantity::{AreaDamping, AreaStiffness, Damping, Speed, Stif
 use dermis_skin::{Coulomb, Friction, GelFriction, Lugre};
 use serde::{Deserialize, Serialize};
 
-/// Friction between the skin and an object. `K` and `C` are the units of stiffness and damping: per texel for springs,
-/// as in the paper, per unit of contact area for a hydroelastic skin ([`AreaFrictionSpec`]). A gel supports `none`,
-/// `coulomb` (with `mu` only) and `sticking`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// Friction between the skin and an object. Stiffness and damping are per texel for springs, as in the paper, and per
+/// unit of contact area for a hydroelastic skin ([`AreaFrictionSpec`]). A gel supports `none`, `coulomb` (with `mu` only)
+/// and `sticking`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FrictionSpec<K = Stiffness, C = Damping> {
     /// No friction.

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 /// A block of gel over a grid of taxels, which measure the stress at its bottom, or a body of gel bounded by another
 /// surface and bonded at its lowest plane.
 ///
-/// [`SensorSpec::with_skin`] derives it from a layer, with the same thickness and material; springs are first replaced
+/// A change of the kind of skin alone derives it from a layer, with the same thickness and material; springs are first replaced
 /// by a layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GelSpec {
     /// Young's modulus.
@@ -59,7 +59,7 @@ pub struct GelSpec {
 }
 
 /// A mesh inside and near which the gel is fixed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HeldSpec {
     /// Mesh file, in the sensor's frame; relative to the folder of the description.
@@ -71,8 +71,8 @@ pub struct HeldSpec {
     pub within: Length,
 }
 
-/// Parameters of the method of Chen et al. 2023: see [`TacchiParameters`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Parameters of the method of Chen et al. 2023.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TacchiSpec {
     /// Particles along x, y, z.

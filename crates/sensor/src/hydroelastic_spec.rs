@@ -13,18 +13,19 @@ use serde::{Deserialize, Serialize};
 /// A pressure field in the sensor's body. Over a grid the body is a pad; other surfaces bound the body themselves: a
 /// sphere, the phalanx of a finger, a closed mesh.
 ///
-/// [`SensorSpec::with_skin`] derives it from springs on a grid: the pad is as thick as the springs are long and, fully
+/// A change of the kind of skin alone derives it from springs on a grid: the pad is as thick as the springs are long and, fully
 /// pressed, equally stiff (hydroelastic modulus = stiffness per area × thickness); friction is spread over the area of the texels.
 /// The damping of the springs does not scale with the load; it has no counterpart and is omitted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(clippy::manual_non_exhaustive, reason = "the private field refuses the former name of a key")]
 pub struct HydroelasticSpec {
     /// Hydroelastic modulus: the pressure at the deepest point of the body. Not Young's modulus;
-    /// [`dermis_skin::hydroelastic::Material`] converts it.
+    /// `docs/hydroelastic.md` converts it.
     pub hydroelastic_modulus: Pressure,
     /// The former name, whose error names the new one.
     #[serde(default, skip_serializing, deserialize_with = "renamed")]
+    #[schemars(skip)]
     modulus: (),
     /// Hunt–Crossley dissipation d.
     #[serde(default = "no_dissipation")]

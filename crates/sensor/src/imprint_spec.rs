@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 /// A gel that takes the shape of the indenter; flat under a grid, otherwise curved like the surface, seen along z.
 ///
-/// [`SensorSpec::with_skin`] derives it from any skin, with the stiffness of that skin when all of it is pressed and
+/// A change of the kind of skin alone derives it from any skin, with the stiffness of that skin when all of it is pressed and
 /// its maximum depth.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImprintSpec {
     /// Maximum indentation.

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 /// A flat elastic layer bonded to a rigid base, under a grid of taxels.
 ///
-/// [`SensorSpec::with_skin`] derives it from springs on a grid: with the stiffness of the springs when all of it is
+/// A change of the kind of skin alone derives it from springs on a grid: with the stiffness of the springs when all of it is
 /// pressed, M/h = stiffness per area, and their maximum depth. Poisson's ratio is 0.2; friction
 /// uses the static coefficient of the springs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LayerSpec {
     /// Thickness, excluding the coating.
@@ -46,7 +46,7 @@ pub struct LayerSpec {
 }
 
 /// A ply on top of a layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoatingSpec {
     /// Thickness.
@@ -62,7 +62,7 @@ pub struct CoatingSpec {
 }
 
 /// A branch of a relaxation spectrum.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BranchSpec {
     /// Stiffness of the branch, divided by the stiffness at rest.

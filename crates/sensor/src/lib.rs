@@ -30,6 +30,7 @@ mod press;
 mod rays;
 mod reading;
 pub mod response;
+mod schema;
 mod sensor;
 mod shear;
 mod skin_spec;

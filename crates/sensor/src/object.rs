@@ -57,7 +57,7 @@ const MAX_DEVIATION_M: f64 = 4e-6;
 /// The surface of an object. Spheres, ellipsoids, cuboids, cylinders and capsules are exact in contact. Round shapes take
 /// an `edge`, the longest edge of their triangles: of an exact shape for drawing only (default: a fortieth of its size), of
 /// others and of rough ones for contact (default: fine enough that facets deviate by at most 4 µm).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ObjectSpec {
     /// A sphere centred at the origin.

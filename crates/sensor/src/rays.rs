@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use targets::Targets;
 
 /// Weight of a sample as a function of its distance d from the taxel and the radius r of the receptive field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Window {
     /// Weight 1: the mean.

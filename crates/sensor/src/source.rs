@@ -1,15 +1,16 @@
 //! References to a sensor in a scene or a data set: a preset, a file or a surface, with overrides.
 
-use crate::optics::{BackgroundSpec, LightSpec};
-use crate::{SensorError, SensorSpec, SkinKind, SkinSpec, SurfaceSpec, from_table, presets};
+use crate::optics::{BackgroundSpec, CameraSpec, LightSpec, MarkersSpec};
+use crate::schema::Part;
+use crate::{ReadingSpec, ResponseSpec, SensorError, SensorSpec, SkinKind, SkinSpec, SurfaceSpec, from_table, presets};
 use dermis_geometry::quantity::Length;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// A reference to a sensor: exactly one of `preset`, `file` and `surface` (with `skin`). The tables override parts of
-/// the description by the rule of [`SensorSpec::with_overrides`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// the description: an entry replaces an entry, the rest stays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SensorSource {
     /// Name of a preset.
@@ -32,21 +33,27 @@ pub struct SensorSource {
     pub resolution: Option<f64>,
     /// Overrides the skin; with `surface`, the complete skin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Part<SkinSpec>>")]
     pub skin: Option<Map<String, Value>>,
     /// Overrides the method by which the taxels read the skin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Part<ReadingSpec>>")]
     pub reading: Option<Map<String, Value>>,
     /// Overrides the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Part<ResponseSpec>>")]
     pub response: Option<Map<String, Value>>,
     /// Overrides the camera.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Part<CameraSpec>>")]
     pub camera: Option<Map<String, Value>>,
     /// Overrides the light.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Part<LightSpec>>")]
     pub light: Option<Map<String, Value>>,
     /// Overrides the markers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Part<MarkersSpec>>")]
     pub markers: Option<Map<String, Value>>,
 }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// taxels. Differs from the paper: its kernel (σ = 0.5, 3 × 3) sums to 1.028 and loses load at the border; here the
 /// shares of every taxel are scaled to sum to one. For taxels without a grid, d is the distance along the surface and
 /// the share of a neighbour is proportional to its area.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spread {
     /// σ as a length.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// Independent spring-dampers (Moisio 2013). Give exactly one of `stiffness`, `stiffness_per_area`, `force_table` and
 /// `pressure_table`, and at most one of `damping` and `damping_per_area`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SpringsSpec {
     /// Stiffness k of one texel.
@@ -41,7 +41,7 @@ pub struct SpringsSpec {
 }
 
 /// A load as a function of depth, as two lists of equal length.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, bound = "L: Serialize + serde::de::DeserializeOwned")]
 pub struct TableSpec<L> {
     /// Depths, increasing from 0.

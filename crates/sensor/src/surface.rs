@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Positions of the texels: exactly one of a grid, the vertices of a mesh, or a list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SurfaceSpec {
     /// A flat array.
@@ -77,7 +77,7 @@ pub enum SurfaceSpec {
 }
 
 /// A closed body that carries taxels.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum BodySpec {
     /// The distal phalanx of a finger, along y with the tip at +y; the most protruding point of its pad at the origin.

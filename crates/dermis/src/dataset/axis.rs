@@ -3,14 +3,16 @@
 use dermis_geometry::Random;
 use dermis_geometry::limits::MAX_AXIS_VALUES;
 use dermis_geometry::quantity::{Kind, Quantity};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
 /// The value type of an axis: a number with or without a unit.
-pub trait Measure: Clone + DeserializeOwned {
+pub trait Measure: Clone + DeserializeOwned + JsonSchema {
     /// An example for error messages.
     const EXAMPLE: &'static str;
     /// The number.
@@ -49,35 +51,62 @@ impl Measure for f64 {
 /// - grid values: `{ values = ["1 mm", "2 mm"] }` or `{ from = "0 mm", to = "2 mm", steps = 5 }`;
 /// - a distribution, drawn for every episode: `{ uniform = ["0 mm", "2 mm"] }` or
 ///   `{ normal = ["1 mm", "0.2 mm"], within = ["0 mm", "2 mm"] }`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Axis<T> {
-    /// A constant.
-    Fixed(T),
     /// Grid values.
     Values(Vec<T>),
     /// A uniform distribution between two bounds.
     Uniform([T; 2]),
+    /// A constant.
+    #[serde(untagged)]
+    Fixed(T),
     /// A normal distribution, truncated to the bounds if given.
+    #[serde(untagged)]
     Normal {
         /// Mean and standard deviation.
+        #[serde(rename = "normal")]
         law: [T; 2],
         /// Lower and upper bound.
         within: Option<[T; 2]>,
     },
 }
 
-/// The TOML table of an axis.
-#[derive(Deserialize)]
+impl<T: Measure> JsonSchema for Axis<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("axis-{}", T::schema_name().trim_start_matches("quantity-")).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({
+            "title": "axis",
+            "description": "One value, a grid of values, or a distribution from which each episode draws.",
+            "anyOf": [generator.subschema_for::<T>(), generator.subschema_for::<Table<T>>()],
+        })
+    }
+}
+
+/// The TOML table of an axis: exactly one of `values`, `from` with `to` and `steps`, `uniform`, and `normal`.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "AxisTable")]
 #[serde(deny_unknown_fields, bound = "T: DeserializeOwned")]
 struct Table<T> {
+    /// Grid values.
     values: Option<Vec<T>>,
+    /// First of evenly spaced grid values.
     from: Option<T>,
+    /// Last of evenly spaced grid values.
     to: Option<T>,
+    /// Number of evenly spaced grid values.
     steps: Option<usize>,
+    /// Bounds of a uniform distribution.
     uniform: Option<[T; 2]>,
+    /// Mean and standard deviation of a normal distribution.
     normal: Option<[T; 2]>,
+    /// Bounds to which a normal distribution is truncated.
     within: Option<[T; 2]>,
 }
+
 /// Maximum number of draws outside the bounds before a normal axis falls back to its clamped mean.
 const MAX_DRAWS: usize = 1000;
 

@@ -2,13 +2,15 @@
 
 use super::axis::{Axis, Measure};
 use dermis_geometry::Random;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// One key of a sensor's description (`response.noise.sd`, `skin.young`, `camera.exposure`, `light.sources.0.azimuth`)
 /// to randomise, with exactly one of `value`, which replaces it, `scale`, which multiplies it, and `seed = true`, which
 /// draws a seed. Keys of the skin and of the surface are drawn once per material, all others once per episode.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomiseSpec {
     /// The key, with dots between levels.
@@ -27,6 +29,21 @@ pub struct RandomiseSpec {
 pub struct AnyQuantity {
     number: f64,
     unit: String,
+}
+
+impl JsonSchema for AnyQuantity {
+    fn schema_name() -> Cow<'static, str> {
+        "any-quantity".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({
+            "type": ["string", "number"],
+            "title": "number or quantity",
+            "description": "A number, or one with a unit that suits the key.",
+            "pattern": "^\\s*[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?\\s*[^\\s0-9].*$",
+        })
+    }
 }
 
 impl Measure for AnyQuantity {

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// A data set: sensors, objects, scenario, randomisation and format.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DatasetSpec {
     /// Its name.
@@ -49,7 +49,7 @@ pub struct DatasetSpec {
 }
 
 /// The file format of a data set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FormatSpec {
     /// LeRobot v3.0: Parquet files with embedded images, and metadata.
@@ -79,7 +79,7 @@ fn one() -> usize {
 }
 
 /// A sensor of a data set.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SensorEntry {
     /// Its name; by default that of its preset or file.
@@ -90,7 +90,7 @@ pub struct SensorEntry {
 }
 
 /// Objects: exactly one of `shape`, `indenters` and `folder`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ObjectSource {
     /// Its label; by default the name of the shape, indenter or file.
@@ -112,9 +112,9 @@ pub struct ObjectSource {
     pub roughness: Option<RoughnessSpec>,
 }
 
-/// Pose and depth of the object, see [`dermis_sensor::Aim`]; for a grasp, the position of the object between the
+/// Pose and depth of the object, relative to the centre of the sensing surface; for a grasp, the position of the object between the
 /// fingers.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PoseSpec {
     /// Position along the sensor's x axis; for a grasp, along the width of the fingers.
@@ -136,7 +136,7 @@ pub struct PoseSpec {
 }
 
 /// The motion of an episode. `frames` frames are recorded, at `rate`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ScenarioSpec {
     /// Presses straight down; frames are spaced evenly in depth, the last at the full depth.

@@ -71,12 +71,13 @@ impl RunRecorder {
         let (sensor, reading, touch) = (world.sensor(id), world.reading(id), world.touch(id));
         let peak = reading.values_newton.iter().copied().fold(self.peaks_newton[i], f64::max);
         self.peaks_newton[i] = peak;
-        let camera = if images && sensor.optics().is_some() {
+        let mut warnings = touch.warning_texts();
+        let camera = sensor.optics().filter(|_| images).and_then(|optics| {
             // Before the first step a skin has no deformed surface, and the camera returns an error.
-            sensor.render(touch, world.steps()).ok().map(|frame| frame.image.to_rgb8())
-        } else {
-            None
-        };
+            let frame = sensor.render(touch, world.steps()).ok()?;
+            warnings.extend(optics.warning(&frame.relief));
+            Some(frame.image.to_rgb8())
+        });
         let tactile = images.then(|| {
             let image = heat(sensor, &reading.values_newton, peak);
             let size = *self.heat_sizes[i].get_or_insert((image.width(), image.height()));
@@ -89,7 +90,7 @@ impl RunRecorder {
             reading,
             camera,
             tactile,
-            warnings: touch.warning_texts(),
+            warnings,
         }
     }
 

@@ -9,6 +9,7 @@ use std::mem::discriminant;
 #[derive(Clone, Debug, Default)]
 pub struct RunWarnings {
     of_skins: Vec<SkinWarning>,
+    of_cameras: Vec<String>,
     of_world: Vec<WorldWarning>,
     unfinished: Option<(Phase, f64)>,
     /// Largest force (N) on each sensor.
@@ -63,6 +64,11 @@ impl RunWarnings {
         }
     }
 
+    /// Adds the warning of a sensor's camera.
+    pub fn add_camera(&mut self, sensor: &str, warning: &str) {
+        self.of_cameras.push(format!("{sensor:?}: {warning}"));
+    }
+
     /// Adds the warnings of the world, and that of a task that the end of the run cut short.
     pub(super) fn finish(&mut self, built: &Built) {
         self.of_world = built.world.warnings().to_vec();
@@ -84,7 +90,7 @@ impl RunWarnings {
         let task = self.unfinished.map(|(phase, time_s)| {
             format!("the task is not finished at the end of the run, t = {time_s:.4} s: its phase is {phase:?}")
         });
-        skins.chain(world).chain(task).collect()
+        skins.chain(self.of_cameras.iter().cloned()).chain(world).chain(task).collect()
     }
 
     /// True if a body passed a sensor or left the scene.

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The motion of a body.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BodyMotion {
     /// It does not move.
@@ -24,7 +24,7 @@ pub enum BodyMotion {
 }
 
 /// A body.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BodySpec {
     /// Name of the body in messages and records.

@@ -2,8 +2,10 @@
 
 use dermis_geometry::Vec3;
 use dermis_geometry::quantity::Acceleration;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 
 /// Gravity (m/s²) in the world.
@@ -29,6 +31,17 @@ impl GravitySpec {
     /// Gravity as a vector (m/s²).
     pub fn vector(&self) -> Vec3 {
         Vec3::from_array(self.0.map(Acceleration::si))
+    }
+}
+
+impl JsonSchema for GravitySpec {
+    fn schema_name() -> Cow<'static, str> {
+        "GravitySpec".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let forms = [generator.subschema_for::<Acceleration>(), generator.subschema_for::<[Acceleration; 3]>()];
+        schemars::json_schema!({ "anyOf": forms })
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The kind of gripper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GripperKind {
     /// Two fingers that slide along x, with the sensors `left` and `right`.
@@ -21,8 +21,8 @@ pub enum GripperKind {
     ThreeFinger,
 }
 
-/// A gripper on a vertical axis. Defaults are those of [`ParallelGripperParameters`] and [`ThreeFingerParameters`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A gripper on a vertical axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GripperSpec {
     /// The kind.
@@ -32,13 +32,13 @@ pub struct GripperSpec {
     /// Initial position of the centre between the sensors.
     #[serde(default)]
     pub center: PlaceSpec,
-    /// Initial distance between the sensing surfaces; for three fingers, the diameter between them.
+    /// Initial distance between the sensing surfaces; for three fingers, the diameter between them. Default: 68 mm, or 100 mm for three fingers.
     pub opening: Option<Length>,
-    /// Mass of each finger.
+    /// Mass of each finger. Default: 0.3 kg.
     pub finger_mass: Option<Mass>,
-    /// Mass of the hand that carries the fingers.
+    /// Mass of the hand that carries the fingers. Default: 1.4 kg, or 1.5 kg for three fingers.
     pub hand_mass: Option<Mass>,
-    /// Maximum force of a finger's motor.
+    /// Maximum force of a finger's motor. Default: 200 N, or 50 N for three fingers.
     pub force_limit: Option<Force>,
 }
 
@@ -143,36 +143,45 @@ impl GripperSpec {
 }
 
 /// The kind of task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TaskKind {
     /// Approach, grasp, lift, move down, release.
     PickAndPlace,
 }
 
-/// The task of the gripper. Defaults are those of [`PickParameters`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The task of the gripper.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSpec {
     /// The kind.
     pub kind: TaskKind,
     /// Grasp height above the initial position of the hand.
+    #[schemars(extend("default" = Length::new(PickParameters::default().grasp_height_m)))]
     pub grasp_height: Option<Length>,
     /// Lift height.
+    #[schemars(extend("default" = Length::new(PickParameters::default().lift_height_m)))]
     pub lift_height: Option<Length>,
     /// Speed of the hand.
+    #[schemars(extend("default" = Speed::new(PickParameters::default().travel_speed)))]
     pub travel_speed: Option<Speed>,
     /// Closing speed of each finger.
+    #[schemars(extend("default" = Speed::new(PickParameters::default().closing_speed)))]
     pub closing_speed: Option<Speed>,
     /// Tactile sum that counts as contact.
+    #[schemars(extend("default" = Force::new(PickParameters::default().touch_newton)))]
     pub touch_force: Option<Force>,
     /// Desired tactile sum while holding.
+    #[schemars(extend("default" = Force::new(PickParameters::default().hold_newton)))]
     pub hold_force: Option<Force>,
     /// Gain of the integral part of the force control.
+    #[schemars(extend("default" = Frequency::new(PickParameters::default().integral_gain)))]
     pub integral_gain: Option<Frequency>,
     /// Time that the sums must stay within 1 % of `hold_force` before lifting.
+    #[schemars(extend("default" = Time::new(PickParameters::default().steady_s)))]
     pub steady_time: Option<Time>,
     /// Time to hold the object up.
+    #[schemars(extend("default" = Time::new(PickParameters::default().hold_s)))]
     pub hold_time: Option<Time>,
 }
 

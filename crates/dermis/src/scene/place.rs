@@ -6,7 +6,7 @@ use dermis_geometry::{Pose, Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
 /// A point: x, y and z.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PlaceSpec(
     /// x, y and z.
     pub [Length; 3],
@@ -33,7 +33,7 @@ impl PlaceSpec {
 }
 
 /// A rotation: `axis` and `angle`, or `rpy` (about the fixed x, then y, then z axis).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RotateSpec {
     /// Direction of the axis.

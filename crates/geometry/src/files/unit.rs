@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Length unit of a mesh file; written `m`, `cm`, `mm` or `in`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum LengthUnit {
     /// 1 m.
     #[serde(rename = "m")]

@@ -25,7 +25,7 @@ impl Decoder {
             "json" => Self::Json,
             "cdr" => {
                 let mut definitions = Definitions::default();
-                if schema.encoding == "ros2msg" {
+                if schema.encoding == "ros2msg" && !schema.data.is_empty() {
                     definitions.add(&schema.name, &String::from_utf8_lossy(&schema.data));
                 }
                 definitions.extend_standard();

@@ -5,83 +5,15 @@ use crate::message::Value;
 use std::collections::HashMap;
 
 /// Name and fields of standard messages: those of recordings, and those of bags that store no definitions.
-const STANDARD: [(&str, &str); 50] = [
-    ("builtin_interfaces/Duration", "int32 sec\nuint32 nanosec\n"),
-    ("builtin_interfaces/Time", "int32 sec\nuint32 nanosec\n"),
-    ("geometry_msgs/Accel", "Vector3 linear\nVector3 angular\n"),
-    ("geometry_msgs/AccelStamped", "std_msgs/Header header\nAccel accel\n"),
-    ("geometry_msgs/Point", "float64 x\nfloat64 y\nfloat64 z\n"),
-    ("geometry_msgs/Point32", "float32 x\nfloat32 y\nfloat32 z\n"),
-    ("geometry_msgs/PointStamped", "std_msgs/Header header\nPoint point\n"),
-    ("geometry_msgs/Pose", "Point position\nQuaternion orientation\n"),
-    ("geometry_msgs/PoseArray", "std_msgs/Header header\nPose[] poses\n"),
-    ("geometry_msgs/PoseStamped", "std_msgs/Header header\nPose pose\n"),
-    ("geometry_msgs/PoseWithCovariance", "Pose pose\nfloat64[36] covariance\n"),
-    ("geometry_msgs/PoseWithCovarianceStamped", "std_msgs/Header header\nPoseWithCovariance pose\n"),
-    ("geometry_msgs/Quaternion", "float64 x 0\nfloat64 y 0\nfloat64 z 0\nfloat64 w 1\n"),
-    ("geometry_msgs/QuaternionStamped", "std_msgs/Header header\nQuaternion quaternion\n"),
-    ("geometry_msgs/Transform", "Vector3 translation\nQuaternion rotation\n"),
-    ("geometry_msgs/TransformStamped", "std_msgs/Header header\nstring child_frame_id\nTransform transform\n"),
-    ("geometry_msgs/Twist", "Vector3 linear\nVector3 angular\n"),
-    ("geometry_msgs/TwistStamped", "std_msgs/Header header\nTwist twist\n"),
-    ("geometry_msgs/TwistWithCovariance", "Twist twist\nfloat64[36] covariance\n"),
-    ("geometry_msgs/Vector3", "float64 x\nfloat64 y\nfloat64 z\n"),
-    ("geometry_msgs/Vector3Stamped", "std_msgs/Header header\nVector3 vector\n"),
-    ("geometry_msgs/Wrench", "Vector3 force\nVector3 torque\n"),
-    ("geometry_msgs/WrenchStamped", "std_msgs/Header header\nWrench wrench\n"),
-    (
-        "nav_msgs/Odometry",
-        "std_msgs/Header header\nstring child_frame_id\ngeometry_msgs/PoseWithCovariance pose\ngeometry_msgs/TwistWithCovariance twist\n",
-    ),
-    ("sensor_msgs/CompressedImage", "std_msgs/Header header\nstring format\nuint8[] data\n"),
-    ("sensor_msgs/FluidPressure", "std_msgs/Header header\nfloat64 fluid_pressure\nfloat64 variance\n"),
-    (
-        "sensor_msgs/Image",
-        "std_msgs/Header header\nuint32 height\nuint32 width\nstring encoding\nuint8 is_bigendian\nuint32 step\nuint8[] data\n",
-    ),
-    (
-        "sensor_msgs/Imu",
-        "std_msgs/Header header\ngeometry_msgs/Quaternion orientation\nfloat64[9] orientation_covariance\ngeometry_msgs/Vector3 angular_velocity\nfloat64[9] angular_velocity_covariance\ngeometry_msgs/Vector3 linear_acceleration\nfloat64[9] linear_acceleration_covariance\n",
-    ),
-    (
-        "sensor_msgs/JointState",
-        "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort\n",
-    ),
-    (
-        "sensor_msgs/LaserScan",
-        "std_msgs/Header header\nfloat32 angle_min\nfloat32 angle_max\nfloat32 angle_increment\nfloat32 time_increment\nfloat32 scan_time\nfloat32 range_min\nfloat32 range_max\nfloat32[] ranges\nfloat32[] intensities\n",
-    ),
-    (
-        "sensor_msgs/MagneticField",
-        "std_msgs/Header header\ngeometry_msgs/Vector3 magnetic_field\nfloat64[9] magnetic_field_covariance\n",
-    ),
-    ("sensor_msgs/Temperature", "std_msgs/Header header\nfloat64 temperature\nfloat64 variance\n"),
-    ("std_msgs/Bool", "bool data\n"),
-    ("std_msgs/Float32", "float32 data\n"),
-    ("std_msgs/Float32MultiArray", "MultiArrayLayout layout\nfloat32[] data\n"),
-    ("std_msgs/Float64", "float64 data\n"),
-    ("std_msgs/Float64MultiArray", "MultiArrayLayout layout\nfloat64[] data\n"),
-    ("std_msgs/Header", "builtin_interfaces/Time stamp\nstring frame_id\n"),
-    ("std_msgs/Int16MultiArray", "MultiArrayLayout layout\nint16[] data\n"),
-    ("std_msgs/Int32", "int32 data\n"),
-    ("std_msgs/Int32MultiArray", "MultiArrayLayout layout\nint32[] data\n"),
-    ("std_msgs/Int64", "int64 data\n"),
-    ("std_msgs/MultiArrayDimension", "string label\nuint32 size\nuint32 stride\n"),
-    ("std_msgs/MultiArrayLayout", "MultiArrayDimension[] dim\nuint32 data_offset\n"),
-    ("std_msgs/String", "string data\n"),
-    ("std_msgs/UInt16", "uint16 data\n"),
-    ("std_msgs/UInt16MultiArray", "MultiArrayLayout layout\nuint16[] data\n"),
-    ("std_msgs/UInt32", "uint32 data\n"),
-    ("std_msgs/UInt8MultiArray", "MultiArrayLayout layout\nuint8[] data\n"),
-    ("tf2_msgs/TFMessage", "geometry_msgs/TransformStamped[] transforms\n"),
-];
+const STANDARD: &str = include_str!("standard.msg");
 const LINE: &str = "================================================================================";
 /// Limit on the nesting of messages.
 const MAX_DEPTH: usize = 16;
 
 /// The definition that a bag stores for a standard message: its fields, followed by each message that it uses.
 pub fn standard_text(name: &str) -> String {
-    let fields_of = |name: &str| STANDARD.iter().find(|(known, _)| *known == name).map_or("", |(_, fields)| fields);
+    let blocks = STANDARD.split("MSG: ").filter_map(|block| block.split_once('\n'));
+    let fields_of = |name: &str| blocks.clone().find(|(known, _)| *known == name).map_or("", |(_, fields)| fields);
     let mut used = vec![short(name)];
     let mut text = String::new();
     let mut next = 0;
@@ -145,7 +77,7 @@ enum Count {
 impl Definitions {
     /// Adds the standard messages; known ones are kept.
     pub fn extend_standard(&mut self) {
-        STANDARD.iter().for_each(|(name, text)| self.add(name, text));
+        self.add("", STANDARD);
     }
 
     /// Adds a message, and the messages that follow its definition; known ones are kept. Leaves out what it cannot
@@ -154,11 +86,11 @@ impl Definitions {
         let mut name = short(name);
         let mut fields = Some(Vec::new());
         for line in text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
-            if line.starts_with("====") {
-                self.keep(&name, fields.take());
-            } else if let Some(next) = line.strip_prefix("MSG: ") {
-                (name, fields) = (short(next.trim()), Some(Vec::new()));
+            if let Some(next) = line.strip_prefix("MSG: ") {
+                self.keep(&name, fields.replace(Vec::new()));
+                name = short(next.trim());
             } else if !line.is_empty()
+                && !line.starts_with("====")
                 && let Some(some) = &mut fields
             {
                 match Field::parse(line, &name) {
@@ -172,7 +104,9 @@ impl Definitions {
     }
 
     fn keep(&mut self, name: &str, fields: Option<Vec<Field>>) {
-        if let Some(fields) = fields {
+        if let Some(fields) = fields
+            && !name.is_empty()
+        {
             self.0.entry(name.to_owned()).or_insert(fields);
         }
     }
@@ -267,13 +201,13 @@ mod tests {
     fn standard_messages_define_what_they_use() {
         let mut all = Definitions::default();
         all.extend_standard();
-        for (name, _) in STANDARD {
+        for name in STANDARD.lines().filter_map(|line| line.strip_prefix("MSG: ")) {
             assert!(all.know(name), "{name}");
             let mut alone = Definitions::default();
             alone.add(name, &standard_text(name));
             assert!(alone.know(name), "{name}");
         }
-        assert!(!all.know("their_msgs/msg/Touch"));
+        assert!(!all.know("their_msgs/msg/Touch") && !all.know(""));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// One bound of an `expected.toml`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
     /// Name of the metric.
@@ -21,10 +21,17 @@ pub struct Expectation {
     pub one_sided: Option<String>,
 }
 
-#[derive(Deserialize)]
+/// The expected results of an experiment: `expected.toml`.
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct File {
+    /// The bounds, one for each metric.
     expect: Vec<Expectation>,
+}
+
+/// The JSON Schema of an `expected.toml`.
+pub fn schema() -> serde_json::Value {
+    dermis::schema::schema::<File>("Experiment")
 }
 
 /// The result of checking one bound.

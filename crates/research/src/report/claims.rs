@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 /// A paper that dermis implements.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Paper {
     /// Short name, used by its claims.
@@ -60,30 +60,41 @@ pub enum Ground {
     },
 }
 
-/// All claims.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+/// The claims of the papers and how each is checked: `claims.toml`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claims {
     /// The papers, in order of appearance.
     pub paper: Vec<Paper>,
     /// Their claims, in the order of each paper.
+    #[schemars(with = "Vec<Row>")]
     pub claim: Vec<Claim>,
 }
 
-/// A claim as written in the file.
-#[derive(Deserialize)]
+/// A claim: `experiment` with `metrics` and `figure`, or `checked_by`, or `out_of_reach`.
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Row {
+    /// Key of the paper.
     paper: String,
+    /// Section, figure, table or equation.
     place: String,
+    /// The claim, in our words.
     says: String,
+    /// The number that the paper gives.
     number: String,
+    /// Name of the experiment that checks the claim.
     experiment: Option<String>,
+    /// Metrics of the experiment that must lie within their bounds.
     #[serde(default)]
     metrics: Vec<String>,
+    /// Figure of the experiment that shows it.
     figure: Option<String>,
+    /// Command that checks the claim outside the report.
     checked_by: Option<String>,
+    /// Reason why the claim cannot be checked.
     out_of_reach: Option<String>,
+    /// A remark on the comparison.
     beside: Option<String>,
 }
 

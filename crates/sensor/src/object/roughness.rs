@@ -12,7 +12,7 @@ const SCRATCHED_FROM_TIP_M: f64 = 1e-3;
 
 /// A surface that is rough and scratched: `{ rms = "20 um", wavelength = "0.5 mm", scratches = 5, seed = 1 }`. As a
 /// flag, `rms=20um,wavelength=0.5mm,scratches=5,seed=1`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RoughnessSpec {
     /// Root mean square of the height over the whole surface.

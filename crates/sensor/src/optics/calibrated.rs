@@ -16,7 +16,7 @@ use std::path::Path;
 /// the first two components (right and down) of the surface's unit normal, which remain bounded for steep slopes, and
 /// the indentation h of the gel (mm). They are ordered by degree, then by decreasing power of n_r, then of n_d. The q_k
 /// are polynomials of the position. All m_k vanish without indentation, so the image joins the background continuously.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibratedSpec {
     /// Image I₀ without contact.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// The camera looks along +z from behind the gel. Images have +x to the right and +y up, like every other grid of
 /// dermis. A real camera behind the gel sees the mirror image: set `mirror = true`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CameraSpec {
     /// Width of the uncropped image (pixels).
@@ -43,7 +43,7 @@ pub struct CameraSpec {
 }
 
 /// A part of an image (pixels).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Crop {
     /// Columns cut off at the left.
@@ -57,7 +57,7 @@ pub struct Crop {
 }
 
 /// Noise of the camera, in levels of an 8-bit image (0–255).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoiseSpec {
     /// Standard deviation of the read noise (levels).

@@ -8,7 +8,7 @@ use dermis_skin::SurfaceField;
 use serde::{Deserialize, Serialize};
 
 /// The description of markers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkersSpec {
     /// Positions on the undeformed gel.
@@ -21,7 +21,7 @@ pub struct MarkersSpec {
 }
 
 /// Positions on the undeformed gel, in the sensor's frame.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Pattern {
     /// Rows and columns around a centre, row 0 at +y, column 0 at −x.

@@ -13,7 +13,7 @@ use std::path::Path;
 /// ```
 /// N is the unit normal towards the camera and V points to the camera. Negative products are set to zero, which the
 /// paper does not state. `k i` is one colour here, in levels of an 8-bit image (0–255).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PhongSpec {
     /// Ambient term k_a i_a: the image without the lights below.
@@ -36,7 +36,7 @@ fn shininess() -> u32 {
 }
 
 /// A distant light.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LightSourceSpec {
     /// Azimuth: 0° towards the right of the image, 90° towards its top.

@@ -15,7 +15,7 @@ pub(super) fn count(degree: usize) -> usize {
 }
 
 /// A rectangle of an image (pixels).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Area {
     /// First column.

@@ -5,7 +5,7 @@ use dermis_geometry::quantity::Length;
 use serde::{Deserialize, Serialize};
 
 /// The description of shadows.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShadowSpec {
     /// Fraction of a light that a full shadow blocks.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_4, PI};
 
 /// Method by which taxels read the skin.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ReadingSpec {
     /// Integrates the load over the cells exactly.
@@ -49,7 +49,7 @@ fn paper_cone() -> Angle {
 }
 
 /// Measure of the distance between a sample and its taxel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DistanceSpec {
     /// Straight-line distance.
@@ -60,7 +60,7 @@ pub enum DistanceSpec {
 }
 
 /// A part of a taxel.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SubTaxelSpec {
     /// Index of the taxel it belongs to, from 0.

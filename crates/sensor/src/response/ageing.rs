@@ -6,7 +6,7 @@ use dermis_geometry::quantity::{Force, Time};
 use serde::{Deserialize, Serialize};
 
 /// Drift of the gain: 1 − L_n (1 − e^(−n/N)) − L_t (1 − e^(−t/T)) after n presses of the taxel and time t.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ageing {
     /// L_n: asymptotic loss by use.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 ///
 /// A load x applied at t = 0 reads x (1 + Σ a (1 − e^(−t/τ))); the reading rises for a > 0 and relaxes for a < 0. The
 /// load is constant over a step and s is integrated exactly, so the result does not depend on the step.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Creep {
     /// Amplitude a: final change of the reading, as a fraction of the load.

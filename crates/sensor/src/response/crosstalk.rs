@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Electrical leakage: every taxel also reads a fraction of the values of others. Unlike the spread, it increases the
 /// sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Crosstalk {
     /// Fraction of the value of a neighbour: adjacent in the row or column or, without a grid, within `reach`.

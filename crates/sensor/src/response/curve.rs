@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The characteristic of a taxel: its reading as a function of the load, both in newtons (by the nominal conversion of
 /// counts to newtons). Negative loads read zero.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Curve {
     /// y = slope · x.

@@ -6,7 +6,7 @@ use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 
 /// Taxels that read zero, and taxels that read a constant.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
     /// Taxels that read zero.
@@ -16,7 +16,7 @@ pub struct Faults {
 }
 
 /// A taxel that reads a constant.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stuck {
     /// Index of the taxel, from 0, row by row on a grid.

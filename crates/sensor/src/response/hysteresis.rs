@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// reading stays constant until the load has fallen by the width, then follows (1 + η) x + w: the width of the loop at
 /// load x is η x + w. With w = 0 it closes at zero load, as for a rubber after release; otherwise w remains as a
 /// residue. From 0 to X and back with w = 0, the area of the loop is η X² / 2(1 + η).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hysteresis {
     /// η: width of the loop as a fraction of the load.

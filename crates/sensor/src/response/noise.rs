@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Gaussian noise. Seed, step number and taxel determine each draw, so a resumed run has the same noise as an
 /// uninterrupted one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Noise {
     /// Constant part of the standard deviation.

@@ -4,7 +4,7 @@ use super::ResponseError;
 use serde::{Deserialize, Serialize};
 
 /// One value for all taxels, or one for each.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(untagged, expecting = "one value (with its unit, if it has one) or a list with a value for every taxel")]
 pub enum PerTaxel<T> {
     /// The same value for all taxels.

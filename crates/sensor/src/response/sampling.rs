@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Samples frames at the sensor's rate, each taxel at its time in the scan, and holds the last sample in between.
 ///
 /// Taxel i is sampled at t = (k + φᵢ)/rate, k = 0, 1, …, with φᵢ in [0, 1) its phase in the scan.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sampling {
     /// Frames per second.
@@ -22,7 +22,7 @@ pub struct Sampling {
 }
 
 /// Order of a scan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scan {
     /// All taxels at once.

@@ -6,7 +6,7 @@ use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 
 /// Clips values at a maximum force.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Saturation {
     /// Maximum value.

@@ -6,7 +6,7 @@ use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 
 /// A force T below which a taxel reads zero.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Threshold {
     /// Threshold T.
@@ -17,7 +17,7 @@ pub struct Threshold {
 }
 
 /// Reading of a force above the threshold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdKind {
     /// Subtracts the threshold: x − T, without a jump (Kappassov 2020, Fig. 5: raw 0 at 0.2 N).

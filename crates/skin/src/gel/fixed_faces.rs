@@ -6,7 +6,7 @@ use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
 /// A face of the box around a gel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Face {
     /// Lowest x.

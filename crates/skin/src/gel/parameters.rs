@@ -6,7 +6,7 @@ use dermis_geometry::Vec3;
 use serde::{Deserialize, Serialize};
 
 /// Stress–strain law. All agree with linear elasticity at small strain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Constitution {
     /// Ψ = μ/2 (tr FᵀF − 3) − μ ln J + λ/2 (J − 1)².

@@ -167,7 +167,7 @@ impl Per {
 }
 
 /// Relation between depth along the ray and force along the contact normal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
     /// The force is the derivative of the energy of the springs, hence conservative.

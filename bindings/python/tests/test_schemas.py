@@ -1,0 +1,125 @@
+"""The JSON Schemas in docs/reference: every TOML file of the repository is valid, and a misspelt key is not."""
+
+import copy
+import json
+import pathlib
+import re
+
+import pytest
+
+jsonschema = pytest.importorskip("jsonschema")
+tomllib = pytest.importorskip("tomllib")
+
+ROOT = pathlib.Path(__file__).parents[3]
+
+FILES = {
+    "sensor": ["crates/sensor/presets/*.toml"],
+    "scene": ["apps/cli/scenes/*.toml", "apps/cli/tests/corpus/scene-*.toml", "validation/ros/*.toml"],
+    "dataset": ["apps/cli/datasets/*.toml"],
+    "experiment": ["experiments/*/expected.toml"],
+    "claims": ["experiments/claims.toml"],
+}
+
+# Files of other programs.
+FOREIGN = {"Cargo.toml", "config.toml", "deny.toml", "pyproject.toml", "rust-toolchain.toml", "rustfmt.toml", ".taplo.toml"}
+
+CASES = [(kind, path) for kind, patterns in FILES.items() for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+
+
+def schema(kind):
+    return json.loads((ROOT / f"docs/reference/{kind}.schema.json").read_text())
+
+
+def errors(kind, table):
+    validator = jsonschema.Draft202012Validator(schema(kind))
+    return [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(table)]
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_the_schema_is_one(kind):
+    jsonschema.Draft202012Validator.check_schema(schema(kind))
+
+
+@pytest.mark.parametrize(("kind", "path"), CASES, ids=[str(path.relative_to(ROOT)) for _, path in CASES])
+def test_files_of_the_repository_are_valid(kind, path):
+    assert errors(kind, tomllib.loads(path.read_text())) == []
+
+
+def test_every_toml_file_has_a_schema():
+    known = {path for _, path in CASES}
+    ignored = {"target", "dist", "node_modules", ".git"}
+    found = {path for path in ROOT.rglob("*.toml") if not ignored & set(path.relative_to(ROOT).parts)}
+    assert {path for path in found - known if path.name not in FOREIGN} == set()
+
+
+def blocks():
+    """The TOML examples of the documentation, in Markdown and in doc comments, that are whole files."""
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("**/src/**/*.rs"), *ROOT.glob("bindings/*/README.md")]:
+        text = re.sub(r"(?m)^//[!/] ?", "", path.read_text())
+        for block in re.findall(r"(?ms)^```toml\n(.*?)^```", text):
+            keys = tomllib.loads(block).keys()
+            kind = {"world": "scene", "scenario": "dataset", "surface": "sensor", "expect": "experiment"}
+            for key in keys & kind.keys():
+                if key != "surface" or {"name", "skin"} <= keys:
+                    yield pytest.param(kind[key], block, id=f"{path.relative_to(ROOT)}-{key}")
+
+
+@pytest.mark.parametrize(("kind", "block"), list(blocks()))
+def test_examples_in_the_documentation_are_valid(kind, block):
+    assert errors(kind, tomllib.loads(block)) == []
+
+
+def tables(value):
+    """Every table of a file."""
+    if isinstance(value, dict):
+        yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for entry in value:
+            yield from tables(entry)
+
+
+@pytest.mark.parametrize(("kind", "path"), CASES, ids=[str(path.relative_to(ROOT)) for _, path in CASES])
+def test_a_misspelt_key_is_refused_in_every_table(kind, path):
+    table = tomllib.loads(path.read_text())
+    validator = jsonschema.Draft202012Validator(schema(kind))
+    for number, _ in enumerate(list(tables(table))[:12]):
+        wrong = copy.deepcopy(table)
+        changed = list(tables(wrong))[number]
+        changed["stifness"] = 1
+        assert not validator.is_valid(wrong), changed
+
+
+@pytest.mark.parametrize("pitch", ["3.4", "3.4 N", "mm", 3.4, "3,4 mm", "3.4 mm 2"])
+def test_a_quantity_needs_a_number_and_its_unit(pitch):
+    table = tomllib.loads((ROOT / "crates/sensor/presets/wts0614.toml").read_text())
+    table["surface"]["grid"]["pitch"] = pitch
+    assert errors("sensor", table)
+
+
+@pytest.mark.parametrize("pitch", ["3.4 mm", "3.4mm", " 34e-4 m", "+.34 cm", "3. mm"])
+def test_every_way_to_write_a_quantity_is_accepted(pitch):
+    table = tomllib.loads((ROOT / "crates/sensor/presets/wts0614.toml").read_text())
+    table["surface"]["grid"]["pitch"] = pitch
+    assert errors("sensor", table) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "valid"),
+    [
+        ({"skin": {"stiffness": "2 N/mm"}}, True),
+        ({"skin": {"kind": "layer"}}, True),
+        ({"skin": {"friction": {"mu_static": 0.5}}}, True),
+        ({"response": {"noise": {"sd": "2 mN"}}}, True),
+        ({"skin": {"stifness": "2 N/mm"}}, False),
+        ({"skin": {"stiffness": "2 mm"}}, False),
+        ({"response": {"noise": {"sdd": "2 mN"}}}, False),
+        ({"skinn": {}}, False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["scene", "dataset"])
+def test_parts_of_a_sensor_override_it(kind, part, valid):
+    path = {"scene": "apps/cli/scenes/demo.toml", "dataset": "apps/cli/datasets/array.toml"}[kind]
+    table = tomllib.loads((ROOT / path).read_text())
+    table["sensor"] = [{"name": "pad", "preset": "wts0614", **part}]
+    assert (errors(kind, table) == []) == valid
