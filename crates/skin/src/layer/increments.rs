@@ -8,7 +8,7 @@ use super::solution::{Increment, SURFACE, SlidingFriction, Solution, Solver, Ste
 use super::state::{LayerState, moved};
 
 /// Tolerance of all increments but the last, relative to that of the contact.
-const PATH_TOLERANCE: f64 = 10.0;
+const PATH_TOLERANCE: f64 = 3.0;
 /// Used fraction of the friction limit up to which a step is solved at once, and the part of it that is then uncertain.
 const MAX_USED_AT_ONCE: f64 = 0.15;
 const UNCERTAIN_AT_ONCE: f64 = 1.0 / 3.0;
