@@ -105,8 +105,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         pressed = pressed.sheared(&sensor, &object, [x.si(), y.si()], goal)?;
         frictionless = arguments.sensor.spec()?.0.skin.mu_static() == 0.0;
     }
-    let frame = sensor.optics().map(|_| sensor.render(&pressed.touch, 0)).transpose()?;
-    let seen = sensor.optics().zip(frame);
+    // A skin without a surface has no image: that is an error only if the image is to be written.
+    let optics = sensor.optics().filter(|_| arguments.out.is_some() || pressed.touch.surface.is_some());
+    let seen = optics.map(|optics| Ok::<_, anyhow::Error>((optics, sensor.render(&pressed.touch, 0)?))).transpose()?;
     let mut warnings = pressed.touch.warning_texts();
     warnings.extend(seen.iter().filter_map(|(optics, frame)| optics.warning(&frame.relief)));
     let mut report = as_json(&sensor, &arguments.object, &pressed);

@@ -111,6 +111,9 @@ fn a_skin_without_a_surface_is_refused_by_name() {
     let message = String::from_utf8_lossy(&result.stderr).into_owned();
     assert!(!result.status.success() && message.contains("`layer`") && message.contains("\"mine\""), "{message}");
     assert!(!folder.path().join("o").exists());
+    // Without files there is nothing to render, and the press has its force.
+    let report: Value = serde_json::from_str(&dermis(folder.path(), &[&press[..7], &["--json"]].concat())).unwrap();
+    assert!(report["sum_n"].as_f64().unwrap() > 0.0, "{report}");
 }
 
 /// Images of a 4 mm ball at twelve positions, with the labels that a person would record.
