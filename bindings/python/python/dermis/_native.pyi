@@ -215,6 +215,8 @@ class Reading(_Arrays, _Copyable):
 class _Batch(_Arrays):
     saturated: Final[_U32]
     """Number of contacts beyond the range of the skin, (n,)."""
+    warnings: Final[list[str]]
+    """The first warning of each kind of all readings."""
     travel: Final[_F64]
     """Travel of each press past first contact (m), (n,); NaN for presses at given poses."""
     def __len__(self) -> int: ...
