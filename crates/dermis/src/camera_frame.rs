@@ -2,8 +2,8 @@
 
 use crate::image::round_down;
 use crate::output::Output;
-use dermis_draw::{Canvas, ColourMap, FigurePage, Image, PALETTE, with_colour_bar};
 use dermis_draw::colour::PAPER;
+use dermis_draw::{Canvas, ColourMap, FigurePage, Image, PALETTE, with_colour_bar};
 use dermis_geometry::Vec2;
 use dermis_record::npy;
 use dermis_sensor::image::encode_grey16;
