@@ -226,8 +226,8 @@ impl Sensor {
     /// gives the reason.
     ///
     /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU a
-    /// DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once; on a GPU
-    /// neither objects between contact points nor solvers that reach their maximum number of iterations are reported.
+    /// DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once; a
+    /// batch on a GPU has no warnings, only the number of contacts beyond the range of springs and pads (``saturated``).
     /// Raises dermis.Error with the index of the first press that fails, and for "cuda" without a usable GPU.
     #[pyo3(signature = (obj, poses=None, *, depth=None, force=None, at=None, tilt=None, yaw=None, device="cpu"))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
@@ -263,11 +263,7 @@ impl Sensor {
                 Err(error @ GpuError::Unsupported { .. }) if choice == Choice::Auto => {
                     gpu::warn_once(py, &error.to_string())?;
                 }
-                made => {
-                    let batch = made.into_py_err()?;
-                    warn(py, batch.all_warnings(py)?)?;
-                    return Ok(Py::new(py, batch)?.into_any());
-                }
+                made => return Ok(Py::new(py, made.into_py_err()?)?.into_any()),
             }
         }
         let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;

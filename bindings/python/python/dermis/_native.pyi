@@ -215,8 +215,6 @@ class Reading(_Arrays, _Copyable):
 class _Batch(_Arrays):
     saturated: Final[_U32]
     """Number of contacts beyond the range of the skin, (n,)."""
-    warnings: Final[list[str]]
-    """The first warning of each kind of all readings."""
     travel: Final[_F64]
     """Travel of each press past first contact (m), (n,); NaN for presses at given poses."""
     def __len__(self) -> int: ...
@@ -227,6 +225,8 @@ class Batch(_Batch):
 
     depth: Final[_F32]
     """Indentation of the gel at each pixel (m), (n, height, width)."""
+    warnings: Final[list[str]]
+    """The first warning of each kind of all readings."""
     def __getitem__(self, index: int, /) -> Reading: ...
     def __iter__(self) -> Iterator[Reading]: ...
 
@@ -265,6 +265,7 @@ class DeviceBatch(_Batch):
     """The readings of many presses of one sensor, in GPU memory.
 
     The plain arrays are copied to the host on access; those ending in ``_on_device`` share GPU memory, for ``torch.from_dlpack``.
+    There are no warnings; ``saturated`` counts contacts beyond the range of springs and pads.
     """
 
     device: Final[str]

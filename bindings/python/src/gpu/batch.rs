@@ -13,7 +13,7 @@ use dermis::gpu::array::{Poses, Presses};
 use dermis::gpu::layer::{LayerTouches, Outputs};
 use dermis::gpu::{DeviceBuffer, Gpu, GpuError};
 use dermis::sensor::{Report, Sensor};
-use dermis::skin::{self, Warning};
+use dermis::skin;
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -24,8 +24,9 @@ use std::sync::Arc;
 /// ``taxels``, ``forces``, ``force`` … are those of a ``Batch``: numpy arrays, copied to the host on access.
 /// ``taxels_on_device``, ``forces_on_device`` … are the same arrays in GPU memory:
 /// ``torch.from_dlpack(batch.forces_on_device)`` shares them without a copy and keeps the memory alive.
-/// ``warnings`` are those of the CPU, by the same rules, but for objects between contact points and solvers that reach
-/// their maximum number of iterations, which are not reported.
+///
+/// A batch on a GPU has no warnings; ``saturated`` counts contacts beyond the range of springs and pads. Press one of the
+/// poses on the CPU to see the warnings of a skin.
 #[pyclass(frozen, module = "dermis")]
 pub struct DeviceBatch {
     shared: Arc<SharedSensor>,
@@ -34,8 +35,6 @@ pub struct DeviceBatch {
     /// Camera images.
     images: Option<Images>,
     travel_m: Option<Vec<f64>>,
-    /// Warnings of a layer.
-    of_layer: Vec<Warning>,
 }
 
 /// Images on the GPU, (n, height, width, 3).
@@ -116,29 +115,19 @@ impl DeviceBatch {
     ) -> Result<Self, GpuError> {
         let layer = shared.layer_on_gpu(gpu, object)?;
         let outputs = Outputs { taxels: true, ..Outputs::IMAGES };
-        let touches = layer.press_on_device(poses, outputs)?;
-        let LayerTouches { count, images, forces, outside, wrench, extents, .. } = touches;
-        let of = |layer: &skin::Layer| extents.iter().flat_map(|extent| layer.extent_warnings(extent)).collect();
-        let of_layer: Vec<Warning> = sensor.skin_as::<skin::Layer>().map(of).unwrap_or_default();
+        let LayerTouches { count, images, forces, outside, wrench, .. } = layer.press_on_device(poses, outputs)?;
         let presses = Presses::of_forces(gpu, count, sensor.taxels().normals(), forces, outside, wrench)?;
         let images = sensor.optics().map(|optics| Images {
             rgb: Arc::new(images),
             height: optics.camera().height,
             width: optics.camera().width,
         });
-        Ok(Self { images, of_layer, ..Self::of_presses(shared, presses) })
+        Ok(Self { images, ..Self::of_presses(shared, presses) })
     }
 
     /// Wraps finished presses.
     pub fn of_presses(shared: &Arc<SharedSensor>, presses: Presses) -> Self {
-        Self { shared: Arc::clone(shared), presses, images: None, travel_m: None, of_layer: Vec::new() }
-    }
-
-    /// Warnings of all presses.
-    pub fn all_warnings(&self, py: Python<'_>) -> PyResult<Vec<Warning>> {
-        let sensor = self.shared.sensor()?;
-        let others = detached(py, || self.presses.warnings(sensor))?.into_py_err()?;
-        Ok(self.of_layer.iter().cloned().chain(others.into_iter().flatten()).collect())
+        Self { shared: Arc::clone(shared), presses, images: None, travel_m: None }
     }
 
     /// Shape of per-taxel arrays: presses, then rows and columns or taxels, then the trailing axes `behind`.
@@ -225,12 +214,6 @@ impl DeviceBatch {
     #[getter]
     fn saturated<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.saturated_on_device()?.numpy(py)
-    }
-
-    /// The first warning of each kind of all readings.
-    #[getter]
-    fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        Ok(Warning::first_of_each_kind(self.all_warnings(py)?).iter().map(ToString::to_string).collect())
     }
 
     /// ``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses.

@@ -57,7 +57,7 @@ impl Environments {
     /// object's origin (m/s) and angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU
     /// tensors.
     ///
-    /// Returns a DeviceBatch of the n environments. Its ``warnings`` are computed on access; none are issued.
+    /// Returns a DeviceBatch of the n environments.
     #[pyo3(signature = (poses, twists=None, *, dt))]
     fn step(
         &self,

@@ -216,38 +216,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x < 3) outsides[3 * press + threadIdx.x] = net[threadIdx.x] - sensed[threadIdx.x];
 }
 
-// The numbers of a press that decide about its warnings: cells in contact, largest deflection (m), largest difference of deflection (m)
-// between neighbouring cells in contact, smallest distance (m) of the centre of a cell in contact from the rim (1e300 without contact).
-// One block per press, one cell per thread. extents: (n, 4).
-extern "C" __global__ void __launch_bounds__(THREADS)
-    measure_contact(LayerGrid grid, const double* tractions, const double* surfaces, double* extents) {
-    __shared__ double shared[THREADS / 32];
-    const int cells = grid.rows * grid.cols;
-    const long long start = 3ll * blockIdx.x * cells + 2 * cells;
-    const double *pressure = tractions + start, *deflection = surfaces + start;
-    double count[1] = {0.0}, deepest = 0.0, step = 0.0, beyond_rim = -1e300;
-    FOR_EACH(i, cells) {
-        deepest = fmax(deepest, deflection[i]);
-        if (!(pressure[i] > 0.0)) continue;
-        const int row = i / grid.cols, col = i % grid.cols;
-        count[0] += 1.0;
-        if (row + 1 < grid.rows && pressure[i + grid.cols] > 0.0) step = fmax(step, fabs(deflection[i] - deflection[i + grid.cols]));
-        if (col + 1 < grid.cols && pressure[i + 1] > 0.0) step = fmax(step, fabs(deflection[i] - deflection[i + 1]));
-        beyond_rim = fmax(beyond_rim, fabs(x_of(grid, col)) - 0.5 * grid.cell * grid.cols);
-        beyond_rim = fmax(beyond_rim, fabs(y_of(grid, row)) - 0.5 * grid.cell * grid.rows);
-    }
-    reduce_sum(count, shared);
-    deepest = reduce_max(deepest, shared);
-    step = reduce_max(step, shared);
-    beyond_rim = reduce_max(beyond_rim, shared);
-    if (threadIdx.x != 0) return;
-    double* to = extents + 4ll * blockIdx.x;
-    to[0] = count[0];
-    to[1] = deepest;
-    to[2] = step;
-    to[3] = -beyond_rim;
-}
-
 // Copies pressure (Pa) and displacement along x, y and z (m) to the outputs in single precision; either may be null. One block per press,
 // one cell per thread.
 extern "C" __global__ void copy_outputs(LayerGrid grid, const double* tractions, const double* surfaces, float* pressure, float* surface) {

@@ -10,7 +10,6 @@ use crate::object::SurfaceKind;
 use crate::{DeviceBuffer, GpuError};
 use cudarc::driver::{CudaStream, LaunchConfig};
 use dermis_geometry::Pose;
-use dermis_skin::layer::ContactExtent;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -43,8 +42,6 @@ pub(super) const THREADS: u32 = 256;
 pub(super) const REGION_BUFFERS: usize = 15;
 /// Numbers per pose.
 const POSE: usize = 7;
-/// Numbers per press of the kernel `measure_contact`.
-const EXTENT: usize = 4;
 /// Maximum number of presses per chunk; more do not increase the GPU's utilisation.
 const MAX_AT_ONCE: usize = 4096;
 /// Triangles that a block rasterizes.
@@ -159,7 +156,6 @@ impl LayerBatch {
                 forces: self.gpu.zeros(forces)?,
                 outside: self.gpu.zeros(3 * count)?,
                 wrench: self.gpu.zeros(6 * count)?,
-                extents: Vec::with_capacity(count),
                 iterations: 0,
                 operations: 0.0,
             })
@@ -247,8 +243,6 @@ impl LayerBatch {
             members.retain(|&member| regions[member as usize].status == OPEN);
         }
         self.finish(chunk, first, outputs, touches)?;
-        touches.extents.truncate(first);
-        touches.extents.extend(self.extents(chunk)?);
         touches.iterations += regions.iter().map(|region| region.iterations as usize).sum::<usize>();
         touches.operations += regions.iter().map(|region| self.operations(region, outputs.taxels)).sum::<f64>();
         Ok(())
@@ -339,23 +333,6 @@ impl LayerBatch {
             )?;
         }
         Ok(())
-    }
-
-    /// The extent of the contact of each press.
-    fn extents(&self, chunk: &Chunk) -> Result<Vec<ContactExtent>, GpuError> {
-        let (gpu, extents) = (&self.gpu, self.gpu.uninitialised::<f64>(EXTENT * chunk.count)?);
-        let kernel = self.kernel("measure_contact")?;
-        // SAFETY: there are fields for every press, and `extents` holds four numbers per press.
-        unsafe {
-            launch!(gpu, &kernel, grid(chunk.count, 1), &self.grid, &chunk.tractions, &chunk.surfaces, &extents)?;
-        }
-        let of = |numbers: &[f64]| ContactExtent {
-            cells: numbers[0] as usize,
-            deepest_m: numbers[1],
-            step_m: numbers[2],
-            rim_m: numbers[3],
-        };
-        Ok(extents.download()?.chunks_exact(EXTENT).map(of).collect())
     }
 
     /// Computes results from fields.

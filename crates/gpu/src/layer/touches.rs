@@ -1,9 +1,6 @@
 //! The results of a batch of presses in GPU memory.
 
 use crate::DeviceBuffer;
-#[cfg(doc)]
-use dermis_skin::Layer;
-use dermis_skin::layer::ContactExtent;
 
 /// Selects the results of a batch. Wrenches and the force outside the taxels are always computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +42,6 @@ pub struct LayerTouches {
     pub outside: DeviceBuffer<f64>,
     /// Force (N) and torque about the origin (N m) on the sensor: (press, 6).
     pub wrench: DeviceBuffer<f64>,
-    /// Extent of the contact of each press, on the host: [`Layer::extent_warnings`] gives its warnings.
-    pub extents: Vec<ContactExtent>,
     /// Total number of iterations of all presses.
     pub iterations: usize,
     /// Lower bound of the floating-point operations of their transforms.

@@ -11,7 +11,7 @@ use dermis_sensor::optics::{CameraSpec, Optics, OpticsSpec};
 use dermis_sensor::{Sensor, SensorSource, SensorSpec};
 use dermis_skin::layer::{IndenterHeightMap, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters, SkinError};
-use dermis_skin::{Motion, Object, Skin, Target, Touch, Warning};
+use dermis_skin::{Motion, Object, Skin, Target, Touch};
 
 fn preset(name: &str) -> SensorSpec {
     SensorSpec::find(name).unwrap().0
@@ -99,18 +99,12 @@ fn vectors(numbers: &[f64]) -> Vec<Vec3> {
     numbers.chunks_exact(3).map(Vec3::from_slice).collect()
 }
 
-/// True for the warnings that are not reported on a GPU.
-fn not_on_gpu(warning: &Warning) -> bool {
-    matches!(warning, Warning::NotConverged { .. } | Warning::Unresolved { points: 0, .. })
-}
-
-/// Pressure, surface, taxels, wrench and warnings of every preset with a layer, with friction and without.
+/// Pressure, surface, taxels and wrench of every preset with a layer, with friction and without.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn touches_are_those_of_the_cpu() {
     let gpu = gpu();
     let (mut worst_pressure, mut worst_surface, mut worst_force) = (0.0f64, 0.0f64, 0.0f64);
-    let mut warned = 0;
     for name in ["gelsight", "gelsight-mini", "wts0614-layer"] {
         let sensor = precise(name);
         let layer = sensor.skin_as::<Layer>().unwrap();
@@ -118,16 +112,10 @@ fn touches_are_those_of_the_cpu() {
             for mu in [None, Some(0.0), Some(1.5)] {
                 let object = Object { mu, ..Object::new(mesh.clone()) };
                 let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();
-                let touches = batch.press(&poses, Outputs::ALL).unwrap();
-                let came = fetched(&touches);
+                let came = fetched(&batch.press(&poses, Outputs::ALL).unwrap());
                 let cells = layer.grid().rows * layer.grid().cols;
                 for (i, &pose) in poses.iter().enumerate() {
                     let touch = settled(&sensor, &object, pose);
-                    let kinds = touch.warnings.iter().filter(|warning| !not_on_gpu(warning));
-                    let warnings = layer.extent_warnings(&touches.extents[i]);
-                    let texts = |warnings: Vec<&Warning>| warnings.iter().map(|w| w.to_string()).collect::<Vec<_>>();
-                    assert_eq!(texts(warnings.iter().collect()), texts(kinds.collect()), "{name}, {shape} {i}");
-                    warned += warnings.len();
                     let (reading, truth) = (sensor.read(&touch), pressures(&touch, layer));
                     let peak = largest(truth.iter().copied()).max(1.0);
                     let own = &came.pressure[i * cells..(i + 1) * cells];
@@ -162,7 +150,6 @@ fn touches_are_those_of_the_cpu() {
             }
         }
     }
-    assert!(warned > 10, "{warned} warnings");
     println!("worst: pressure {worst_pressure:e}, surface {worst_surface:e}, forces {worst_force:e}");
 }
 
