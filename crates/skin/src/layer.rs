@@ -2,6 +2,7 @@
 
 mod complementarity;
 mod fourier;
+mod increments;
 mod indenter;
 mod kernel;
 mod material;
@@ -33,7 +34,7 @@ use crate::{
     require_positive,
 };
 use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
-use solution::{SlidingFriction, Solver};
+use solution::{SlidingFriction, Solver, Step};
 use std::sync::Arc;
 
 /// A flat gel or foam on a rigid base, quasi-static and linear elastic.
@@ -63,6 +64,8 @@ const MAX_INDENTATION: f64 = 0.8;
 const MAX_LINEAR_STRAIN: f64 = 0.2;
 /// Maximum relative error of a solver at its maximum number of iterations.
 const MAX_UNSOLVED: f64 = 1e-3;
+/// Maximum error of the shear due to the increments of a step, as a fraction of the friction limit.
+const MAX_PATH_ERROR: f64 = 0.05;
 /// Height above the rest surface, as a fraction of the thickness, up to which bulging can make contact.
 const MAX_BULGE: f64 = 0.3;
 
@@ -150,7 +153,7 @@ impl Layer {
         let state = self.check_state(state)?;
         self.check_depth(indenter)?;
         let solver = Solver { influences: &self.influences, parameters: &self.parameters };
-        Ok(solver.solve(state, indenter, friction, dt_s))
+        Ok(solver.solve(Step { state, indenter, friction, dt_s }))
     }
 
     /// Tangential displacement (m) of an object over a step, at a cell.
@@ -269,6 +272,9 @@ impl Layer {
         }
         if solution.effort.unsolved > MAX_UNSOLVED {
             warnings.push(Warning::NotConverged { error: solution.effort.unsolved });
+        }
+        if solution.effort.path_error > MAX_PATH_ERROR {
+            warnings.push(Warning::CoarsePath { error: solution.effort.path_error });
         }
         let thickness_m = self.laminate.thickness_m();
         let half = Vec2::new(self.grid.cols as f64, self.grid.rows as f64) * (0.5 * self.grid.cell_m);

@@ -21,6 +21,11 @@ pub enum Warning {
         "the contact solver stopped at its maximum number of iterations with a relative error of {error:.1e}; larger cells converge faster"
     )]
     NotConverged { error: f64 },
+    /// Friction that depends on a path that was resolved coarsely.
+    #[error(
+        "the shear of this press depends on its path and is uncertain by {error:.2} of the friction limit; press in smaller steps"
+    )]
+    CoarsePath { error: f64 },
     /// Inertia in a press that is assumed quasi-static.
     #[error(
         "the kinetic energy is {ratio:.3} of the strain energy: the press is too fast to be quasi-static, and taxels on the base do not yet carry the load of the surface"

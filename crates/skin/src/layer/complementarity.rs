@@ -32,6 +32,8 @@ pub struct Effort {
     /// Largest relative error of a solver that stopped before its tolerance: residual by depth, tangential error by the
     /// largest displacement (at least 1/100 of the depth), change of pressure by its peak. Zero if the solvers converged.
     pub unsolved: f64,
+    /// Difference of the shear after a press in increments and in half as many, as a fraction of the friction limit.
+    pub path_error: f64,
 }
 
 impl Effort {
