@@ -36,10 +36,8 @@ use taxels::TaxelSpans;
 /// A sensor with a layer, and an object to press on it, on a GPU. Each press starts from rest and ends in equilibrium,
 /// as [`Skin::settle`] does, with the same friction, surface, stress at the sensing depth and images.
 ///
-/// A press is solved in one increment, as on the CPU with [`LayerParameters::max_increments`] = 1. Where the shear
-/// uses more than 15 % of the friction limit and depends on the path, the CPU divides the press: there the shear on the
-/// GPU is up to a half too large and the tangential displacement of the surface up to 40 % too small (at ν = 0.3; 4 % from
-/// ν = 0.45).
+/// A press is solved in one increment, as on the CPU with [`LayerParameters::max_increments`] = 1. Where shear and motion
+/// depend on the path, the CPU divides the press; [`LayerTouches::path_errors`] estimates the error of the GPU there.
 #[derive(Debug)]
 pub struct LayerBatch {
     gpu: Arc<Gpu>,

@@ -18,6 +18,7 @@ mod state;
 mod transfer;
 
 pub use complementarity::{Complementarity, Effort};
+pub use increments::{OneIncrement, coarse_path};
 pub use indenter::IndenterHeightMap;
 pub use kernel::{Functions, Influence, Pair, Parity};
 pub use material::{Ply, Poisson};
@@ -64,8 +65,6 @@ const MAX_INDENTATION: f64 = 0.8;
 const MAX_LINEAR_STRAIN: f64 = 0.2;
 /// Maximum relative error of a solver at its maximum number of iterations.
 const MAX_UNSOLVED: f64 = 1e-3;
-/// Maximum error of the shear due to the increments of a step, as a fraction of the friction limit.
-const MAX_PATH_ERROR: f64 = 0.05;
 /// Height above the rest surface, as a fraction of the thickness, up to which bulging can make contact.
 const MAX_BULGE: f64 = 0.3;
 
@@ -273,9 +272,7 @@ impl Layer {
         if solution.effort.unsolved > MAX_UNSOLVED {
             warnings.push(Warning::NotConverged { error: solution.effort.unsolved });
         }
-        if solution.effort.path_error > MAX_PATH_ERROR {
-            warnings.push(Warning::CoarsePath { error: solution.effort.path_error });
-        }
+        warnings.extend(coarse_path(solution.effort.path_error));
         let thickness_m = self.laminate.thickness_m();
         let half = Vec2::new(self.grid.cols as f64, self.grid.rows as f64) * (0.5 * self.grid.cell_m);
         let rim = |facet: &Facet| (half.x - facet.at().x.abs()).min(half.y - facet.at().y.abs());

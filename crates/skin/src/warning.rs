@@ -23,7 +23,8 @@ pub enum Warning {
     NotConverged { error: f64 },
     /// Friction that depends on a path that was resolved coarsely.
     #[error(
-        "the shear of this press depends on its path and is uncertain by {error:.2} of the friction limit; press in smaller steps"
+        "shear and tangential motion of this press depend on its path and are uncertain by {:.0} % of the friction limit and of the largest motion; press in smaller steps, and not on a GPU, which takes one",
+        100.0 * .error
     )]
     CoarsePath { error: f64 },
     /// Inertia in a press that is assumed quasi-static.

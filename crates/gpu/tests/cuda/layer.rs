@@ -88,6 +88,7 @@ struct Came {
     forces: Vec<f64>,
     outside: Vec<f64>,
     wrench: Vec<f64>,
+    path_errors: Vec<f64>,
 }
 
 fn fetched(touches: &LayerTouches) -> Came {
@@ -98,6 +99,7 @@ fn fetched(touches: &LayerTouches) -> Came {
         forces: touches.forces.download().unwrap(),
         outside: touches.outside.download().unwrap(),
         wrench: touches.wrench.download().unwrap(),
+        path_errors: touches.path_errors.clone(),
     }
 }
 
@@ -250,6 +252,8 @@ fn layers_under_heights_are_those_of_the_cpu() {
             let sunk = truth.surface_m[2].iter().zip(came.surface.chunks_exact(3));
             let surface_off = largest(sunk.map(|(a, b)| a + f64::from(b[2]))) / deepest;
             println!("{name}, mu {mu}: pressure {off:e}, surface {surface_off:e}");
+            let (own, error) = (came.path_errors[0], truth.effort.path_error);
+            assert!((own - error).abs() < 1e-3 * error.max(1e-6), "{name}, mu {mu}: path error {own} for {error}");
             assert!(off < 1e-4, "{name}, mu {mu}: pressure {off:e}");
             assert!(surface_off < 1e-5, "{name}, mu {mu}: surface {surface_off:e}");
         }

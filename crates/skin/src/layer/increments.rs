@@ -3,17 +3,56 @@
 use super::indenter::IndenterHeightMap;
 use super::parameters::{LayerContact, LayerParameters};
 use super::product::Region;
+use super::relaxation::Tractions;
 use super::response::{Output, SurfaceResponse};
 use super::solution::{Increment, SURFACE, SlidingFriction, Solution, Solver, Step};
 use super::state::{LayerState, moved};
+use crate::Warning;
 
 /// Tolerance of all increments but the last, relative to that of the contact.
 const PATH_TOLERANCE: f64 = 3.0;
-/// Used fraction of the friction limit up to which a step is solved at once, and the part of it that is then uncertain.
-const MAX_USED_AT_ONCE: f64 = 0.15;
-const UNCERTAIN_AT_ONCE: f64 = 1.0 / 3.0;
-/// Error, as a fraction of the friction limit, up to which one increment is accepted after a comparison with two.
-const MAX_ERROR_AT_ONCE: f64 = 0.02;
+/// Error up to which a step is solved at once.
+const MAX_ERROR_AT_ONCE: f64 = 0.055;
+/// Error of one increment, measured under balls: of the shear, as a fraction of the shear, and of the largest motion of
+/// the surface, as a fraction of the tangential displacement of the cells in contact without friction. The latter holds
+/// below the error above, where the largest motion is beside the contact; otherwise it is a lower bound.
+const SHEAR_UNCERTAIN: f64 = 1.0 / 3.0;
+const MOTION_UNCERTAIN: f64 = 0.1;
+/// Maximum error without a warning.
+const MAX_PATH_ERROR: f64 = 0.1;
+/// Part of a step within which objects may reach all cells for the path not to matter.
+const EARLY: f64 = 1.0 / 8.0;
+/// Factor of safety of the error after several increments.
+const SAFETY: f64 = 2.0;
+
+/// A step that was solved at once.
+#[derive(Clone, Copy, Debug)]
+pub struct OneIncrement {
+    /// Used fraction of the friction limit.
+    pub used: f64,
+    /// Largest tangential displacement (m) of a cell in contact by the pressure alone.
+    pub pushed_m: f64,
+    /// Largest tangential displacement (m) of the surface.
+    pub motion_m: f64,
+    /// The part of the step after which the undeformed objects have reached all cells in contact.
+    pub reached: f64,
+}
+
+impl OneIncrement {
+    /// Estimated error, as of [`super::Effort::path_error`], of a step from rest. Zero if the objects reach all cells at
+    /// once, as a flat punch does.
+    pub fn path_error(&self) -> f64 {
+        if self.reached <= EARLY || self.used == 0.0 {
+            return 0.0;
+        }
+        (SHEAR_UNCERTAIN * self.used).max(MOTION_UNCERTAIN * self.pushed_m / self.motion_m.max(f64::MIN_POSITIVE))
+    }
+}
+
+/// The warning of a path error above 0.1.
+pub fn coarse_path(error: f64) -> Option<Warning> {
+    (error > MAX_PATH_ERROR).then_some(Warning::CoarsePath { error })
+}
 
 /// A step in which objects move up or down.
 ///
@@ -29,42 +68,29 @@ struct Path<'a> {
 }
 
 impl Solver<'_> {
-    /// Solves the contact after a step, in increments if its shear depends on the path.
+    /// Solves the contact after a step, in increments of depth if its shear depends on the path.
     ///
-    /// Divides the change of depth into at most [`LayerParameters::max_increments`] parts, and into half as many to
-    /// estimate the error, if one increment uses much of the friction limit and differs from two.
+    /// The number of increments is in proportion to the relative change of depth, at most
+    /// [`LayerParameters::max_increments`], and 1 if the error of one increment is small. The error is of first order in
+    /// the increments, and so follows from the difference between one and several.
     pub fn solve(&self, step: Step<'_>) -> Solution {
         let mut at_once = self.increment(&step, &Increment::default());
-        let used = step.used(&at_once);
-        if used <= MAX_USED_AT_ONCE {
-            at_once.effort.path_error = UNCERTAIN_AT_ONCE * used;
-            return at_once;
-        }
         let path = Path { solver: self, step, rises_m: self.rises_m(&step), region: at_once.region };
         let count = path.increments();
-        if count < 2 {
+        if path.relative_rise() == 0.0 {
             return at_once;
         }
-        let loose = path.loose();
-        let halves = path.divided(2, &loose, &loose);
-        // The error is of first order: two increments halve it. Flat objects touch all cells at once and have none.
-        let error = 2.0 * (used - step.used(&halves)).abs();
-        if error <= MAX_ERROR_AT_ONCE {
-            at_once.effort.path_error = error;
+        at_once.effort.path_error = path.relative_rise() * path.one_increment(&at_once).path_error();
+        if count < 2 || at_once.effort.path_error <= MAX_ERROR_AT_ONCE {
             return at_once;
         }
-        let mut fine = path.divided(count, &loose, self.parameters);
-        let coarse = if count < 4 {
-            at_once.clone()
-        } else if count < 6 {
-            halves
-        } else {
-            path.divided(count / 2, &loose, &loose)
-        };
-        fine.effort.path_error = (step.used(&fine) - step.used(&coarse)).abs();
-        fine.effort.iterations += at_once.effort.iterations + coarse.effort.iterations;
-        fine.effort.products += at_once.effort.products + coarse.effort.products;
-        fine
+        let mut divided = path.divided(count, &path.loose());
+        let (motion_m, at_once_m) = (largest_motion_m(&divided), largest_motion_m(&at_once));
+        let shear = (step.used(&divided) - step.used(&at_once)).abs();
+        let motion = (motion_m - at_once_m).abs() / motion_m.max(f64::MIN_POSITIVE);
+        divided.effort.path_error = SAFETY * shear.max(motion) / (count - 1) as f64;
+        divided.effort.add_counts(&at_once.effort);
+        divided
     }
 
     /// Change of depth (m) of each object in a step, and its larger depth; empty without friction or coupling. The depth
@@ -73,7 +99,7 @@ impl Solver<'_> {
         let Step { state, indenter, friction, .. } = *step;
         let objects = indenter.owner.iter().max().map_or(0, |&owner| owner as usize + 1);
         let rubs = |owner: usize| (friction.contact)(owner as u32).has_friction();
-        if self.parameters.max_increments < 2 || !self.parameters.coupled || !(0..objects).any(rubs) {
+        if !self.parameters.coupled || !(0..objects).any(rubs) {
             return Vec::new();
         }
         let mut depths_m = vec![[0.0f64; 2]; objects];
@@ -112,13 +138,41 @@ impl Step<'_> {
     }
 }
 
+/// Largest tangential displacement (m) of the surface.
+fn largest_motion_m(solution: &Solution) -> f64 {
+    let [x, y, _] = &solution.surface_m;
+    x.iter().zip(y).map(|(x, y)| x.hypot(*y)).fold(0.0, f64::max)
+}
+
 impl Path<'_> {
-    /// Number of increments: in proportion to the largest relative change of depth.
-    fn increments(&self) -> usize {
+    /// The largest change of depth of an object, relative to its depth.
+    fn relative_rise(&self) -> f64 {
         let part = |&[rise_m, max_m]: &[f64; 2]| if max_m > 0.0 { rise_m.abs() / max_m } else { 0.0 };
-        let largest = self.rises_m.iter().map(part).fold(0.0, f64::max);
-        let max = self.solver.parameters.max_increments;
-        ((max as f64 * largest - 1e-3).ceil() as usize).clamp(1, max)
+        self.rises_m.iter().map(part).fold(0.0, f64::max)
+    }
+
+    /// Number of increments.
+    fn increments(&self) -> usize {
+        let max = self.solver.parameters.max_increments.max(1);
+        ((max as f64 * self.relative_rise() - 1e-3).ceil() as usize).clamp(1, max)
+    }
+
+    fn one_increment(&self, at_once: &Solution) -> OneIncrement {
+        let (region, pressure) = (&at_once.region, &at_once.tractions.parts[2]);
+        let response = SurfaceResponse { influences: self.solver.influences, coupled: true };
+        let none = || vec![0.0; pressure.len()];
+        let frictionless = Tractions { parts: [none(), none(), pressure.clone()] };
+        let pushed = response.of(region, &frictionless, region, &SURFACE[..2]);
+        let (mut pushed_m, mut reached) = (0.0f64, 0.0f64);
+        for i in (0..region.len()).filter(|&i| pressure[i] > 0.0) {
+            pushed_m = pushed_m.max(pushed[0][i].hypot(pushed[1][i]));
+            let cell = region.cell(i, self.step.state.cols);
+            let [rise_m, max_m] = self.rises_m[self.step.indenter.owner[cell] as usize];
+            if rise_m != 0.0 {
+                reached = reached.max((max_m - self.step.indenter.depth_m[cell]) / rise_m.abs());
+            }
+        }
+        OneIncrement { used: self.step.used(at_once), pushed_m, motion_m: largest_motion_m(at_once), reached }
     }
 
     /// The parameters with a larger tolerance.
@@ -128,15 +182,15 @@ impl Path<'_> {
         LayerParameters { contact: LayerContact { tolerance, ..contact }, ..self.solver.parameters.clone() }
     }
 
-    /// Solves the step in `count` increments, the last one with other parameters.
-    fn divided(&self, count: usize, parameters: &LayerParameters, last: &LayerParameters) -> Solution {
+    /// Solves the step in `count` increments, all but the last one with `loose` parameters.
+    fn divided(&self, count: usize, loose: &LayerParameters) -> Solution {
         let Step { state, friction, dt_s, .. } = self.step;
         let by = 1.0 / count as f64;
         let slide_m = |owner: u32, cell: usize| (friction.slide_m)(owner, cell).map(|slide_m| slide_m * by);
         let friction = &SlidingFriction { contact: friction.contact, slide_m: &slide_m };
         let dt_s = dt_s.map(|dt_s| dt_s * by);
         let run = |k: usize, state: &LayerState, indenter: &IndenterHeightMap, drift_m: Option<&[Vec<f64>; 2]>| {
-            let parameters = if k == count { last } else { parameters };
+            let parameters = if k == count { self.solver.parameters } else { loose };
             let solver = Solver { influences: self.solver.influences, parameters };
             let increment = Increment { region: Some(self.region), drift_m, state_only: k < count };
             solver.increment(&Step { state, indenter, friction, dt_s }, &increment)
@@ -149,10 +203,8 @@ impl Path<'_> {
             raised = self.raised(1.0 - k as f64 * by);
             let last = solution;
             solution = run(k, &last.state, &raised, Some(&now.drift_m(&before)));
+            solution.effort.add_counts(&last.effort);
             before = now;
-            solution.effort.iterations += last.effort.iterations;
-            solution.effort.products += last.effort.products;
-            solution.effort.unsolved = solution.effort.unsolved.max(last.effort.unsolved);
         }
         solution
     }
