@@ -263,7 +263,11 @@ impl Sensor {
                 Err(error @ GpuError::Unsupported { .. }) if choice == Choice::Auto => {
                     gpu::warn_once(py, &error.to_string())?;
                 }
-                made => return Ok(Py::new(py, made.into_py_err()?)?.into_any()),
+                made => {
+                    let batch = made.into_py_err()?;
+                    warn(py, batch.warnings(), &mut Issued::new())?;
+                    return Ok(Py::new(py, batch)?.into_any());
+                }
             }
         }
         let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;

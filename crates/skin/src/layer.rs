@@ -2,6 +2,7 @@
 
 mod complementarity;
 mod fourier;
+mod increments;
 mod indenter;
 mod kernel;
 mod material;
@@ -17,6 +18,7 @@ mod state;
 mod transfer;
 
 pub use complementarity::{Complementarity, Effort};
+pub use increments::{OneIncrement, coarse_path};
 pub use indenter::IndenterHeightMap;
 pub use kernel::{Functions, Influence, Pair, Parity};
 pub use material::{Ply, Poisson};
@@ -33,7 +35,7 @@ use crate::{
     require_positive,
 };
 use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
-use solution::{SlidingFriction, Solver};
+use solution::{SlidingFriction, Solver, Step};
 use std::sync::Arc;
 
 /// A flat gel or foam on a rigid base, quasi-static and linear elastic.
@@ -163,7 +165,7 @@ impl Layer {
         let state = self.check_state(state)?;
         self.check_depth(indenter)?;
         let solver = Solver { influences: &self.influences, parameters: &self.parameters };
-        Ok(solver.solve(state, indenter, friction, dt_s))
+        Ok(solver.solve(Step { state, indenter, friction, dt_s }))
     }
 
     /// Tangential displacement (m) of an object over a step, at a cell.
@@ -279,6 +281,7 @@ impl Layer {
         if solution.effort.unsolved > MAX_UNSOLVED {
             warnings.push(Warning::NotConverged { error: solution.effort.unsolved });
         }
+        warnings.extend(coarse_path(solution.effort.path_error));
         warnings
     }
 

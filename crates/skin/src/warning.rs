@@ -22,6 +22,12 @@ pub enum Warning {
         "the contact solver stopped at its maximum number of iterations with a relative error of {error:.1e}; larger cells converge faster"
     )]
     NotConverged { error: f64 },
+    /// Friction that depends on a path that was resolved coarsely.
+    #[error(
+        "shear and tangential motion of this press depend on its path and are uncertain by {:.0} % of the friction limit and of the largest motion; press in smaller steps, and not on a GPU, which takes one",
+        100.0 * .error
+    )]
+    CoarsePath { error: f64 },
     /// Inertia in a press that is assumed quasi-static.
     #[error(
         "the kinetic energy is {ratio:.3} of the strain energy: the press is too fast to be quasi-static, and taxels on the base do not yet carry the load of the surface"
