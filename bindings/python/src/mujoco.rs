@@ -8,7 +8,8 @@ use crate::sensor::{Sensor, at_rest};
 use crate::shared_sensor::SharedSensor;
 use crate::state::History;
 use crate::threads::{detached, panic_text};
-use dermis::skin::{Motion, Touch};
+use crate::touch::warn;
+use dermis::skin::{Motion, Touch, Warning, WarningLog};
 use dermis_mujoco_coupling::contact_filter::DisabledContacts;
 use dermis_mujoco_coupling::passive::{PassiveForce, Registration};
 use dermis_mujoco_coupling::{CouplingError, Data, FrameId, Kinematics, Library, Mode, Model, Mount, geoms_named};
@@ -22,6 +23,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Tolerance of time comparisons, as a fraction of a time step.
 const TIME_SLACK: f64 = 1e-6;
+/// Steps in mode "couple" between two searches for objects that lie between the contact points of the skin.
+const STEPS_BETWEEN_SEARCHES: u64 = 16;
 
 /// A sensor attached to a MuJoCo simulation, made by ``dermis.mujoco.attach``.
 #[pyclass(frozen, module = "dermis.mujoco")]
@@ -64,13 +67,23 @@ struct Progress {
     /// Length of the current step (s).
     dt_s: f64,
     reading: Option<Arc<ReadingData>>,
+    /// Warnings of the skin since the start.
+    log: WarningLog,
     /// Message of the first error since the last reading, in mode "couple".
     error: Option<String>,
 }
 
 impl Progress {
     fn new(rest: History) -> Self {
-        Self { before: rest.clone(), after: rest, time_s: f64::NEG_INFINITY, dt_s: 0.0, reading: None, error: None }
+        Self {
+            before: rest.clone(),
+            after: rest,
+            time_s: f64::NEG_INFINITY,
+            dt_s: 0.0,
+            reading: None,
+            log: WarningLog::default(),
+            error: None,
+        }
     }
 }
 
@@ -94,6 +107,11 @@ impl Coupling {
         Ok((model, unsafe { Data::new(self.data as *mut _, model) }))
     }
 
+    /// The warnings of the skin that were not issued before.
+    fn new_warnings(&self) -> Vec<Warning> {
+        self.progress().log.take_new()
+    }
+
     fn reset(&self) -> PyResult<()> {
         *self.progress() = Progress::new(at_rest(self.sensor.sensor()?));
         Ok(())
@@ -102,9 +120,11 @@ impl Coupling {
     /// Advances the skin by dt (s).
     fn touch(&self, before: &History, kinematics: &Kinematics, dt_s: f64) -> Result<(Touch, History), String> {
         let targets = self.mount.targets(kinematics);
-        let (touch, skin) = (self.sensor.sensor().map_err(text)?)
-            .touch(&before.skin, &Motion { targets: &targets }, dt_s)
-            .map_err(text)?;
+        let (sensor, motion) = (self.sensor.sensor().map_err(text)?, Motion { targets: &targets });
+        let (mut touch, skin) = sensor.touch(&before.skin, &motion, dt_s).map_err(text)?;
+        if self.mode == Mode::Sense || before.frame.is_multiple_of(STEPS_BETWEEN_SEARCHES) {
+            touch.warnings.extend(sensor.skin().missed(&touch, &motion));
+        }
         Ok((touch, History { skin: Arc::new(skin), ..before.clone() }))
     }
 
@@ -141,6 +161,7 @@ impl Coupling {
         };
         let (reading, after) = detached(py, step)?.map_err(Error::new_err::<String>)?;
         let mut progress = self.progress();
+        progress.log.add(&reading.touch, time_s);
         (progress.after, progress.reading) = (after, Some(reading.clone()));
         Ok(reading)
     }
@@ -166,6 +187,7 @@ impl Coupling {
             return Ok(());
         }
         let reading = self.read(touch, &mut after, step_s)?;
+        progress.log.add(&reading.touch, time_s);
         (progress.after, progress.reading) = (after, Some(reading.clone()));
         // Unlock first: MuJoCo may leave this function by `longjmp`.
         drop(progress);
@@ -360,6 +382,7 @@ impl Attachment {
     /// "sense": the time since the last reading is one step of the sensor. Reading again at the same time changes
     /// nothing.
     /// "couple": the sensor steps with MuJoCo; returns its reading at the start of the last step.
+    /// Issues the warnings of the skin since the start, each kind once.
     /// When time has gone back, as after a reset, the sensor starts untouched. Raises dermis.Error if a pose is not
     /// finite now or was not finite in a step since the last reading; the simulation can continue.
     fn read(&self, py: Python<'_>) -> PyResult<Reading> {
@@ -372,7 +395,9 @@ impl Attachment {
             if !has_poses {
                 forward()?;
             }
-            return coupling.sense(py).map(|data| Reading { data });
+            let data = coupling.sense(py)?;
+            warn(py, coupling.new_warnings())?;
+            return Ok(Reading { data });
         }
         let pending = || coupling.progress().error.take().map_or(Ok(()), |message| Err(Error::new_err(message)));
         pending()?;
@@ -394,6 +419,7 @@ impl Attachment {
         let data = coupling.progress().reading.clone();
         let data =
             data.ok_or_else(|| Error::new_err("MuJoCo computes no passive forces: they are disabled in the model"))?;
+        warn(py, coupling.new_warnings())?;
         Ok(Reading { data })
     }
 

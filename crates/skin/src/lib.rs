@@ -34,6 +34,7 @@ mod state;
 mod surface_field;
 mod touch;
 mod warning;
+mod warning_log;
 
 pub use contacts::{Contact, Contacts};
 pub use friction::{Coulomb, Friction};
@@ -50,6 +51,7 @@ pub use state::{Bristle, State};
 pub use surface_field::SurfaceField;
 pub use touch::{Corner, Facet, Load, Support, Tangent, Touch};
 pub use warning::Warning;
+pub use warning_log::{LoggedWarning, WarningLog};
 
 use std::sync::Arc;
 
@@ -174,7 +176,18 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {
         let still: Vec<Target<'_>> =
             motion.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect();
-        self.touch(state, &Motion { targets: &still }, 1.0)
+        let motion = Motion { targets: &still };
+        let (mut touch, next) = self.touch(state, &motion, 1.0)?;
+        touch.warnings.extend(self.missed(&touch, &motion));
+        Ok((touch, next))
+    }
+
+    /// Warnings for objects that indent the skin between its contact points, so that `touch`, the result of `motion`,
+    /// lacks their force. A skin that searches for them in [`Skin::touch`] returns none. [`Skin::settle`] includes
+    /// them; a simulation asks every few steps, because the search may cost as much as a step.
+    fn missed(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {
+        let _ = (touch, motion);
+        Vec::new()
     }
 
     /// Stiffness and damping of the skin when all of it is in contact: an upper bound for choosing a stable time step.

@@ -2,6 +2,7 @@
 
 use crate::Resolution;
 use serde::{Deserialize, Serialize};
+use std::mem::discriminant;
 
 /// A reason for reduced accuracy of a result. Its message is one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
@@ -38,6 +39,29 @@ pub enum Warning {
     /// A contact smaller than the resolution of the skin.
     #[error("{}: {}", unresolved(*.points, *.spacing_mm), .key.remedy())]
     Unresolved { object: u32, points: usize, spacing_mm: f64, key: Resolution },
+}
+
+impl Warning {
+    /// The warning for this number of saturated contact points.
+    pub fn saturated(points: usize) -> Option<Self> {
+        (points > 0).then_some(Self::Saturated { points })
+    }
+
+    /// True if both are of the same kind.
+    pub fn is_like(&self, other: &Self) -> bool {
+        discriminant(self) == discriminant(other)
+    }
+
+    /// The first warning of each kind.
+    pub fn first_of_each_kind(warnings: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut first: Vec<Self> = Vec::new();
+        for warning in warnings {
+            if !first.iter().any(|known| known.is_like(&warning)) {
+                first.push(warning);
+            }
+        }
+        first
+    }
 }
 
 fn unresolved(points: usize, spacing_mm: f64) -> String {
