@@ -265,7 +265,7 @@ impl Sensor {
                 }
                 made => {
                     let batch = made.into_py_err()?;
-                    warn(py, batch.warnings(), &mut Issued::new())?;
+                    warn(py, batch.warnings())?;
                     return Ok(Py::new(py, batch)?.into_any());
                 }
             }
