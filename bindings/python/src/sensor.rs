@@ -227,7 +227,8 @@ impl Sensor {
     ///
     /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU a
     /// DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once; a
-    /// batch on a GPU has no warnings, only the number of contacts beyond the range of springs and pads (``saturated``).
+    /// batch on a GPU warns only of a layer's shear that depends on the path; ``saturated`` is the number of contacts beyond
+    /// the range of springs and pads.
     /// Raises dermis.Error with the index of the first press that fails, and for "cuda" without a usable GPU.
     #[pyo3(signature = (obj, poses=None, *, depth=None, force=None, at=None, tilt=None, yaw=None, device="cpu"))]
     #[allow(clippy::too_many_arguments)] // they have names in Python

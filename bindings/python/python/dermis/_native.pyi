@@ -265,7 +265,7 @@ class DeviceBatch(_Batch):
     """The readings of many presses of one sensor, in GPU memory.
 
     The plain arrays are copied to the host on access; those ending in ``_on_device`` share GPU memory, for ``torch.from_dlpack``.
-    There are no warnings; ``saturated`` counts contacts beyond the range of springs and pads.
+    A layer's shear that depends on the path is warned of when the batch is made; ``saturated`` counts contacts beyond the range of springs and pads.
     """
 
     device: Final[str]

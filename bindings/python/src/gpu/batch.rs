@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// ``taxels_on_device``, ``forces_on_device`` … are the same arrays in GPU memory:
 /// ``torch.from_dlpack(batch.forces_on_device)`` shares them without a copy and keeps the memory alive.
 ///
-/// A batch on a GPU has no warnings; ``saturated`` counts contacts beyond the range of springs and pads. Press one of the
+/// A batch on a GPU warns only of a layer's shear that depends on the path; ``saturated`` counts contacts beyond the range of springs and pads. Press one of the
 /// poses on the CPU to see the warnings of a skin.
 #[pyclass(frozen, module = "dermis")]
 pub struct DeviceBatch {
