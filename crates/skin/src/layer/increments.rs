@@ -97,7 +97,9 @@ impl Solver<'_> {
     /// before is the largest displacement of the cells that the object still covers.
     fn rises_m(&self, step: &Step<'_>) -> Vec<[f64; 2]> {
         let Step { state, indenter, friction, .. } = *step;
-        let objects = indenter.owner.iter().max().map_or(0, |&owner| owner as usize + 1);
+        // Cells that no object covers name the first one, which need not exist.
+        let covered = indenter.owner.iter().zip(&indenter.depth_m).filter(|(_, depth_m)| depth_m.is_finite());
+        let objects = covered.map(|(&owner, _)| owner as usize + 1).max().unwrap_or(0);
         let rubs = |owner: usize| (friction.contact)(owner as u32).has_friction();
         if !self.parameters.coupled || !(0..objects).any(rubs) {
             return Vec::new();
