@@ -92,8 +92,8 @@ def by_package(press):
 
 # Largest difference from the program, relative to the sum of the taxels or to 1 mN where that is less. Package and program are the same machine
 # code. WebAssembly has other elementary functions, which move the vertices of curved sensors by a rounding error, and other Fourier transforms: a
-# layer is solved to 1e-7, and a hydroelastic contact cuts its polygons where two fields are equal. tests/engine.rs compares the engine of the page, compiled as the program is, to 1e-12.
-MAX_OFF = {"package": 1e-12, "page": 1e-10, "page, hydroelastic": 1e-8, "page, layer": 2e-7}
+# layer is solved to 1e-7, with friction in up to eight increments of 3e-7 each, and a hydroelastic contact cuts its polygons where two fields are equal. tests/engine.rs compares the engine of the page, compiled as the program is, to 1e-12.
+MAX_OFF = {"package": 1e-12, "page": 1e-10, "page, hydroelastic": 1e-8, "page, layer": 2e-6}
 
 
 def test_page_program_and_package_agree_on_a_hundred_presses(page):
