@@ -29,6 +29,9 @@ const DEFAULT_DURATION_S: f64 = 1.0;
 ///
 /// ``World.load("scene.toml")`` builds a scene file with its gripper and task; ``World()`` is empty and filled with
 /// ``add_body`` and ``mount``. Poses and twists are in the world frame, z up.
+///
+/// gravity: acceleration (m/s²), shape (3,). time_step: s. ground: height of a ground plane (m) that solid bodies
+/// collide with; default: none. ground_friction: its coefficient of friction.
 #[pyclass(frozen, module = "dermis")]
 pub struct World {
     state: Arc<Mutex<WorldState>>,
@@ -135,10 +138,6 @@ impl World {
 
 #[pymethods]
 impl World {
-    /// An empty world.
-    ///
-    /// gravity: acceleration (m/s²), shape (3,). time_step: s. ground: height of a ground plane (m) that solid bodies
-    /// collide with; default: none.
     #[new]
     #[pyo3(signature = (*, gravity=None, time_step=1e-3, ground=None, ground_friction=0.5))]
     fn new(
