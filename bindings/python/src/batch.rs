@@ -7,8 +7,8 @@ use crate::error::{Error, IntoPyErr};
 use crate::pose::six;
 use crate::reading::{Reading, ReadingData, ReadingValues};
 use crate::shared_sensor::SharedSensor;
-use crate::threads::interruptible_job;
-use crate::touch::Touch;
+use crate::threads::{Job, interruptible_job};
+use crate::touch::{Touch, warn_text};
 use dermis::sensor;
 use dermis::skin::{self, Warning};
 use numpy::{Element, PyArrayDyn};
@@ -86,28 +86,33 @@ impl Batch {
     }
 
     /// Computes images of all readings on all cores, without keeping them: their memory becomes the array. `each` has
-    /// the axes of one.
+    /// the axes of one. Issues the first `warning` about one.
     fn images<'py, T: Element + Copy + Default + Send + Sync + 'static>(
         &self,
         py: Python<'py>,
         each: Vec<usize>,
         values: fn(&ReadingData) -> PyResult<Vec<T>>,
+        warning: fn(&ReadingData) -> Option<String>,
     ) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
         let (presses, shared, precision) = (self.presses.clone(), self.shared.clone(), self.precision);
         let (count, size) = (presses.len(), each.iter().product::<usize>());
-        let work = move |job: &crate::threads::Job| {
+        let work = move |job: &Job| {
             let mut all = vec![T::default(); count * size];
-            if size > 0 {
-                all.par_chunks_mut(size).zip(presses.par_iter()).try_for_each(|(image, press)| {
-                    if job.goes_on() {
-                        image.copy_from_slice(&values(&Self::data(&shared, press, precision))?);
-                    }
-                    Ok::<_, PyErr>(())
-                })?;
-            }
-            Ok::<_, PyErr>(all)
+            let one = |(image, press): (&mut [T], &Press)| {
+                if !job.goes_on() {
+                    return Ok(None);
+                }
+                let data = Self::data(&shared, press, precision);
+                image.copy_from_slice(&values(&data)?);
+                Ok::<_, PyErr>(warning(&data))
+            };
+            // A sensor without markers has empty images.
+            let warnings: Vec<_> =
+                all.par_chunks_mut(size.max(1)).zip(presses.par_iter()).map(one).collect::<PyResult<_>>()?;
+            Ok::<_, PyErr>((all, warnings.into_iter().flatten().next()))
         };
-        let all = interruptible_job(py, work, |_| Ok(()))??;
+        let (all, warning) = interruptible_job(py, work, |_| Ok(()))??;
+        warning.map_or(Ok(()), |warning| warn_text(py, &warning))?;
         moved(py, &[&[count][..], &each].concat(), all)
     }
 
@@ -207,22 +212,23 @@ impl Batch {
         self.precision.array(py, &[self.presses.len()], travel)
     }
 
-    /// ``Reading.image`` of all readings, uint8, shape (n, height, width, 3).
+    /// ``Reading.image`` of all readings, uint8, shape (n, height, width, 3). Issues the first warning about the light
+    /// of an image.
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
-        self.images(py, self.image_axes(&[3])?, ReadingData::rgb)
+        self.images(py, self.image_axes(&[3])?, ReadingData::rgb, ReadingData::light_warning)
     }
 
     /// ``Reading.depth`` of all readings (m), float32, shape (n, height, width).
     #[getter]
     fn depth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        self.images(py, self.image_axes(&[])?, ReadingData::pressed_m)
+        self.images(py, self.image_axes(&[])?, ReadingData::pressed_m, |_| None)
     }
 
     /// ``Reading.normals`` of all readings, float32, shape (n, height, width, 3).
     #[getter]
     fn normals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        self.images(py, self.image_axes(&[3])?, ReadingData::normals)
+        self.images(py, self.image_axes(&[3])?, ReadingData::normals, |_| None)
     }
 
     /// ``Reading.markers`` of all readings (pixels), shape (n, markers, 4).
@@ -231,13 +237,13 @@ impl Batch {
         self.image_axes(&[])?;
         let optics = self.shared.sensor()?.optics();
         let count = optics.and_then(|optics| optics.markers()).map_or(0, |markers| markers.points_m().len());
-        self.images(py, vec![count, 4], ReadingData::markers)
+        self.images(py, vec![count, 4], ReadingData::markers, |_| None)
     }
 
     /// ``Reading.flow`` of all readings (pixels), float32, shape (n, height, width, 2).
     #[getter]
     fn flow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        self.images(py, self.image_axes(&[2])?, ReadingData::flow)
+        self.images(py, self.image_axes(&[2])?, ReadingData::flow, |_| None)
     }
 
     fn __repr__(&self) -> String {

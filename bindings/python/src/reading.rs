@@ -109,6 +109,11 @@ impl ReadingData {
         Ok(self.render()?.image.to_rgb8().into_pixels().into_flattened())
     }
 
+    /// The warning about a surface steeper than the presses that the light was fitted to.
+    pub fn light_warning(&self) -> Option<String> {
+        self.seen().ok()?.0.warning(&*self.relief().ok()?)
+    }
+
     /// Indentation at each pixel (m).
     pub fn pressed_m(&self) -> PyResult<Vec<f32>> {
         let (optics, surface) = self.seen()?;
@@ -152,18 +157,13 @@ impl Reading {
         &self.data.values.reading
     }
 
-    /// Renders the camera frame, if that was not done before, and issues its warning.
+    /// Renders the camera frame, if that was not done before.
     fn look(&self, py: Python<'_>) -> PyResult<()> {
         if self.data.camera_frame.get().is_some() {
             return Ok(());
         }
         let data = self.data.clone();
-        interruptible(py, move || data.render().map(drop))??;
-        let optics = self.data.shared.sensor()?.optics();
-        match optics.and_then(|optics| optics.warning(&self.data.render().ok()?.relief)) {
-            Some(warning) => warn_text(py, &warning),
-            None => Ok(()),
-        }
+        interruptible(py, move || data.render().map(drop))?
     }
 
     /// Computes an image with the GIL released; its memory becomes the array.
@@ -292,10 +292,13 @@ impl Reading {
         array(py, &self.data.shape(&[3]), &values)
     }
 
-    /// Camera image, RGB, uint8, shape (height, width, 3). Raises dermis.Error for a sensor without a camera.
+    /// Camera image, RGB, uint8, shape (height, width, 3). Issues the warning about a surface steeper than the presses
+    /// that the light was fitted to. Raises dermis.Error for a sensor without a camera.
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
-        self.image_array(py, &[3], ReadingData::rgb)
+        let image = self.image_array(py, &[3], ReadingData::rgb)?;
+        self.data.light_warning().map_or(Ok(()), |warning| warn_text(py, &warning))?;
+        Ok(image)
     }
 
     /// Indentation of the gel at each pixel (m), positive inwards, float32, shape (height, width).

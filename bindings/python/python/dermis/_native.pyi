@@ -387,6 +387,7 @@ class DeviceBatch:
     """``Reading.image`` of all readings, uint8, shape (n, height, width, 3), copied."""
     saturated: Final[_U32]
     """``Reading.saturated`` of all readings, shape (n,), copied."""
+    warnings: Final[list[str]]
     travel: Final[_F64]
     """``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses."""
     def __len__(self) -> int: ...
