@@ -15,7 +15,7 @@ use std::time::Instant;
 /// Generate data sets of touches from one description: reproducible, resumable, on all cores or many machines.
 ///
 /// Start with `dermis dataset example array > array.toml`. Episode k depends only on the description and on k, so a run can be interrupted
-/// and resumed, or split over machines (`--shard`), with the same bytes as a result.
+/// and resumed, or split over machines with CPUs of one instruction set (`--shard`), with the same bytes as a result.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
