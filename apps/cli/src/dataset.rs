@@ -159,6 +159,7 @@ fn tell(set: &Dataset, out: &Path, made: &MakeSummary, as_json: bool) -> anyhow:
             "name": set.spec.name, "out": out.display().to_string(), "episodes": made.episodes, "found": made.found,
             "wall_s": made.wall_s, "cpu_s": cpu_s, "episodes_per_s": rate, "threads": made.threads, "bytes": made.bytes,
             "peak_memory_bytes": peak_memory(), "complete": made.complete,
+            "warnings": made.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         }));
     }
     let found = if made.found > 0 { format!(", {} found", made.found) } else { String::new() };
@@ -177,6 +178,7 @@ fn tell(set: &Dataset, out: &Path, made: &MakeSummary, as_json: bool) -> anyhow:
     } else {
         "  not complete: other shares are missing"
     });
+    made.warnings.iter().for_each(|warning| say(format!("  warning     {warning}")));
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::{IntoPyErr, ToPyErr};
 use crate::threads::detached;
+use crate::touch::warn_text;
 use dermis::dataset::{Dataset as Set, DatasetError, Share};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -43,6 +44,7 @@ impl Dataset {
     }
 
     /// Makes the missing shards on `threads` threads (default: all cores) and calls `progress(made, wanted)`.
+    /// Issues the warnings of the episodes, each kind once.
     fn make(&self, py: Python<'_>, out: PathBuf, threads: Option<usize>, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let mut raised = None;
@@ -59,7 +61,7 @@ impl Dataset {
         })?;
         match raised {
             Some(error) => Err(error),
-            None => made.into_py_err().map(drop),
+            None => made.into_py_err()?.warnings.iter().try_for_each(|warning| warn_text(py, &warning.to_string())),
         }
     }
 
