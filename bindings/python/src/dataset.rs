@@ -75,9 +75,10 @@ impl Dataset {
         detached(py, || self.set.missing(&out))?.into_py_err()
     }
 
-    /// Completes a folder that has all shards.
+    /// Completes a folder that has all shards, and issues the warnings of their episodes.
     fn complete(&self, py: Python<'_>, out: PathBuf) -> PyResult<()> {
-        detached(py, || self.set.complete(&out))?.into_py_err()
+        let warnings = detached(py, || self.set.complete(&out))?.into_py_err()?;
+        warnings.iter().try_for_each(|warning| warn_text(py, &warning.to_string()))
     }
 }
 
