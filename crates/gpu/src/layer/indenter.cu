@@ -76,16 +76,36 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 
 // True if the cell or one of its eight neighbours is below z = 0 and their heights differ by more than a cell.
-__device__ __forceinline__ bool is_at_cliff(const LayerGrid& grid, const unsigned long long* heights, int cell) {
-    const int row = cell / grid.cols, col = cell % grid.cols;
-    const double own = height_of(heights[cell]);
-    for (int r = max(row - 1, 0); r <= min(row + 1, grid.rows - 1); r++) {
-        for (int c = max(col - 1, 0); c <= min(col + 1, grid.cols - 1); c++) {
-            const double other = height_of(heights[r * grid.cols + c]), low = fmin(own, other);
+__device__ __forceinline__ bool is_at_cliff(const LayerGrid& grid, const unsigned long long* keys, int row, int col) {
+    // Most cells are far from contact: keys of heights from 0 on have the highest bit set.
+    const int first_row = max(row - 1, 0), last_row = min(row + 1, grid.rows - 1), first_col = max(col - 1, 0);
+    const int last_col = min(col + 1, grid.cols - 1);
+    unsigned long long lowest = ~0ull;
+    for (int r = first_row; r <= last_row; r++) {
+        for (int c = first_col; c <= last_col; c++) lowest = min(lowest, keys[r * grid.cols + c]);
+    }
+    if (lowest >> 63) return false;
+    const double own = height_of(keys[row * grid.cols + col]);
+    for (int r = first_row; r <= last_row; r++) {
+        for (int c = first_col; c <= last_col; c++) {
+            const double other = height_of(keys[r * grid.cols + c]), low = fmin(own, other);
             if (low < 0.0 && fmax(own, other) - low > grid.cell) return true;
         }
     }
     return false;
+}
+
+// Lists the cells under a cliff, counted over all presses, and sets the covered fraction of every cell to 1. blockIdx.x: press;
+// blockIdx.y: batch of `cells_per_block` cells, one per thread at a time.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    find_cliffs(LayerGrid grid, int cells_per_block, const unsigned long long* keys, double* covered, unsigned long long* count,
+                long long* cliffs) {
+    const int cells = grid.rows * grid.cols, end = min(cells, (int)(blockIdx.y + 1) * cells_per_block);
+    const long long first = (long long)blockIdx.x * cells;
+    for (int i = blockIdx.y * cells_per_block + threadIdx.x; i < end; i += blockDim.x) {
+        covered[first + i] = 1.0;
+        if (is_at_cliff(grid, keys + first, i / grid.cols, i % grid.cols)) cliffs[atomicAdd(count, 1ull)] = first + i;
+    }
 }
 
 // Mean height of a cell under a cliff, and its covered fraction, from SAMPLES² points of which no two share a row or a column: the mean of
@@ -115,32 +135,16 @@ __device__ __forceinline__ void average_cliff(const LayerGrid& grid, const doubl
     __syncwarp();
 }
 
-// Copies the heights at the centres of the cells, and averages those of cells under a cliff. blockIdx.x: press; blockIdx.y: batch of
-// `cells_per_block` cells. One cell per thread at a time; then one cell under a cliff per warp.
+// Averages the listed cells, one per warp at a time.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    average_cliffs(LayerGrid grid, const double* poses, ObjectView object, int cells_per_block, const unsigned long long* centers,
+    average_cliffs(LayerGrid grid, const double* poses, ObjectView object, const unsigned long long* count, const long long* cliffs,
                    unsigned long long* keys, double* covered) {
     __shared__ double heights[THREADS / 32][SAMPLES * SAMPLES];
-    __shared__ int cliffs[THREADS];
-    __shared__ int count;
-    const double* pose = poses + (long long)POSE_NUMBERS * blockIdx.x;
-    const int cells = grid.rows * grid.cols, end = min(cells, (int)(blockIdx.y + 1) * cells_per_block), warp = threadIdx.x / 32;
-    const long long first = (long long)blockIdx.x * cells;
-    const Quat back = conjugate(rotation_of(pose));
-    for (int start = blockIdx.y * cells_per_block; start < end; start += THREADS) {
-        const int i = start + threadIdx.x;
-        if (threadIdx.x == 0) count = 0;
-        __syncthreads();
-        if (i < end) {
-            keys[first + i] = centers[first + i];
-            covered[first + i] = 1.0;
-            if (is_at_cliff(grid, centers + first, i)) cliffs[atomicAdd(&count, 1)] = i;
-        }
-        __syncthreads();
-        for (int k = warp; k < count; k += THREADS / 32) {
-            const int cell = cliffs[k];
-            average_cliff(grid, pose, object, back, cell, heights[warp], &keys[first + cell], &covered[first + cell]);
-        }
-        __syncthreads();
+    const int cells = grid.rows * grid.cols, warp = threadIdx.x / 32, warps = THREADS / 32;
+    for (long long k = (long long)blockIdx.x * warps + warp; k < (long long)*count; k += (long long)gridDim.x * warps) {
+        const long long cell = cliffs[k];
+        const double* pose = poses + POSE_NUMBERS * (cell / cells);
+        const Quat back = conjugate(rotation_of(pose));
+        average_cliff(grid, pose, object, back, (int)(cell % cells), heights[warp], &keys[cell], &covered[cell]);
     }
 }
