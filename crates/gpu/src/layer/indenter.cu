@@ -50,15 +50,21 @@ __device__ __forceinline__ double enter(const ObjectView& object, Vec3 o, Vec3 d
     return first;
 }
 
-// Height (m) of the object over x and y (m), given its pose and that pose's inverse rotation; infinite beside the object.
+// Height (m) of a primitive over x and y (m), given its pose and that pose's inverse rotation; infinite beside it.
 __device__ __forceinline__ double height_over(const ObjectView& object, const double* pose, Quat back, double x, double y) {
-    const Vec3 up = rotate(back, vec3(0.0, 0.0, 1.0)), from = position_of(pose);
-    if (object.kind != MESH && object.kind != BALLS) return enter(object, rotate(back, vec3(x, y, 0.0) - from), up);
-    // The ray starts below the mesh.
-    const Vec3 middle = (vec3(object.tree_low) + vec3(object.tree_high)) * 0.5;
-    const double reach = object.diagonal, below = rotate(rotation_of(pose), middle).z + from.z - reach;
+    return enter(object, rotate(back, vec3(x, y, 0.0) - position_of(pose)), rotate(back, vec3(0.0, 0.0, 1.0)));
+}
+
+// Height (m) of any object over x and y (m) where it is below z = 0; elsewhere any height from 0 on.
+__device__ __forceinline__ double height_below_rest(const ObjectView& object, const double* pose, Quat back, double x, double y) {
+    if (object.kind != MESH && object.kind != BALLS) return height_over(object, pose, back, x, y);
+    // The ray starts below the mesh and ends at z = 0.
+    const Vec3 middle = (vec3(object.tree_low) + vec3(object.tree_high)) * 0.5, from = position_of(pose);
+    const double below = rotate(rotation_of(pose), middle).z + from.z - object.diagonal;
+    if (below >= 0.0) return infinity();
     Hit hit;
-    const bool met = cast_mesh(object, rotate(back, vec3(x, y, below) - from), up, 2.0 * reach, NONE, hit);
+    const Vec3 start = rotate(back, vec3(x, y, below) - from), up = rotate(back, vec3(0.0, 0.0, 1.0));
+    const bool met = cast_mesh(object, start, up, fmin(-below, 2.0 * object.diagonal), NONE, hit);
     return met ? below + hit.distance : infinity();
 }
 
@@ -108,43 +114,48 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Mean height of a cell under a cliff, and its covered fraction, from SAMPLES² points of which no two share a row or a column: the mean of
-// those below z = 0, and their number by SAMPLES². By one warp, one point per lane; `heights` holds SAMPLES² values of its own.
-__device__ __forceinline__ void average_cliff(const LayerGrid& grid, const double* pose, const ObjectView& object, Quat back, int cell,
-                                              double* heights, unsigned long long* key, double* covered) {
-    const double x = x_of(grid, cell % grid.cols), y = y_of(grid, cell / grid.cols), all = SAMPLES * SAMPLES;
-    for (int s = threadIdx.x % 32; s < SAMPLES * SAMPLES; s += 32) {
-        const int row = s / SAMPLES, col = s % SAMPLES;
-        const double dx = (SAMPLES * col + row + 0.5) / all - 0.5, dy = (SAMPLES * row + col + 0.5) / all - 0.5;
-        heights[s] = height_over(object, pose, back, x + dx * grid.cell, y + dy * grid.cell);
-    }
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) {
-        double sum = 0.0, count = 0.0;
-        for (int s = 0; s < SAMPLES * SAMPLES; s++) {
-            if (heights[s] < 0.0) {
-                sum += heights[s];
-                count += 1.0;
-            }
-        }
-        if (count > 0.0) {
-            *key = key_of(sum / count);
-            *covered = count / all;
-        }
-    }
-    __syncwarp();
+// Height (m) of one of SAMPLES² points of a cell, of which no two share a row or a column.
+__device__ __forceinline__ double sample_height(const LayerGrid& grid, const double* pose, const ObjectView& object, int cell, int sample) {
+    const int row = sample / SAMPLES, col = sample % SAMPLES;
+    const double all = SAMPLES * SAMPLES, dx = (SAMPLES * col + row + 0.5) / all - 0.5, dy = (SAMPLES * row + col + 0.5) / all - 0.5;
+    const double x = x_of(grid, cell % grid.cols) + dx * grid.cell, y = y_of(grid, cell / grid.cols) + dy * grid.cell;
+    return height_below_rest(object, pose, conjugate(rotation_of(pose)), x, y);
 }
 
-// Averages the listed cells, one per warp at a time.
+// Mean height of a cell under a cliff, and its covered fraction: the mean of the samples below z = 0, and their number by SAMPLES².
+__device__ __forceinline__ void average_cliff(const double* heights, unsigned long long* key, double* covered) {
+    double sum = 0.0, count = 0.0;
+    for (int s = 0; s < SAMPLES * SAMPLES; s++) {
+        if (heights[s] < 0.0) {
+            sum += heights[s];
+            count += 1.0;
+        }
+    }
+    if (count > 0.0) {
+        *key = key_of(sum / count);
+        *covered = count / (SAMPLES * SAMPLES);
+    }
+}
+
+// Averages the listed cells: as many per block at a time as there is one thread per sample.
 extern "C" __global__ void __launch_bounds__(THREADS)
     average_cliffs(LayerGrid grid, const double* poses, ObjectView object, const unsigned long long* count, const long long* cliffs,
                    unsigned long long* keys, double* covered) {
-    __shared__ double heights[THREADS / 32][SAMPLES * SAMPLES];
-    const int cells = grid.rows * grid.cols, warp = threadIdx.x / 32, warps = THREADS / 32;
-    for (long long k = (long long)blockIdx.x * warps + warp; k < (long long)*count; k += (long long)gridDim.x * warps) {
-        const long long cell = cliffs[k];
-        const double* pose = poses + POSE_NUMBERS * (cell / cells);
-        const Quat back = conjugate(rotation_of(pose));
-        average_cliff(grid, pose, object, back, (int)(cell % cells), heights[warp], &keys[cell], &covered[cell]);
+    constexpr int ALL = SAMPLES * SAMPLES, AT_ONCE = THREADS / ALL;
+    __shared__ double heights[AT_ONCE][ALL];
+    const int cells = grid.rows * grid.cols, own = threadIdx.x / ALL;
+    const long long listed = (long long)*count;
+    for (long long first = (long long)blockIdx.x * AT_ONCE; first < listed; first += (long long)gridDim.x * AT_ONCE) {
+        if (own < AT_ONCE && first + own < listed) {
+            const long long cell = cliffs[first + own];
+            const double* pose = poses + POSE_NUMBERS * (cell / cells);
+            heights[own][threadIdx.x % ALL] = sample_height(grid, pose, object, (int)(cell % cells), threadIdx.x % ALL);
+        }
+        __syncthreads();
+        if (threadIdx.x < AT_ONCE && first + threadIdx.x < listed) {
+            const long long cell = cliffs[first + threadIdx.x];
+            average_cliff(heights[threadIdx.x], &keys[cell], &covered[cell]);
+        }
+        __syncthreads();
     }
 }
