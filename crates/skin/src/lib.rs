@@ -190,6 +190,12 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
         Vec::new()
     }
 
+    /// Contact loads from the contact points of another engine, in static equilibrium. The default assigns each force to
+    /// its point; a skin that spreads loads, or whose surface moves, computes both.
+    fn carry(&self, contacts: &Contacts) -> Result<Touch, SkinError> {
+        contacts.touch()
+    }
+
     /// Stiffness and damping of the skin when all of it is in contact: an upper bound for choosing a stable time step.
     fn fully_pressed(&self) -> Vec<Support>;
 

@@ -226,7 +226,18 @@ impl LayerBatch {
             let find = self.kernel("find_cliffs")?;
             launch!(gpu, &find, over_cells, &self.grid, &cells, depths, covered, &cliff_count, &cliffs)?;
             let average = self.kernel("average_cliffs")?;
-            launch!(gpu, &average, grid(CLIFF_BLOCKS, 1), &self.grid, &poses, object, &cliff_count, &cliffs, depths, covered)?;
+            launch!(
+                gpu,
+                &average,
+                grid(CLIFF_BLOCKS, 1),
+                &self.grid,
+                &poses,
+                object,
+                &cliff_count,
+                &cliffs,
+                depths,
+                covered
+            )?;
         }
         Ok(())
     }
