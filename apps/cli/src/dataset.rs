@@ -104,7 +104,7 @@ fn example(name: Option<&str>) -> anyhow::Result<()> {
     let Some((_, text)) = EXAMPLES.iter().find(|(known, _)| *known == name) else {
         let known: Vec<&str> = EXAMPLES.iter().map(|(name, _)| *name).collect();
         let meant = did_you_mean(name, known.iter().copied());
-        bail!("unknown example {name:?}{meant}; the examples are {}", known.join(", "));
+        bail!("unknown example {name:?}; the examples are {}{meant}", known.join(", "));
     };
     say(text.trim_end());
     Ok(())

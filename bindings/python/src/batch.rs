@@ -8,6 +8,7 @@ use crate::pose::six;
 use crate::reading::{Reading, ReadingData};
 use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
+use crate::touch::warn_text;
 use dermis::skin::Warning;
 use numpy::{Element, PyArrayDyn};
 use pyo3::exceptions::PyIndexError;
@@ -41,19 +42,23 @@ impl Batch {
         array(py, &[&[self.readings.len()][..], &each, behind].concat(), &all)
     }
 
-    /// Renders the images of all readings on all cores, without caching them.
+    /// Renders the images of all readings on all cores, without caching them, and issues the first warning about one.
     fn images<'py, T: Element + Copy>(
         &self,
         py: Python<'py>,
         behind: &[usize],
-        values: impl Fn(&ReadingData) -> PyResult<Vec<T>> + Send + Sync,
+        values: impl Fn(&ReadingData) -> PyResult<(Vec<T>, Option<String>)> + Send + Sync,
     ) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
         let sensor = self.shared.sensor()?;
         let blind = || dermis::sensor::optics::OpticsError::WithoutCamera { sensor: sensor.name().to_owned() };
         let camera = sensor.optics().ok_or_else(blind).into_py_err()?.camera();
-        let images =
-            detached(py, || self.readings.par_iter().map(|data| values(data)).collect::<Vec<PyResult<Vec<T>>>>())?;
-        let all: Vec<T> = images.into_iter().collect::<PyResult<Vec<_>>>()?.concat();
+        let images = detached(py, || self.readings.par_iter().map(|data| values(data)).collect::<Vec<_>>())?;
+        let (images, warnings): (Vec<_>, Vec<_>) =
+            images.into_iter().collect::<PyResult<Vec<_>>>()?.into_iter().unzip();
+        if let Some(warning) = warnings.into_iter().flatten().next() {
+            warn_text(py, &warning)?;
+        }
+        let all: Vec<T> = images.concat();
         array(py, &[&[self.readings.len(), camera.height, camera.width][..], behind].concat(), &all)
     }
 }
@@ -138,12 +143,15 @@ impl Batch {
         array(py, &[travel.len()], &travel)
     }
 
-    /// ``Reading.image`` of all readings, uint8, shape (n, height, width, 3), rendered on all cores.
+    /// ``Reading.image`` of all readings, uint8, shape (n, height, width, 3), rendered on all cores. Issues the first
+    /// warning about the light of an image.
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
         let image = |data: &ReadingData| {
-            let frame = data.shared.sensor()?.render(&data.touch, data.values.frame).into_py_err()?;
-            Ok(frame.image.to_rgb8().into_pixels().into_flattened())
+            let sensor = data.shared.sensor()?;
+            let frame = sensor.render(&data.touch, data.values.frame).into_py_err()?;
+            let warning = sensor.optics().and_then(|optics| optics.warning(&frame.relief));
+            Ok((frame.image.to_rgb8().into_pixels().into_flattened(), warning))
         };
         self.images(py, &[3], image)
     }
@@ -151,7 +159,7 @@ impl Batch {
     /// ``Reading.depth`` of all readings (m), float32, shape (n, height, width), rendered on all cores.
     #[getter]
     fn depth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        self.images(py, &[], ReadingData::pressed_m)
+        self.images(py, &[], |data| Ok((data.pressed_m()?, None)))
     }
 
     fn __repr__(&self) -> String {

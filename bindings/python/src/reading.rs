@@ -100,14 +100,7 @@ impl Reading {
     fn frame(&self, py: Python<'_>) -> PyResult<&CameraFrame> {
         match self.data.camera_frame.get() {
             Some(camera_frame) => Ok(camera_frame),
-            None => {
-                let frame = detached(py, || self.data.render())??;
-                let optics = self.data.shared.sensor()?.optics();
-                if let Some(warning) = optics.and_then(|optics| optics.warning(&frame.relief)) {
-                    warn_text(py, &warning)?;
-                }
-                Ok(frame)
-            }
+            None => detached(py, || self.data.render())?,
         }
     }
 }
@@ -214,10 +207,15 @@ impl Reading {
         array(py, &self.data.shape(&[3]), &values)
     }
 
-    /// Camera image, RGB, uint8, shape (height, width, 3). Raises dermis.Error for a sensor without a camera.
+    /// Camera image, RGB, uint8, shape (height, width, 3). Issues the warning about a surface steeper than the presses that
+    /// the light was fitted to. Raises dermis.Error for a sensor without a camera.
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
-        let image = &self.frame(py)?.image;
+        let CameraFrame { image, relief, .. } = self.frame(py)?;
+        let optics = self.data.shared.sensor()?.optics();
+        if let Some(warning) = optics.and_then(|optics| optics.warning(relief)) {
+            warn_text(py, &warning)?;
+        }
         array(py, &[image.height, image.width, 3], image.to_rgb8().pixels().as_flattened())
     }
 

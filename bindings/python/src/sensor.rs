@@ -226,9 +226,7 @@ impl Sensor {
     /// gives the reason.
     ///
     /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU a
-    /// DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once; a
-    /// batch on a GPU warns only of a layer's shear that depends on the path; ``saturated`` is the number of contacts beyond
-    /// the range of springs and pads.
+    /// DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once.
     /// Raises dermis.Error with the index of the first press that fails, and for "cuda" without a usable GPU.
     #[pyo3(signature = (obj, poses=None, *, depth=None, force=None, at=None, tilt=None, yaw=None, device="cpu"))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
@@ -266,7 +264,7 @@ impl Sensor {
                 }
                 made => {
                     let batch = made.into_py_err()?;
-                    warn(py, batch.warnings())?;
+                    warn(py, batch.all_warnings(py)?)?;
                     return Ok(Py::new(py, batch)?.into_any());
                 }
             }
@@ -285,7 +283,7 @@ impl Sensor {
         self.inner()?;
         let object = obj.object.clone();
         let gpu = gpu::open(py, Choice::Cuda)?.ok_or_else(|| GpuError::NoDriver.to_py_err())?;
-        let made = detached(py, || Environments::new(&gpu, &self.shared, gpu::object_on(&gpu, &object)?, count))?;
+        let made = detached(py, || Environments::new(&gpu, &self.shared, &object, count))?;
         made.into_py_err()
     }
 

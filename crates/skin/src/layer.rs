@@ -236,7 +236,7 @@ impl Layer {
             let tangent = Tangent::default();
             facets.push(Facet { object: owner, normal: Vec3::Z, depth_m, saturated: false, load, tangent });
         }
-        let warnings = self.warnings(solution, &facets);
+        let warnings = self.warnings(&self.extent(solution, &facets), &solution.effort);
         let mut touch = Touch::from_facets(facets, objects);
         self.stiffen(&mut touch);
         self.set_fields(&mut touch, solution);
@@ -319,12 +319,13 @@ impl Layer {
         }
     }
 
-    fn warnings(&self, solution: &Solution, facets: &[Facet]) -> Vec<Warning> {
-        let mut warnings = self.range_warnings(&self.extent(solution, facets));
-        if solution.effort.unsolved > MAX_UNSOLVED {
-            warnings.push(Warning::NotConverged { error: solution.effort.unsolved });
+    /// Warnings of a contact beyond the range of the layer, of its solvers and of its path.
+    fn warnings(&self, extent: &ContactExtent, effort: &Effort) -> Vec<Warning> {
+        let mut warnings = self.range_warnings(extent);
+        if effort.unsolved > MAX_UNSOLVED {
+            warnings.push(Warning::NotConverged { error: effort.unsolved });
         }
-        warnings.extend(coarse_path(solution.effort.path_error));
+        warnings.extend(coarse_path(effort.path_error));
         warnings
     }
 
@@ -340,11 +341,14 @@ impl Layer {
         strained.into_iter().chain((extent.rim_m < 2.0 * thickness_m).then_some(near)).collect()
     }
 
-    /// The warnings of a contact with one object of which only the extent is known: beyond the linear range, near the
-    /// rim, or few cells. An object between the cells and a solver at its maximum number of iterations are not reported.
-    pub fn extent_warnings(&self, extent: &ContactExtent) -> Vec<Warning> {
+    /// The warnings of [`Skin::settle`] for a contact with one object that was solved elsewhere, as on a GPU.
+    pub fn contact_warnings(&self, extent: &ContactExtent, effort: &Effort, target: Target<'_>) -> Vec<Warning> {
         let resolution = (Resolution::Cell, self.grid.cell_m, self.grid.rows * self.grid.cols);
-        self.range_warnings(extent).into_iter().chain(few_points(0, extent.cells, resolution)).collect()
+        let unresolved = match extent.cells {
+            0 => unresolved_on_grid(&[], &Motion { targets: &[target] }, &self.grid, None),
+            cells => few_points(0, cells, resolution).into_iter().collect(),
+        };
+        self.warnings(extent, effort).into_iter().chain(unresolved).collect()
     }
 
     /// Smallest distance (m) of a facet from the rim; infinite without facets.
@@ -447,7 +451,8 @@ mod tests {
         let field = HeightField::from_fn(layer.grid(), |x, y| (x * x + y * y) / 20e-3 - 5e-5);
         let indenter = IndenterHeightMap::of_heights(&field);
         let mut solution = layer.solve_under(&layer.rest(), &indenter, &Twist::ZERO, None).unwrap();
-        assert_eq!((solution.effort.unsolved, layer.warnings(&solution, &[])), (0.0, Vec::new()));
+        let warnings = |solution: &Solution| layer.warnings(&layer.extent(solution, &[]), &solution.effort);
+        assert_eq!((solution.effort.unsolved, warnings(&solution)), (0.0, Vec::new()));
         let influences = layer.influences();
         let region = Region { row: 16, col: 16, rows: 32, cols: 32 };
         let depth_m: Vec<f64> = (0..region.len()).map(|i| indenter.depth_m[(16 + i / 32) * 64 + 16 + i % 32]).collect();
@@ -457,6 +462,6 @@ mod tests {
         solution.effort = contact.solve(&depth_m, &mut vec![0.0; region.len()], 1e-5 * 5e-5);
         let error = solution.effort.unsolved;
         assert!(error > 1e-3 && solution.effort.iterations == 2, "{:?}", solution.effort);
-        assert_eq!(layer.warnings(&solution, &[]), [Warning::NotConverged { error }]);
+        assert_eq!(warnings(&solution), [Warning::NotConverged { error }]);
     }
 }

@@ -215,6 +215,8 @@ class Reading(_Arrays, _Copyable):
 class _Batch(_Arrays):
     saturated: Final[_U32]
     """Number of contacts beyond the range of the skin, (n,)."""
+    warnings: Final[list[str]]
+    """The first warning of each kind of all readings."""
     travel: Final[_F64]
     """Travel of each press past first contact (m), (n,); NaN for presses at given poses."""
     def __len__(self) -> int: ...
@@ -225,8 +227,6 @@ class Batch(_Batch):
 
     depth: Final[_F32]
     """Indentation of the gel at each pixel (m), (n, height, width)."""
-    warnings: Final[list[str]]
-    """The first warning of each kind of all readings."""
     def __getitem__(self, index: int, /) -> Reading: ...
     def __iter__(self) -> Iterator[Reading]: ...
 
@@ -265,7 +265,6 @@ class DeviceBatch(_Batch):
     """The readings of many presses of one sensor, in GPU memory.
 
     The plain arrays are copied to the host on access; those ending in ``_on_device`` share GPU memory, for ``torch.from_dlpack``.
-    A layer's shear that depends on the path is warned of when the batch is made; ``saturated`` counts contacts beyond the range of springs and pads.
     """
 
     device: Final[str]
