@@ -136,6 +136,7 @@ def main():
         log.run(f"engine plugin {version}", pytest(python, "bindings/mujoco/tests"))
         log.run(f"dermis.mujoco {version}", pytest(python, PYTHON / "tests" / "test_mujoco.py"))
         log.run(f"dermis.gym {version}", pytest(python, PYTHON / "tests" / "test_gym.py"))
+        log.run("grasps of 60 s", [python, "validation/mujoco/grasp.py", plugin(python)])
         log.run("cost", [python, "bindings/mujoco/bench.py", plugin(python)], tail=3)
 
     install(sys.executable)

@@ -20,8 +20,10 @@
 mod contacts;
 mod friction;
 mod friction_lanes;
+mod friction_slope;
 pub mod gel;
 pub mod hydroelastic;
+mod implicit;
 mod imprint;
 pub mod layer;
 mod lugre;
@@ -39,6 +41,7 @@ pub use contacts::{Contact, Contacts};
 pub use friction::{Coulomb, Friction};
 pub use gel::{Constitution, Gel, GelFriction, GelParameters};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
+pub use implicit::{ImplicitContact, ImplicitLoad, ImplicitMotion, ImplicitPoint, Matrix6, PointLoad, StickingSlope};
 pub use imprint::{Imprint, ImprintParameters};
 pub use layer::{Layer, LayerParameters};
 pub use lugre::Lugre;
@@ -175,6 +178,18 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
         let still: Vec<Target<'_>> =
             motion.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect();
         self.touch(state, &Motion { targets: &still }, 1.0)
+    }
+
+    /// The contact points of `still`, which [`Skin::touch`] found with the objects at rest, to be held during a step
+    /// with the force at its end; `None` if the skin supports only the force at the start of a step.
+    fn hold(&self, _still: &(Touch, State)) -> Option<ImplicitContact> {
+        None
+    }
+
+    /// The touch and the next state of `still`, for which [`Skin::hold`] returned the contact, with the loads of its points
+    /// at the end of the step.
+    fn release(&self, still: (Touch, State), _contact: &ImplicitContact, _loads: &[PointLoad]) -> (Touch, State) {
+        still
     }
 
     /// Stiffness and damping of the skin when all of it is in contact: an upper bound for choosing a stable time step.

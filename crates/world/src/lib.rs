@@ -20,6 +20,7 @@
 mod body;
 mod gripper;
 mod ground;
+pub mod implicit;
 mod joint;
 mod lift_axis;
 mod parallel_gripper;

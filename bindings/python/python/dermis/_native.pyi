@@ -443,6 +443,7 @@ class Attachment:
         pose: ArrayLike | None = None,
         objects: str | int | Sequence[str | int] | None = None,
         mode: str = "sense",
+        coupling: str = "implicit",
     ) -> Attachment: ...
     model: Final[Any]
     """The mujoco.MjModel."""
