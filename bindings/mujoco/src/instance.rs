@@ -184,8 +184,8 @@ impl Instance {
         if len == 0 {
             return Lag::none(model);
         }
-        let (solver, skin) = data.state(first, len).split_at(len / 2);
-        Lag { solver: solver.to_vec(), skin: skin.to_vec() }
+        let (constraint, skin) = data.state(first, len).split_at(len / 2);
+        Lag { constraint: constraint.to_vec(), skin: skin.to_vec() }
     }
 
     /// Makes the reading invalid: zero until the next evaluation. True the first time.
@@ -234,9 +234,9 @@ impl Instance {
         self.state = next;
         let (first, len) = self.setup.lag;
         if len > 0 && forces.len() == len / 2 {
-            let solver = data.solver_forces();
-            let (to_solver, to_skin) = data.state(first, len).split_at_mut(len / 2);
-            to_solver.copy_from_slice(&solver);
+            let constraint = data.constraint_forces();
+            let (to_constraint, to_skin) = data.state(first, len).split_at_mut(len / 2);
+            to_constraint.copy_from_slice(&constraint);
             to_skin.copy_from_slice(&forces);
         }
     }

@@ -23,7 +23,7 @@ def pad(site, coupling, skin=SKIN, damping=1, output="wrench"):
       <config key="coupling" value="{coupling}"/><config key="output" value="{output}"/><config key="objects" value="cube"/></plugin>"""
 
 
-def gripper(mass_kg, step_s, integrator="Euler", coupling="implicit", grip_newton=None, gap=0.0005, skin=SKIN, more="", finger=""):
+def gripper(mass_kg, step_s, integrator="Euler", coupling="implicit", grip_newton=None, gap=-1e-4, skin=SKIN, more="", finger=""):
     """A cube of 20 mm in the air between two fingers that a motor closes."""
     grip = grip_newton if grip_newton is not None else 1 + 1.3 * 9.81 * mass_kg
     fingers = "".join(

@@ -176,7 +176,7 @@ impl Coupling {
             (progress.before, progress.time_s) = (progress.after.clone(), time_s);
             if progress.forces.len() == model.dofs() {
                 let skin = std::mem::take(&mut progress.forces);
-                progress.lag = Lag { solver: data.solver_forces(), skin };
+                progress.lag = Lag { constraint: data.constraint_forces(), skin };
             } else {
                 progress.lag = Lag::none(model);
             }
@@ -238,7 +238,7 @@ impl Coupling {
         failed.into_iter().for_each(|(coupling, message)| coupling.fail(&message));
         let Some((leader, _)) = members.first() else { return Ok(()) };
         let lag = leader.progress().lag.clone();
-        let lag = if lag.solver.len() == model.dofs() { lag } else { Lag::none(model) };
+        let lag = if lag.constraint.len() == model.dofs() { lag } else { Lag::none(model) };
         let mut coupled = Vec::with_capacity(members.len());
         for ((coupling, kinematics), still) in members.iter().zip(touches) {
             let sensor = coupling.sensor.sensor().map_err(text)?;

@@ -111,22 +111,27 @@ impl<'a> Data<'a> {
         unsafe { slice_at(self.pointer::<f64>(offset), self.model.dofs()) }
     }
 
-    /// Forces of constraints and actuators in the last evaluation (generalized).
-    pub fn solver_forces(&self) -> Vec<f64> {
-        let layout = self.model.layout();
-        let actuators = self.generalized(layout.qfrc_actuator);
-        self.generalized(layout.qfrc_constraint).iter().zip(actuators).map(|(c, a)| c + a).collect()
+    /// Forces of constraints in the last evaluation (generalized).
+    pub fn constraint_forces(&self) -> Vec<f64> {
+        self.generalized(self.model.layout().qfrc_constraint).to_vec()
     }
 
-    /// Forces (generalized) that do not depend on the acceleration, without those of actuators and of the skins that
-    /// are yet to be added: passive and applied forces, gravity, centrifugal and Coriolis forces.
+    /// Forces (generalized) that do not depend on the acceleration, without those of skins that are yet to be added:
+    /// passive and applied forces, actuators, gravity, centrifugal and Coriolis forces. MuJoCo computes actuators after
+    /// passive forces; they are computed here with the present controls, and again by MuJoCo.
     pub fn smooth_forces(&mut self) -> Vec<f64> {
         let (layout, library) = (self.model.layout(), self.model.library());
         let mut bias = vec![0.0; self.model.dofs()];
-        // SAFETY: model and data belong together, and MuJoCo writes `nv` numbers.
-        unsafe { (library.mj_rne)(self.model.raw(), self.raw, 0, bias.as_mut_ptr()) };
-        let (passive, applied) = (self.generalized(layout.qfrc_passive), self.generalized(layout.qfrc_applied));
-        let mut sum: Vec<f64> = (0..bias.len()).map(|i| passive[i] + applied[i] - bias[i]).collect();
+        // SAFETY: model and data belong together; MuJoCo writes `nv` numbers, and has computed the lengths and velocities
+        // of actuators.
+        unsafe {
+            (library.mj_rne)(self.model.raw(), self.raw, 0, bias.as_mut_ptr());
+            (library.mj_fwd_actuation)(self.model.raw(), self.raw);
+        }
+        let mut sum: Vec<f64> = bias.iter().map(|bias| -bias).collect();
+        for offset in [layout.qfrc_passive, layout.qfrc_applied, layout.qfrc_actuator] {
+            sum.iter_mut().zip(self.generalized(offset)).for_each(|(sum, force)| *sum += force);
+        }
         for body in 1..self.model.bodies() {
             let load = self.numbers::<6>(layout.xfrc_applied, body);
             if load != [0.0; 6] {

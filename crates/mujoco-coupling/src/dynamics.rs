@@ -44,7 +44,7 @@ impl Dynamics {
         let y = DMatrix::from_row_slice(all, dofs, &solved);
         let mut gram = &x * y.transpose();
         let mut forces = data.smooth_forces();
-        forces.iter_mut().zip(&lag.solver).for_each(|(force, solver)| *force += solver);
+        forces.iter_mut().zip(&lag.constraint).for_each(|(force, solver)| *force += solver);
         let mut acceleration = &y * DVectorView::from_slice(&forces, dofs);
         let mut skin = &y * DVectorView::from_slice(&lag.skin, dofs);
         eliminate(&mut gram, &mut [&mut acceleration, &mut skin], count, &compliance[..damped])?;

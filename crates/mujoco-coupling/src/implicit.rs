@@ -1,8 +1,8 @@
 //! Coupling with the contact forces at the end of the step.
 //!
 //! All sensors of an mjData are solved together ([`dermis_world::implicit`]). MuJoCo computes passive forces before
-//! those of actuators and constraints: these are taken from the last step ([`Lag`]). At rest they are the same, so the
-//! static forces are exact.
+//! those of its own constraints, such as other contacts: these are taken from the last step ([`Lag`]). At rest they are
+//! the same, so the static forces are exact.
 
 use crate::dynamics::Dynamics;
 use crate::{CouplingError, Data, Kinematics, Model, Mount};
@@ -27,8 +27,8 @@ pub struct CoupledSensor<'a> {
 /// Generalized forces of the last step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lag {
-    /// Forces of constraints and actuators.
-    pub solver: Vec<f64>,
+    /// Forces of MuJoCo's own constraints.
+    pub constraint: Vec<f64>,
     /// Contact forces of the skins.
     pub skin: Vec<f64>,
 }
@@ -36,7 +36,7 @@ pub struct Lag {
 impl Lag {
     /// No forces.
     pub fn none(model: &Model<'_>) -> Self {
-        Self { solver: vec![0.0; model.dofs()], skin: vec![0.0; model.dofs()] }
+        Self { constraint: vec![0.0; model.dofs()], skin: vec![0.0; model.dofs()] }
     }
 }
 

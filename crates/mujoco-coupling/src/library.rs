@@ -27,6 +27,8 @@ type Jacobian = unsafe extern "C-unwind" fn(*const c_void, *const c_void, *mut f
 type SolveInertia = unsafe extern "C-unwind" fn(*const c_void, *mut c_void, *mut f64, *const f64, c_int);
 /// `mj_rne`.
 type NewtonEuler = unsafe extern "C-unwind" fn(*const c_void, *mut c_void, c_int, *mut f64);
+/// `mj_fwdActuation`.
+type Actuation = unsafe extern "C-unwind" fn(*const c_void, *mut c_void);
 /// `mj_mulJacTVec`.
 type ConstraintForce = unsafe extern "C-unwind" fn(*const c_void, *const c_void, *mut f64, *const f64);
 /// `mju_error` and `mju_warning`.
@@ -48,6 +50,7 @@ pub struct Library {
     pub mj_jac: Jacobian,
     pub mj_solve_m: SolveInertia,
     pub mj_rne: NewtonEuler,
+    pub mj_fwd_actuation: Actuation,
     pub mj_mul_jac_t_vec: ConstraintForce,
     pub mju_error: Message,
     pub mju_warning: Message,
@@ -142,6 +145,7 @@ fn find() -> Option<(Library, String)> {
             mj_jac: function(handle, c"mj_jac")?,
             mj_solve_m: function(handle, c"mj_solveM")?,
             mj_rne: function(handle, c"mj_rne")?,
+            mj_fwd_actuation: function(handle, c"mj_fwdActuation")?,
             mj_mul_jac_t_vec: function(handle, c"mj_mulJacTVec")?,
             mju_error: function(handle, c"mju_error")?,
             mju_warning: function(handle, c"mju_warning")?,
