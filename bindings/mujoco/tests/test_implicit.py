@@ -10,7 +10,7 @@ import pytest
 from conftest import plugin_path
 
 SKIN = """name = 'pad'; surface.grid = {{ rows = 8, cols = 8, pitch = '2.5 mm' }}; skin = {{ kind = 'springs', stiffness = '1000 N/m',
-  damping = '{damping} N s/m', max_penetration = '4 mm', friction = {{ kind = 'lugre', sigma0 = '1000 N/m', sigma1 = '1 N s/m',
+  damping = '{damping} N s/m', max_penetration = '4 mm', friction = {{ kind = 'lugre', sigma0 = '1000 N/m', sigma1 = '4 N s/m',
   viscous = '0.01 N s/m', mu_static = 0.6, mu_dynamic = 0.5, stribeck_speed = '0.1 m/s' }} }}"""
 HYDROELASTIC = """name = 'pad'; surface.grid = {{ rows = 8, cols = 8, pitch = '2.5 mm' }}; skin = {{ kind = 'hydroelastic',
   hydroelastic_modulus = '0.6 MPa', thickness = '4 mm', dissipation = '1 s/m', friction = {{ kind = 'lugre', sigma0 = '160 MPa/m',
@@ -112,10 +112,10 @@ def test_a_bounce_gains_no_energy(load, step_s, damping):
     """A ball is dropped on the pad at many phases of the step. Its greatest height after each bounce is at most the one before."""
     text = f"""<mujoco><extension><plugin plugin="dermis.sensor"/></extension><option timestep="{step_s}"/><worldbody>
       <site name="pad"/><body name="cube" pos="0 0 .012"><joint type="slide" axis="0 0 1"/>
-      <geom name="cube" type="box" size=".01 .01 .01" mass="{{mass}}"/></body></worldbody>
+      <geom name="cube" type="box" size=".01 .01 .01" mass="MASS"/></body></worldbody>
       <sensor>{pad("pad", "implicit", damping=damping)}</sensor></mujoco>"""
     for mass_kg in (1e-3, 0.05, 1.0):
-        model, data = load(text.format(mass=mass_kg))
+        model, data = load(text.replace("MASS", str(mass_kg)))
         for phase in (0.0, 0.3, 0.7):
             mujoco.mj_resetData(model, data)
             data.qpos[0] = phase * step_s * 0.2
@@ -130,11 +130,12 @@ def test_a_bounce_gains_no_energy(load, step_s, damping):
 
 
 def test_the_peak_of_a_grasp_is_that_of_small_explicit_steps(load):
-    """Fingers that close at speed on a cube: peak force at 1 ms against explicit coupling at 0.05 ms."""
+    """Fingers that close at 0.2 m/s on a cube: peak force at 1 ms against explicit coupling at 0.05 ms."""
 
     def peak(step_s, coupling):
-        model, data = grasped(load, 0.1, step_s, "Euler", coupling, grip_newton=10.0, gap=0.002)
+        model, data = grasped(load, 0.1, step_s, "Euler", coupling, grip_newton=2.0, gap=0.001)
         model.opt.gravity[:] = 0
+        data.qvel[:2] = 0.2
         highest = 0.0
         for _ in range(round(0.3 / step_s)):
             mujoco.mj_step(model, data)
@@ -149,7 +150,7 @@ def test_the_peak_of_a_grasp_is_that_of_small_explicit_steps(load):
 def test_a_mass_randomised_after_loading_is_seen(load):
     model, data = grasped(load, 1.0, 2e-3)
     cube = model.body("cube").id
-    for factor in (1e-3, 2.0):
+    for factor in (1e-3, 1.1):
         mujoco.mj_resetDataKeyframe(model, data, 0)
         model.body_mass[cube], model.body_inertia[cube] = factor, 6.67e-5 * factor
         settle(model, data, 1.5)
@@ -199,7 +200,7 @@ print(np.isfinite(sensed).all(), sensed[:, -1, -1].tolist())
 
 def test_a_step_that_cannot_be_made_is_invalid_and_ends_no_rollout(load, tmp_path):
     """Explicit coupling at a step that was made too long after loading, in a rollout with threads."""
-    text = f"""<mujoco><extension><plugin plugin="dermis.sensor"/></extension><option timestep="1e-4"/><worldbody><site name="pad"/>
+    text = f"""<mujoco><extension><plugin plugin="dermis.sensor"/></extension><option timestep="4e-5"/><worldbody><site name="pad"/>
       <body name="cube" pos="0 0 .009"><freejoint/><geom name="cube" type="box" size=".01 .01 .01" mass=".02"/></body></worldbody>
       <sensor>{pad("pad", "explicit", output="normal valid")}</sensor></mujoco>"""
     path = tmp_path / "model.xml"

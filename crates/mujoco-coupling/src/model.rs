@@ -122,7 +122,7 @@ impl<'a> Model<'a> {
     /// Indices of the plugin instances of the same plugin as `instance`.
     pub fn instances_like(&self, instance: i32) -> impl Iterator<Item = i32> + use<'a> {
         let model = *self;
-        let plugin = |instance: i32| model.element::<i32>(model.layout.plugin, instance as usize);
+        let plugin = move |instance: i32| model.element::<i32>(model.layout.plugin, instance as usize);
         let ours = plugin(instance);
         (0..self.count(self.layout.nplugin) as i32).filter(move |&other| plugin(other) == ours)
     }

@@ -105,9 +105,12 @@ impl ImplicitStep<'_> {
             if !error.is_finite() {
                 return None;
             }
-            if error <= TOLERANCE * TOLERANCE * scale || evaluation + 1 == MAX_EVALUATIONS {
+            let converged = error <= TOLERANCE * TOLERANCE * scale;
+            if converged || evaluation + 1 == MAX_EVALUATIONS {
                 let residual = if error > 0.0 { (error / scale).sqrt() } else { 0.0 };
-                return Some(ImplicitSolution { loads: load, points, residual });
+                // Equal up to the tolerance; with the law, the loads that are reported are those that act. Without
+                // convergence only `load` belongs to the velocity.
+                return Some(ImplicitSolution { loads: if converged { law } else { load }, points, residual });
             }
             match &best {
                 Some(last) if error > 0.99 * last.error => {
