@@ -14,7 +14,7 @@ SKIN = """name = 'pad'; surface.grid = {{ rows = 8, cols = 8, pitch = '2.5 mm' }
   viscous = '0.01 N s/m', mu_static = 0.6, mu_dynamic = 0.5, stribeck_speed = '0.1 m/s' }} }}"""
 HYDROELASTIC = """name = 'pad'; surface.grid = {{ rows = 8, cols = 8, pitch = '2.5 mm' }}; skin = {{ kind = 'hydroelastic',
   hydroelastic_modulus = '0.6 MPa', thickness = '4 mm', dissipation = '1 s/m', friction = {{ kind = 'lugre', sigma0 = '160 MPa/m',
-  sigma1 = '0.16 MPa s/m', viscous = '1.6 kPa s/m', mu_static = 0.6, mu_dynamic = 0.5, stribeck_speed = '0.1 m/s' }} }}"""
+  sigma1 = '640 kPa s/m', viscous = '1.6 kPa s/m', mu_static = 0.6, mu_dynamic = 0.5, stribeck_speed = '0.1 m/s' }} }}"""
 
 
 def pad(site, coupling, skin=SKIN, damping=1, output="wrench"):
@@ -183,8 +183,8 @@ import mujoco, mujoco.rollout, numpy as np, sys
 mujoco.mj_loadPluginLibrary({library!r})
 text = open({model!r}).read()
 model = mujoco.MjModel.from_xml_string(text)
-model.opt.timestep = 5e-3
 data = [mujoco.MjData(model) for _ in range(2)]
+model.opt.timestep = 5e-3
 states = []
 for d in data:
     d.qpos[2] = 0.5e-3
