@@ -105,11 +105,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         pressed = pressed.sheared(&sensor, &object, [x.si(), y.si()], goal)?;
         frictionless = arguments.sensor.spec()?.0.skin.mu_static() == 0.0;
     }
-    // A skin without a surface has no image: that is an error only if the image is to be written.
-    let optics = sensor.optics().filter(|_| arguments.out.is_some() || pressed.touch.surface.is_some());
-    let seen = optics.map(|optics| Ok::<_, anyhow::Error>((optics, sensor.render(&pressed.touch, 0)?))).transpose()?;
+    // Renders only what is to be written; for a skin without a surface that is an error.
+    let written = sensor.optics().filter(|_| arguments.out.is_some());
+    let seen = written.map(|optics| Ok::<_, anyhow::Error>((optics, sensor.render(&pressed.touch, 0)?))).transpose()?;
     let mut warnings = pressed.touch.warning_texts();
-    warnings.extend(seen.iter().filter_map(|(optics, frame)| optics.warning(&frame.relief)));
+    warnings.extend(match &seen {
+        Some((optics, frame)) => optics.warning(&frame.relief),
+        None => sensor.camera_warning(&pressed.touch),
+    });
     let mut report = as_json(&sensor, &arguments.object, &pressed);
     report["warnings"] = json!(warnings);
     if frictionless {
@@ -200,6 +203,7 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
     let reported: f64 = reading.reported_newton.iter().sum();
     let report = match reading.reporting() {
         0 => "0 N: no taxel exceeds the threshold of the sensor".to_owned(),
+        1 => format!("{} N on 1 taxel", short(reported)),
         count => format!("{} N on {count} taxels", short(reported)),
     };
     say(format!("{object} on {}", sensor.name()));

@@ -43,9 +43,11 @@ fn a_ball_that_leaves_the_scene_is_in_text_summary_and_exit_code() {
     assert!(summary["warnings"][0].as_str().unwrap().contains("left the scene"), "{summary}");
 }
 
-/// An elastic layer pressed beyond linear elasticity warns in a run as in a press.
+/// An elastic layer pressed beyond linear elasticity warns in a run as in a press, wherever results go. The
+/// other formats of recordings are tested in `record/tests/formats.rs`, Python in `test_world.py` and `test_sensor.py`,
+/// the page in `playground/tests/engine.rs`.
 #[test]
-fn a_run_gives_the_warnings_of_a_press() {
+fn the_warning_of_a_skin_is_in_text_json_summary_and_recording() {
     let folder = tempfile::tempdir().unwrap();
     let scene = r#"
         [world]
@@ -62,17 +64,30 @@ fn a_run_gives_the_warnings_of_a_press() {
         name = "gel"
         preset = "wts0614-layer"
     "#;
-    write(folder.path(), "press.toml", scene);
-    let done = run(folder.path(), "run press.toml --out out --json");
-    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
-    let summary: Value = serde_json::from_slice(&done.stdout).unwrap();
-    let press = run(folder.path(), "press --sensor wts0614-layer --object sphere:radius=4mm --depth 0.8mm --json");
-    let press: Value = serde_json::from_slice(&press.stdout).unwrap();
-    let kinds = |warnings: &Value, words: &str| {
-        warnings.as_array().unwrap().iter().any(|warning| warning.as_str().unwrap().contains(words))
+    let words = "the largest strain is";
+    write(folder.path(), "scene.toml", scene);
+    let press = "press --sensor wts0614-layer --object sphere:radius=4mm --depth 0.8mm";
+    let said = |arguments: &str| {
+        let done = run(folder.path(), arguments);
+        assert_eq!(done.status.code(), Some(0), "{arguments}: {}", text(&done.stderr));
+        text(&done.stdout)
     };
-    assert!(kinds(&press["warnings"], "largest strain"), "{press}");
-    assert!(kinds(&summary["warnings"], "largest strain") && kinds(&summary["warnings"], "\"gel\": "), "{summary}");
+    for arguments in [press, "run scene.toml --out text"] {
+        let said = said(arguments);
+        let line = said.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{arguments}: {said}"));
+        assert!(line.trim_start().starts_with("warning"), "{line}");
+    }
+    for arguments in [format!("{press} --json"), "run scene.toml --json --out json".to_owned()] {
+        let report: Value = serde_json::from_str(&said(&arguments)).unwrap();
+        let warnings = report["warnings"].as_array().unwrap();
+        assert!(warnings.iter().any(|warning| warning.as_str().unwrap().contains(words)), "{arguments}: {report}");
+    }
+    said(&format!("{press} --out press"));
+    said("run scene.toml --out out --record arrays");
+    for file in ["text/summary.json", "json/summary.json", "press/reading.json", "arrays/warnings.txt"] {
+        let written = std::fs::read_to_string(folder.path().join(file)).unwrap();
+        assert!(written.contains(words), "{file}: {written}");
+    }
 }
 
 /// A light that is used outside its data warns wherever its image goes.

@@ -46,6 +46,15 @@ fn a_press_is_the_press_of_the_sensor() {
     }
 }
 
+/// A skin beyond its range warns in the page as in the program.
+#[test]
+fn the_warnings_of_a_skin_are_in_the_answer() {
+    let mut engine = ready("wts0614-layer", "layer");
+    let answer = ask(&mut engine, question(0.9)).0;
+    let warnings = answer["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|text| text.as_str().unwrap().contains("the largest strain is")), "{answer}");
+}
+
 /// A light that is used outside its data warns in the page too.
 #[test]
 fn the_warning_of_a_camera_is_in_the_answer() {

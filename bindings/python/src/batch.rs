@@ -24,7 +24,7 @@ pub struct Batch {
 
 impl Batch {
     /// Warnings of all touches.
-    pub fn warnings(&self) -> impl Iterator<Item = Warning> {
+    pub fn all_warnings(&self) -> impl Iterator<Item = Warning> {
         self.readings.iter().flat_map(|data| data.touch.all_warnings())
     }
 
@@ -123,6 +123,12 @@ impl Batch {
     fn saturated<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u32>>> {
         let saturated: Vec<u32> = self.readings.iter().map(|data| data.values.reading.saturated as u32).collect();
         array(py, &[saturated.len()], &saturated)
+    }
+
+    /// The first warning of each kind of all readings.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        Warning::first_of_each_kind(self.all_warnings()).iter().map(ToString::to_string).collect()
     }
 
     /// ``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses.

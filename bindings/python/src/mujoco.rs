@@ -8,7 +8,8 @@ use crate::sensor::{Sensor, at_rest};
 use crate::shared_sensor::SharedSensor;
 use crate::state::History;
 use crate::threads::{detached, panic_text};
-use dermis::skin::{Motion, State, Touch};
+use crate::touch::warn;
+use dermis::skin::{MissedObjects, Motion, State, Touch, Warning, WarningLog};
 use dermis_mujoco_coupling::contact_filter::DisabledContacts;
 use dermis_mujoco_coupling::passive::{PassiveForce, Registration};
 use dermis_mujoco_coupling::{
@@ -72,6 +73,10 @@ struct Progress {
     lag: Lag,
     /// Generalized contact forces of the current step.
     forces: Vec<f64>,
+    /// Warnings of the skin since the start.
+    log: WarningLog,
+    /// Objects between the contact points, in mode "couple".
+    missed: MissedObjects,
     /// Message of the first error since the last reading, in mode "couple".
     error: Option<String>,
 }
@@ -86,6 +91,8 @@ impl Progress {
             reading: None,
             lag: Lag::default(),
             forces: Vec::new(),
+            log: WarningLog::default(),
+            missed: MissedObjects::default(),
             error: None,
         }
     }
@@ -111,6 +118,11 @@ impl Coupling {
         Ok((model, unsafe { Data::new(self.data as *mut _, model) }))
     }
 
+    /// The warnings of the skin that were not issued before.
+    fn new_warnings(&self) -> Vec<Warning> {
+        self.progress().log.take_new()
+    }
+
     fn reset(&self) -> PyResult<()> {
         *self.progress() = Progress::new(at_rest(self.sensor.sensor()?));
         Ok(())
@@ -119,9 +131,11 @@ impl Coupling {
     /// Advances the skin by dt (s).
     fn touch(&self, before: &History, kinematics: &Kinematics, dt_s: f64) -> Result<(Touch, History), String> {
         let targets = self.mount.targets(kinematics);
-        let (touch, skin) = (self.sensor.sensor().map_err(text)?)
-            .touch(&before.skin, &Motion { targets: &targets }, dt_s)
-            .map_err(text)?;
+        let (sensor, motion) = (self.sensor.sensor().map_err(text)?, Motion { targets: &targets });
+        let (mut touch, skin) = sensor.touch(&before.skin, &motion, dt_s).map_err(text)?;
+        if self.mode == Mode::Sense {
+            touch.warnings.extend(sensor.skin().missed(&touch, &motion));
+        }
         Ok((touch, History { skin: Arc::new(skin), ..before.clone() }))
     }
 
@@ -158,6 +172,7 @@ impl Coupling {
         };
         let (reading, after) = detached(py, step)?.map_err(Error::new_err::<String>)?;
         let mut progress = self.progress();
+        progress.log.add(&reading.touch, time_s);
         (progress.after, progress.reading) = (after, Some(reading.clone()));
         Ok(reading)
     }
@@ -189,16 +204,22 @@ impl Coupling {
         &self,
         model: &Model<'_>,
         data: &Data<'_>,
-        touch: Touch,
-        skin: Arc<State>,
+        kinematics: &Kinematics,
+        (mut touch, skin): (Touch, Arc<State>),
         forces: &[f64],
     ) -> Result<(), String> {
         let mut progress = self.progress();
-        if data.time_s() != progress.time_s {
+        let time_s = progress.time_s;
+        if data.time_s() != time_s {
             return Ok(());
         }
+        let targets = self.mount.targets(kinematics);
+        let (sensor, motion) = (self.sensor.sensor().map_err(text)?, Motion { targets: &targets });
+        let frame = progress.before.frame;
+        progress.missed.add_warnings(&mut touch, sensor.skin(), &motion, frame);
         let mut after = History { skin, ..progress.before.clone() };
         let reading = self.read(touch, &mut after, model.step_s())?;
+        progress.log.add(&reading.touch, time_s);
         (progress.after, progress.reading, progress.forces) = (after, Some(reading), forces.to_vec());
         Ok(())
     }
@@ -209,7 +230,7 @@ impl Coupling {
         let kinematics = self.mount.kinematics(model, data).map_err(text)?;
         let (touch, after) = self.touch(&before, &kinematics, model.step_s())?;
         self.mount.apply(data, &kinematics, &touch);
-        self.finish(model, data, touch, after.skin, &[])
+        self.finish(model, data, &kinematics, (touch, after.skin), &[])
     }
 
     /// The contact with the objects at rest.
@@ -245,8 +266,8 @@ impl Coupling {
             coupled.push(CoupledSensor { mount: &coupling.mount, sensor, kinematics, still });
         }
         let (evaluated, forces) = solve(model, data, coupled, &lag).map_err(text)?;
-        for ((coupling, _), (touch, state)) in members.iter().zip(evaluated) {
-            coupling.finish(model, data, touch, Arc::new(state), &forces)?;
+        for ((coupling, kinematics), (touch, state)) in members.iter().zip(evaluated) {
+            coupling.finish(model, data, kinematics, (touch, Arc::new(state)), &forces)?;
         }
         Ok(())
     }
@@ -459,6 +480,7 @@ impl Attachment {
     /// "sense": the time since the last reading is one step of the sensor. Reading again at the same time changes
     /// nothing.
     /// "couple": the sensor steps with MuJoCo; returns its reading in the last step.
+    /// Issues the warnings of the skin since the start, each kind once.
     /// When time has gone back, as after a reset, the sensor starts untouched. Raises dermis.Error if a pose is not
     /// finite now or was not finite in a step since the last reading; the simulation can continue.
     fn read(&self, py: Python<'_>) -> PyResult<Reading> {
@@ -471,7 +493,9 @@ impl Attachment {
             if !has_poses {
                 forward()?;
             }
-            return coupling.sense(py).map(|data| Reading { data });
+            let data = coupling.sense(py)?;
+            warn(py, coupling.new_warnings())?;
+            return Ok(Reading { data });
         }
         let pending = || coupling.progress().error.take().map_or(Ok(()), |message| Err(Error::new_err(message)));
         pending()?;
@@ -493,6 +517,7 @@ impl Attachment {
         let data = coupling.progress().reading.clone();
         let data =
             data.ok_or_else(|| Error::new_err("MuJoCo computes no passive forces: they are disabled in the model"))?;
+        warn(py, coupling.new_warnings())?;
         Ok(Reading { data })
     }
 

@@ -12,11 +12,11 @@ use crate::reading::{Reading, ReadingData, ReadingValues};
 use crate::shared_sensor::{SharedSensor, with_parameters};
 use crate::state::{History, State};
 use crate::threads::detached;
-use crate::touch::{Issued, warn};
+use crate::touch::warn;
 use dermis::geometry::Vec3;
 use dermis::gpu::{Choice, GpuError};
 use dermis::sensor::{self, Aim, Goal, SensorSpec};
-use dermis::skin;
+use dermis::skin::{self, WarningLog};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -40,8 +40,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Sensor {
     pub shared: Arc<SharedSensor>,
     history: Mutex<History>,
-    /// Warnings issued by steps since the last reset.
-    issued: Mutex<Issued>,
+    /// Warnings of the steps since the last reset.
+    warnings: Mutex<WarningLog>,
 }
 
 /// The history of an untouched sensor.
@@ -58,7 +58,7 @@ impl Sensor {
 
     /// Makes a sensor with a history.
     pub fn with_history(shared: Arc<SharedSensor>, history: History) -> Self {
-        Self { shared, history: Mutex::new(history), issued: Mutex::default() }
+        Self { shared, history: Mutex::new(history), warnings: Mutex::default() }
     }
 
     fn build(
@@ -88,33 +88,36 @@ impl Sensor {
         self.shared.sensor()
     }
 
-    /// Stores the new state, issues new warnings and makes a reading of the contact.
+    /// Stores the new state, issues the warnings that `take` takes from the log, and makes a reading of the contact.
     fn keep(
         &self,
         py: Python<'_>,
         history: History,
         touch: skin::Touch,
         reading: sensor::Reading,
+        take: fn(&mut WarningLog) -> Vec<skin::Warning>,
     ) -> PyResult<Reading> {
-        let numbers = ReadingValues { reading, frame: history.frame, travel_m: None, sensor_from_object: None };
+        let frame = history.frame;
+        let numbers = ReadingValues { reading, frame, travel_m: None, sensor_from_object: None };
         *self.history() = history;
-        // A copy, because a filter of Python may run code that steps this sensor.
-        let mut issued = self.issued().clone();
-        let outcome = warn(py, touch.all_warnings(), &mut issued);
-        *self.issued() = issued;
-        outcome?;
+        let new = {
+            let mut log = self.warnings();
+            log.add(&touch, frame as f64);
+            take(&mut log)
+        };
+        warn(py, new)?;
         Ok(Reading::new(ReadingData::new(self.shared.clone(), numbers, touch)))
     }
 
     /// Computes a batch of presses on the CPU and issues each kind of warning once.
     fn press_on_cpu(&self, py: Python<'_>, object: &Arc<skin::Object>, wanted: &[PressRequest]) -> PyResult<Py<PyAny>> {
         let batch = detached(py, || presses::make(&self.shared, object, wanted))??;
-        warn(py, batch.warnings(), &mut Issued::new())?;
+        warn(py, batch.all_warnings())?;
         Ok(Py::new(py, batch)?.into_any())
     }
 
-    fn issued(&self) -> MutexGuard<'_, Issued> {
-        self.issued.lock().unwrap_or_else(PoisonError::into_inner)
+    fn warnings(&self) -> MutexGuard<'_, WarningLog> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -207,7 +210,7 @@ impl Sensor {
         let skin = Arc::new(pressed.state.clone());
         let history = History { skin, ..at_rest(sensor) };
         *self.history() = history;
-        warn(py, pressed.touch.all_warnings(), &mut Issued::new())?;
+        warn(py, pressed.touch.all_warnings())?;
         Ok(Reading::new(presses::data_of(&self.shared, pressed)))
     }
 
@@ -223,8 +226,10 @@ impl Sensor {
     /// gives the reason.
     ///
     /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU a
-    /// DeviceBatch, which has the same arrays and shares them without a copy. Raises dermis.Error with the index of the
-    /// first press that fails, and for "cuda" without a usable GPU.
+    /// DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once; a
+    /// batch on a GPU warns only of a layer's shear that depends on the path; ``saturated`` is the number of contacts beyond
+    /// the range of springs and pads.
+    /// Raises dermis.Error with the index of the first press that fails, and for "cuda" without a usable GPU.
     #[pyo3(signature = (obj, poses=None, *, depth=None, force=None, at=None, tilt=None, yaw=None, device="cpu"))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn press_batch(
@@ -259,7 +264,11 @@ impl Sensor {
                 Err(error @ GpuError::Unsupported { .. }) if choice == Choice::Auto => {
                     gpu::warn_once(py, &error.to_string())?;
                 }
-                made => return Ok(Py::new(py, made.into_py_err()?)?.into_any()),
+                made => {
+                    let batch = made.into_py_err()?;
+                    warn(py, batch.warnings())?;
+                    return Ok(Py::new(py, batch)?.into_any());
+                }
             }
         }
         let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
@@ -305,12 +314,17 @@ impl Sensor {
         let moving = ObjectMotions::read(objects, pose, twist, sensor_pose, sensor_twist)?;
         let (sensor, before) = (self.inner()?, self.history().clone());
         let (touch, reading, after) = detached(py, || {
-            let (touch, skin) = moving.with(|motion| sensor.touch(&before.skin, motion, dt_s)).into_py_err()?;
+            let touched = moving.with(|motion| {
+                let (mut touch, skin) = sensor.touch(&before.skin, motion, dt_s)?;
+                touch.warnings.extend(sensor.skin().missed(&touch, motion));
+                Ok::<_, skin::SkinError>((touch, skin))
+            });
+            let (touch, skin) = touched.into_py_err()?;
             let (reading, response) = sensor.sense(&before.response, &touch, dt_s).into_py_err()?;
             let frame = before.frame + 1;
             Ok::<_, PyErr>((touch, reading, History { skin: Arc::new(skin), response: Arc::new(response), frame }))
         })??;
-        self.keep(py, after, touch, reading)
+        self.keep(py, after, touch, reading, WarningLog::take_new)
     }
 
     /// Holds objects in place until the skin is at rest, and reads the sensor without its response.
@@ -329,7 +343,7 @@ impl Sensor {
         let (touch, skin) =
             detached(py, || moving.with(|motion| sensor.skin().settle(&before.skin, motion)))?.into_py_err()?;
         let reading = detached(py, || sensor.read(&touch))?;
-        self.keep(py, History { skin: Arc::new(skin), ..before }, touch, reading)
+        self.keep(py, History { skin: Arc::new(skin), ..before }, touch, reading, WarningLog::take_settled)
     }
 
     /// Reads contact points of another simulator, such as PyBullet or MuJoCo. Uses neither the skin nor the state.
@@ -363,7 +377,7 @@ impl Sensor {
     fn reset(&self) -> PyResult<()> {
         let rest = at_rest(self.inner()?);
         *self.history() = rest;
-        self.issued().clear();
+        *self.warnings() = WarningLog::default();
         Ok(())
     }
 

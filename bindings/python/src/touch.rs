@@ -10,7 +10,6 @@ use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use std::ffi::CString;
-use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
 /// The contact between a skin and objects: loads on both, contact facets and the deformed surface.
@@ -21,24 +20,15 @@ pub struct Touch {
     pub touch: Arc<skin::Touch>,
 }
 
-/// Kinds of warnings that were issued.
-pub type Issued = Vec<Discriminant<Warning>>;
-
 /// Issues one warning through Python's ``warnings``.
 pub fn warn_text(py: Python<'_>, text: &str) -> PyResult<()> {
     let text = CString::new(text).unwrap_or_default();
     PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1)
 }
 
-/// Issues warnings through Python's ``warnings``, each kind once: their numbers differ from step to step.
-pub fn warn(py: Python<'_>, warnings: impl IntoIterator<Item = Warning>, issued: &mut Issued) -> PyResult<()> {
-    for warning in warnings {
-        if !issued.contains(&discriminant(&warning)) {
-            issued.push(discriminant(&warning));
-            warn_text(py, &warning.to_string())?;
-        }
-    }
-    Ok(())
+/// Issues warnings through Python's ``warnings``, the first of each kind: their numbers differ from press to press.
+pub fn warn(py: Python<'_>, warnings: impl IntoIterator<Item = Warning>) -> PyResult<()> {
+    Warning::first_of_each_kind(warnings).iter().try_for_each(|warning| warn_text(py, &warning.to_string()))
 }
 
 fn field<'py>(py: Python<'py>, field: Option<&SurfaceField>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {

@@ -12,14 +12,12 @@ use crate::threads::detached;
 use crate::touch::warn_text;
 use dermis::geometry::Vec3;
 use dermis::record::Format;
-use dermis::run::{Continue, DEFAULT_IMAGE_INTERVAL_S, RunRecorder, run_into};
+use dermis::run::{Continue, DEFAULT_IMAGE_INTERVAL_S, RunRecorder, SkinWarnings, run_into};
 use dermis::scene::{Built, SceneError, SceneSpec};
-use dermis::skin::Warning;
 use dermis::world::{self, Body, BodyId, SensorId, WorldParameters};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use std::mem::{Discriminant, discriminant};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -40,28 +38,19 @@ pub struct World {
 struct WorldState {
     built: Built,
     shared: Vec<Arc<SharedSensor>>,
-    /// Warnings that were issued: kinds of each sensor, and the number of those of the world.
-    issued: (Vec<(SensorId, Discriminant<Warning>)>, usize),
+    /// Warnings of the skins, and the number of those of the world that were issued.
+    warnings: (SkinWarnings, usize),
 }
 
 impl WorldState {
-    /// The warnings of the last step that were not issued before, each kind once per sensor.
+    /// The warnings that were not issued before, including those of the last step, each kind once per sensor.
     fn new_warnings(&mut self) -> Vec<String> {
-        let (kinds, count) = &mut self.issued;
-        let world = &self.built.world;
-        let mut texts = Vec::new();
-        for (name, id) in &self.built.sensors {
-            for warning in world.touch(*id).all_warnings() {
-                let kind = (*id, discriminant(&warning));
-                if !kinds.contains(&kind) {
-                    kinds.push(kind);
-                    texts.push(format!("{name:?}: {warning}"));
-                }
-            }
-        }
-        texts.extend(world.warnings().iter().skip(*count).map(ToString::to_string));
-        *count = world.warnings().len();
-        texts
+        let (skins, count) = &mut self.warnings;
+        skins.add(&self.built);
+        let world = self.built.world.warnings();
+        let new = world.iter().skip(*count).map(ToString::to_string);
+        *count = world.len();
+        skins.take_new().into_iter().chain(new).collect()
     }
 
     fn body(&self, name: &str) -> PyResult<BodyId> {
@@ -117,7 +106,7 @@ impl World {
             let (spec, folder) = source.resolve(name, folder).map_err(SceneError::sensor(file))?;
             shared.push(Arc::new(SharedSensor::of_sensor(spec, folder, built.world.sensor(*id).clone())));
         }
-        Ok(Self { state: Mutex::new(WorldState { built, shared, issued: Default::default() }) })
+        Ok(Self { state: Mutex::new(WorldState { built, shared, warnings: Default::default() }) })
     }
 }
 
@@ -159,7 +148,7 @@ impl World {
             duration_s: DEFAULT_DURATION_S,
             record_every: (0.01 / time_step).round().max(1.0) as u64,
         };
-        Ok(Self { state: Mutex::new(WorldState { built, shared: Vec::new(), issued: Default::default() }) })
+        Ok(Self { state: Mutex::new(WorldState { built, shared: Vec::new(), warnings: Default::default() }) })
     }
 
     /// A world from a scene file (TOML): bodies, sensors, a gripper and its task.
@@ -255,7 +244,8 @@ impl World {
     }
 
     /// Advances the world by ``count`` time steps: sensors, bodies and the task of a scene. Issues the warnings of the
-    /// skins and of the world, each kind once per sensor.
+    /// skins and of the world, each kind once per sensor; that of few contact points when the force no longer rises,
+    /// if it came with a tenth of the largest force.
     #[pyo3(signature = (count=1))]
     fn step(&self, py: Python<'_>, count: u64) -> PyResult<()> {
         let mut left = count;

@@ -60,6 +60,41 @@ def test_a_world_issues_the_warnings_of_its_skins_and_bodies():
         dermis.World.parse(coarse.replace('at = ["0 mm"', 'at = ["200 mm"')).run(duration=1.5)
 
 
+def test_a_contact_that_begins_with_few_points_does_not_nag():
+    """A ball touches few contact points first, and enough at its full load; on a coarse array it never does."""
+    ball = SCENE.replace('shape.cuboid.size = ["20 mm", "40 mm", "20 mm"]', 'shape.sphere.radius = "20 mm"')
+    ball = ball.replace('at = ["0 mm", "0 mm", "10 mm"]', 'at = ["0 mm", "0 mm", "20.01 mm"]')
+    world = dermis.World.parse(ball)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        few = 0
+        for _ in range(200):
+            world.step()
+            few += len(world.reading("pad").touch.warnings)
+    assert few > 0, "the contact begins with few points"
+    world = dermis.World(gravity=(0, 0, 0))
+    world.add_body("ball", dermis.Object.sphere(radius=6e-3), motion="driven", pose=[0, 0, 6e-3])
+    world.add_body("table")
+    world.mount("pad", dermis.Sensor.preset("uji-foam-14x6", parameters={"contact_points": 1}), body="table")
+    world.set_twist("ball", [0, 0, -10e-3, 0, 0, 0])
+    with pytest.warns(RuntimeWarning, match='"pad": .*contact points') as issued:
+        for step in range(180):
+            if step == 150:
+                world.set_twist("ball", np.zeros(6))
+            world.step()
+    assert len(issued) == 1, [str(warning.message) for warning in issued]
+
+
+def test_an_object_held_between_contact_points_is_found_in_a_world():
+    world = dermis.World(gravity=(0, 0, 0))
+    world.add_body("pin", dermis.Object.sphere(radius=1e-3), pose=[0, 0, 0.5e-3])
+    world.add_body("table")
+    world.mount("pad", dermis.Sensor.preset("uji-foam-14x6", parameters={"contact_points": 1}), body="table")
+    with pytest.warns(RuntimeWarning, match='"pad": an object lies between the contact points'):
+        world.step(40)
+    assert world.reading("pad").touch.warnings, "also between two searches"
+
+
 def test_a_world_of_ones_own_does_the_same():
     world = dermis.World(time_step=0.5e-3)
     cube = dermis.Object.box(size=[20e-3, 40e-3, 20e-3])

@@ -2,6 +2,7 @@
 
 use crate::image::round_down;
 use crate::output::Output;
+use dermis_draw::colour::PAPER;
 use dermis_draw::{Canvas, ColourMap, FigurePage, Image, PALETTE, with_colour_bar};
 use dermis_geometry::Vec2;
 use dermis_record::npy;
@@ -111,12 +112,16 @@ pub fn overview(optics: &Optics, surface: &SurfaceField, frame: &CameraFrame, ti
         (markers.clone(), "markers")
     };
     let stretch = stretch_of(relief.width, &moved);
+    let depth = depth_image(relief, &pressed_m(relief, rest.as_ref()));
+    // As wide as the image with a colour bar above it, so that both start at the same column.
+    let mut displacement = Image::new(depth.width(), relief.height, PAPER);
+    displacement.blit(&marker_image(&rgb, &moved, stretch), 0, 0);
     FigurePage::new(2)
         .title(title)
         .image(rgb.clone(), "camera image")
-        .image(depth_image(relief, &pressed_m(relief, rest.as_ref())), "indentation")
+        .image(depth, "indentation")
         .image(normals(relief), "normals (red right, green up, blue to the camera)")
-        .image(marker_image(&rgb, &moved, stretch), format!("displacement of {what}, arrows {stretch} times as long"))
+        .image(displacement, format!("displacement of {what}, arrows {stretch} times as long"))
         .render()
 }
 

@@ -6,7 +6,7 @@ mod run_warnings;
 
 pub use recording::{BodyTrack, Recording, SensorRow, SensorTrack};
 pub use run_recorder::{DEFAULT_IMAGE_INTERVAL_S, RunRecorder};
-pub use run_warnings::RunWarnings;
+pub use run_warnings::{RunWarnings, SkinWarnings};
 
 use crate::scene::Built;
 use dermis_record::RecordError;

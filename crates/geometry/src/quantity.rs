@@ -94,8 +94,27 @@ impl<K: Kind> FromStr for Quantity<K> {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
+        Units::of::<K>().parse(text).map(Self::new)
+    }
+}
+
+/// A [`Kind`] as a value, so that what does not depend on the type is compiled once.
+#[derive(Clone, Copy)]
+struct Units {
+    kind: &'static str,
+    units: &'static [(&'static str, f64)],
+    range: [f64; 2],
+}
+
+impl Units {
+    const fn of<K: Kind>() -> Self {
+        Self { kind: K::NAME, units: K::UNITS, range: K::RANGE }
+    }
+
+    fn parse(self, text: &str) -> Result<f64, QuantityError> {
+        let Self { kind, units, range: [min, max] } = self;
         let trimmed = text.trim();
-        let not_a_number = || QuantityError::NotANumber { text: text.into(), kind: K::NAME, example: example::<K>() };
+        let not_a_number = || QuantityError::NotANumber { text: text.into(), kind, example: self.example() };
         // The longest prefix that parses as a number, so that both "1e-3 m" and "1mm" are split correctly.
         let split = (1..=trimmed.len())
             .rev()
@@ -108,36 +127,52 @@ impl<K: Kind> FromStr for Quantity<K> {
             return Err(not_a_number());
         }
         if unit.is_empty() {
-            return Err(QuantityError::NoUnit { text: text.into(), kind: K::NAME, example: example::<K>() });
+            return Err(self.no_unit(text));
         }
-        let size = K::UNITS.iter().find(|(name, _)| *name == unit).map(|&(_, size)| size).ok_or_else(|| {
+        let size = units.iter().find(|(name, _)| *name == unit).map(|&(_, size)| size).ok_or_else(|| {
             QuantityError::WrongUnit {
                 text: text.into(),
                 unit: unit.into(),
-                kind: K::NAME,
-                allowed: K::UNITS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
+                kind,
+                allowed: units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
             }
         })?;
         let mut si = number.parse().unwrap_or(f64::NAN) * size;
-        let [min, max] = K::RANGE;
         // The rounding error of a computed zero.
         if si.abs() < ROUNDING * min {
             si = 0.0;
         }
         if si != 0.0 && !(min..=max).contains(&si.abs()) {
-            let unit = K::UNITS.iter().find(|(_, size)| *size == 1.0).map_or("in SI", |(name, _)| name);
-            return Err(QuantityError::OutOfRange { text: text.into(), kind: K::NAME, min, max, unit });
+            let unit = units.iter().find(|(_, size)| *size == 1.0).map_or("in SI", |(name, _)| name);
+            return Err(QuantityError::OutOfRange { text: text.into(), kind, min, max, unit });
         }
-        Ok(Self::new(si))
+        Ok(si)
+    }
+
+    fn example(self) -> String {
+        format!("2.5 {}", self.units[0].0)
+    }
+
+    fn no_unit(self, text: &str) -> QuantityError {
+        QuantityError::NoUnit { text: text.into(), kind: self.kind, example: self.example() }
+    }
+
+    fn schema(self) -> schemars::Schema {
+        let units: Vec<&str> = self.units.iter().map(|(unit, _)| *unit).collect();
+        let pattern = units.join("|").replace('^', "\\^");
+        schemars::json_schema!({
+            "type": "string",
+            "title": self.kind,
+            "description": format!("A number with its unit: {}.", units.join(", ")),
+            "pattern": format!("^\\s*[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?\\s*({pattern})\\s*$"),
+            "examples": [self.example()],
+            "x-unit": units,
+        })
     }
 }
 
 /// A quantity below this fraction of its smallest size is zero.
 const ROUNDING: f64 = 1e-3;
-
-fn example<K: Kind>() -> String {
-    format!("2.5 {}", K::UNITS[0].0)
-}
 
 impl<K: Kind> Serialize for Quantity<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -151,19 +186,18 @@ impl<'de, K: Kind> Deserialize<'de> for Quantity<K> {
         impl<K: Kind> serde::de::Visitor<'_> for Visitor<K> {
             type Value = Quantity<K>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{} {} with its unit, such as {:?}", article(K::NAME), K::NAME, example::<K>())
+                write!(f, "{} {} with its unit, such as {:?}", article(K::NAME), K::NAME, Units::of::<K>().example())
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Quantity<K>, E> {
                 text.parse().map_err(E::custom)
             }
             fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Quantity<K>, E> {
-                Err(E::custom(QuantityError::NoUnit {
-                    text: number.to_string(),
-                    kind: K::NAME,
-                    example: example::<K>(),
-                }))
+                Err(E::custom(Units::of::<K>().no_unit(&number.to_string())))
             }
             fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Quantity<K>, E> {
+                self.visit_f64(number as f64)
+            }
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Quantity<K>, E> {
                 self.visit_f64(number as f64)
             }
         }
@@ -177,16 +211,7 @@ impl<K: Kind> schemars::JsonSchema for Quantity<K> {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let units: Vec<&str> = K::UNITS.iter().map(|(unit, _)| *unit).collect();
-        let pattern = units.join("|").replace('^', "\\^");
-        schemars::json_schema!({
-            "type": "string",
-            "title": K::NAME,
-            "description": format!("A number with its unit: {}.", units.join(", ")),
-            "pattern": format!("^\\s*[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?\\s*({pattern})\\s*$"),
-            "examples": [example::<K>()],
-            "x-unit": units,
-        })
+        Units::of::<K>().schema()
     }
 }
 

@@ -67,12 +67,39 @@ fn numbers_and_images_survive() {
             assert_eq!(log.signal("ball/position_m").unwrap().row(10), [0.0, 0.0, 1.0], "{name}");
         }
     }
-    let warnings = std::fs::read_to_string(folder.path().join("arrays/warnings.txt")).unwrap();
-    assert_eq!(warnings.lines().count(), 2 * 40, "{warnings}");
     // No temporary files remain.
     let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["arrays", "bag", "images", "run.mcap", "run.parquet"]);
+}
+
+/// Every sample of both sensors has the warning of its skin in it.
+#[test]
+fn warnings_are_in_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, format, file) in FORMATS {
+        recorded(folder.path(), format, file);
+        let path = folder.path().join(file);
+        let words = b"a warning";
+        let holds = |bytes: &[u8]| bytes.windows(words.len()).any(|part| part == words);
+        let count = match format {
+            Format::Mcap | Format::Ros2 => {
+                let bag = || std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path());
+                let is_mcap = |path: &std::path::PathBuf| path.extension().is_some_and(|end| end == "mcap");
+                let file = if path.is_dir() { bag().find(is_mcap).unwrap() } else { path.clone() };
+                let log = dermis_record::mcap::McapLog::read(&file).unwrap();
+                log.messages.iter().filter(|message| holds(&message.data)).count()
+            }
+            Format::Parquet => {
+                let columns = dermis_record::table::read_columns(std::fs::read(&path).unwrap()).unwrap();
+                let column = columns.iter().find(|column| column.name == "warnings").unwrap();
+                let dermis_record::table::ReadValues::Bytes(texts) = &column.values else { panic!("texts") };
+                texts.iter().filter(|text| holds(text)).count()
+            }
+            _ => std::fs::read_to_string(path.join("warnings.txt")).unwrap().lines().count(),
+        };
+        assert_eq!(count, 2 * 40, "{name}");
+    }
 }
 
 #[test]

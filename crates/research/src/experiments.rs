@@ -249,6 +249,13 @@ mod tests {
 
     #[test]
     fn every_bound_is_two_sided_or_says_why_not() {
+        let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments")).unwrap();
+        let with_bounds = folders.map(|entry| entry.unwrap().path()).filter(|path| path.join("expected.toml").exists());
+        let mut named: Vec<_> = with_bounds.map(|path| path.file_name().unwrap().to_owned()).collect();
+        let mut all: Vec<_> = ALL.iter().map(|experiment| std::ffi::OsString::from(experiment.name)).collect();
+        named.sort();
+        all.sort();
+        assert_eq!(named, all, "every file of bounds belongs to an experiment");
         for experiment in ALL {
             for bound in experiment.expectations() {
                 let (name, metric) = (experiment.name, &bound.metric);

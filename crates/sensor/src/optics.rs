@@ -113,6 +113,14 @@ impl Optics {
         CameraFrame { image, relief, markers }
     }
 
+    /// [`Optics::warning`] of a deformed surface, without rendering its image.
+    pub fn surface_warning(&self, surface: &SurfaceField) -> Option<String> {
+        if !self.light.has_limits() {
+            return None;
+        }
+        self.warning(&Relief::of(surface, &self.camera))
+    }
+
     /// A warning about a frame whose surface is steeper than the presses that its light was fitted to.
     pub fn warning(&self, relief: &Relief) -> Option<String> {
         const WORTH_SAYING: f64 = 0.01;

@@ -145,6 +145,11 @@ impl Sensor {
         Ok(optics.render(touch.surface.as_ref().ok_or_else(unknown)?, frame))
     }
 
+    /// The warning of the camera about a touch, without rendering its image; see [`Optics::warning`].
+    pub fn camera_warning(&self, touch: &Touch) -> Option<String> {
+        self.optics.as_deref()?.surface_warning(touch.surface.as_ref()?)
+    }
+
     /// The loads on the taxels, before the response.
     fn taxel_loads(&self, touch: &Touch) -> Reading {
         let (forces_newton, outside_newton) = self.taxels.bin(touch);

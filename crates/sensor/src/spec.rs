@@ -137,6 +137,6 @@ impl SensorSpec {
 
     /// The description as TOML.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).unwrap_or_default()
+        toml::to_string(self as &dyn erased_serde::Serialize).unwrap_or_default()
     }
 }

@@ -1,7 +1,12 @@
 //! Reads TOML with errors that name the file, the line and the key.
+//!
+//! The text becomes a [`serde_json::Value`] first, so that the code that reads a type is compiled for one format only.
 
 use dermis_geometry::limits::MAX_NUMBER;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
 
 /// An error in a TOML text, as one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -21,6 +26,7 @@ pub struct TomlError {
 /// [`MAX_NUMBER`].
 pub fn parse_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, TomlError> {
     let refusal = |head: usize, message: String| {
+        let head = text[..head.min(text.len())].matches('\n').count();
         let line = culprit(text, head, &message);
         TomlError {
             file: file.to_owned(),
@@ -29,16 +35,100 @@ pub fn parse_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Toml
             message,
         }
     };
-    if let Ok(table) = toml::from_str::<toml::Table>(text)
-        && let Some((key, number)) = wild_number("", &toml::Value::Table(table))
-    {
-        let rule = format!("`{key}` must be a finite number of at most {MAX_NUMBER:e} in size, got {number:e}");
-        return Err(refusal(0, rule));
-    }
-    toml::from_str(text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start.min(text.len()));
-        refusal(text[..start].matches('\n').count(), plain(error.message()))
+    let table = DeTable::parse(text).map_err(|error| {
+        let head = error.span().map_or(0, |span| span.start);
+        refusal(head, plain(error.message()))
+    })?;
+    let root = DeValue::Table(table.into_inner());
+    let value = json("", &root).map_err(|rule| refusal(0, rule))?;
+    serde_json::from_value::<T>(value.clone()).map_err(|error| {
+        let message = error.to_string();
+        let reads = |value: Value| serde_json::from_value::<T>(value).err().map(|error| error.to_string());
+        refusal(start_of(&path_of(&value, &message, &reads), &root), plain(&message))
     })
+}
+
+/// The same value for the reader of JSON, which has no numbers that are not finite.
+fn json(key: &str, value: &DeValue) -> Result<Value, String> {
+    let rule = |number: &dyn std::fmt::Display| {
+        format!("`{key}` must be a finite number of at most {MAX_NUMBER:e} in size, got {number}")
+    };
+    Ok(match value {
+        DeValue::String(text) => Value::from(text.as_ref()),
+        DeValue::Boolean(flag) => Value::from(*flag),
+        DeValue::Datetime(date) => Value::from(date.to_string()),
+        DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+            Ok(whole) => Value::from(whole),
+            Err(_) => Value::from(u64::from_str_radix(number.as_str(), number.radix()).map_err(|_| rule(number))?),
+        },
+        DeValue::Float(number) => match number.as_str().parse::<f64>() {
+            Ok(float) if float.abs() <= MAX_NUMBER => Value::from(float),
+            Ok(float) => return Err(rule(&format_args!("{float:e}"))),
+            Err(_) => return Err(rule(number)),
+        },
+        DeValue::Array(entries) => entries.iter().map(|entry| json(key, entry.get_ref())).collect::<Result<_, _>>()?,
+        DeValue::Table(entries) => {
+            let pair = |(key, entry): (&Spanned<DeString>, &Spanned<DeValue>)| {
+                let key = key.get_ref().as_ref();
+                Ok((key.to_owned(), json(key, entry.get_ref())?))
+            };
+            Value::Object(entries.iter().map(pair).collect::<Result<Map<_, _>, String>>()?)
+        }
+    })
+}
+
+/// The path (as a JSON pointer) of the entry that a reader refuses with `message`, found by trial.
+///
+/// Entries are read in order. Without a value, the entry itself and entries before it give another message; those
+/// after it, the same. A key that is missing belongs to the table where it gives a message other than "unknown".
+fn path_of(root: &Value, message: &str, reads: &dyn Fn(Value) -> Option<String>) -> String {
+    let with = |path: &str, change: &dyn Fn(&mut Value)| {
+        let mut changed = root.clone();
+        changed.pointer_mut(path).into_iter().for_each(change);
+        reads(changed)
+    };
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    let lacks = |path: &str, key: &str| {
+        let changed = with(path, &|table| {
+            table.as_object_mut().into_iter().for_each(|table| drop(table.insert(key.to_owned(), Value::Null)));
+        });
+        changed.is_none_or(|new| new != message && !new.starts_with("unknown field"))
+    };
+    let mut path = String::new();
+    loop {
+        if missing.is_some_and(|key| lacks(&path, key)) {
+            return path;
+        }
+        let children: Vec<String> = match root.pointer(&path) {
+            Some(Value::Object(table)) => table.keys().map(|key| key.replace('~', "~0").replace('/', "~1")).collect(),
+            Some(Value::Array(entries)) => (0..entries.len()).map(|index| index.to_string()).collect(),
+            _ => return path,
+        };
+        let refused = |child: &&String| {
+            with(&format!("{path}/{child}"), &|value| *value = Value::Null).as_deref() != Some(message)
+        };
+        let Some(child) = children.iter().rfind(refused) else { return path };
+        path = format!("{path}/{child}");
+    }
+}
+
+/// Where in the text the entry of a path starts.
+fn start_of(path: &str, root: &DeValue) -> usize {
+    let (mut start, mut value) = (0, root);
+    for token in path.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~")) {
+        let next = match value {
+            DeValue::Table(entries) => {
+                entries.get_key_value(token.as_str()).map(|(key, value)| (key.span().start, value))
+            }
+            DeValue::Array(entries) => {
+                token.parse().ok().and_then(|index: usize| entries.get(index)).map(|value| (value.span().start, value))
+            }
+            _ => None,
+        };
+        let Some((at, inner)) = next else { break };
+        (start, value) = (at, inner.get_ref());
+    }
+    start
 }
 
 /// The parser's message as one sentence, with a suggestion for a misspelt key.
@@ -49,18 +139,6 @@ fn plain(message: &str) -> String {
     }
     let meant = crate::suggest::for_unknown_key(&message);
     message + &meant
-}
-
-/// The key and value of a number that is not finite or too large.
-fn wild_number(key: &str, value: &toml::Value) -> Option<(String, f64)> {
-    match value {
-        toml::Value::Float(number) => {
-            (!number.is_finite() || number.abs() > MAX_NUMBER).then(|| (key.to_owned(), *number))
-        }
-        toml::Value::Array(entries) => entries.iter().find_map(|entry| wild_number(key, entry)),
-        toml::Value::Table(entries) => entries.iter().find_map(|(key, entry)| wild_number(key, entry)),
-        _ => None,
-    }
 }
 
 /// The line (from 0) that a message refers to. The parser treats tables that are tagged by `kind` as a whole, so it

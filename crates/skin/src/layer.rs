@@ -2,6 +2,7 @@
 
 mod complementarity;
 mod fourier;
+mod increments;
 mod indenter;
 mod kernel;
 mod material;
@@ -17,6 +18,7 @@ mod state;
 mod transfer;
 
 pub use complementarity::{Complementarity, Effort};
+pub use increments::{OneIncrement, coarse_path};
 pub use indenter::IndenterHeightMap;
 pub use kernel::{Functions, Influence, Pair, Parity};
 pub use material::{Ply, Poisson};
@@ -27,13 +29,13 @@ pub use solution::Solution;
 pub use state::LayerState;
 pub use transfer::{Laminate, WaveResponse};
 
-use crate::resolution::unresolved_on_grid;
+use crate::resolution::{Resolution, few_points, unresolved_on_grid};
 use crate::{
     Facet, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Target, Touch, Warning,
     require_positive,
 };
 use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
-use solution::{SlidingFriction, Solver};
+use solution::{SlidingFriction, Solver, Step};
 use std::sync::Arc;
 
 /// A flat gel or foam on a rigid base, quasi-static and linear elastic.
@@ -55,6 +57,19 @@ pub struct Layer {
     laminate: Laminate,
     grid: HeightGrid,
     influences: Influences,
+}
+
+/// The numbers of a contact that decide whether it lies in the range of a layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactExtent {
+    /// Number of cells in contact.
+    pub cells: usize,
+    /// Largest deflection (m) of the surface.
+    pub deepest_m: f64,
+    /// Largest difference of deflection (m) between neighbouring cells in contact.
+    pub step_m: f64,
+    /// Smallest distance (m) of the centre of a cell in contact from the rim; infinite without contact.
+    pub rim_m: f64,
 }
 
 /// Maximum indentation, as a fraction of the thickness.
@@ -150,7 +165,7 @@ impl Layer {
         let state = self.check_state(state)?;
         self.check_depth(indenter)?;
         let solver = Solver { influences: &self.influences, parameters: &self.parameters };
-        Ok(solver.solve(state, indenter, friction, dt_s))
+        Ok(solver.solve(Step { state, indenter, friction, dt_s }))
     }
 
     /// Tangential displacement (m) of an object over a step, at a cell.
@@ -262,45 +277,56 @@ impl Layer {
     }
 
     fn warnings(&self, solution: &Solution, facets: &[Facet]) -> Vec<Warning> {
-        let mut warnings = Vec::new();
-        let strain_max = self.strain_max(solution);
-        if strain_max > MAX_LINEAR_STRAIN {
-            warnings.push(Warning::BeyondLinear { strain_max });
-        }
+        let mut warnings = self.range_warnings(&self.extent(solution, facets));
         if solution.effort.unsolved > MAX_UNSOLVED {
             warnings.push(Warning::NotConverged { error: solution.effort.unsolved });
         }
-        let thickness_m = self.laminate.thickness_m();
-        let half = Vec2::new(self.grid.cols as f64, self.grid.rows as f64) * (0.5 * self.grid.cell_m);
-        let rim = |facet: &Facet| (half.x - facet.at().x.abs()).min(half.y - facet.at().y.abs());
-        let distance_m = facets.iter().map(rim).fold(f64::INFINITY, f64::min);
-        if distance_m < 2.0 * thickness_m {
-            warnings.push(Warning::NearRim { distance_mm: distance_m * 1e3, thickness_mm: thickness_m * 1e3 });
-        }
+        warnings.extend(coarse_path(solution.effort.path_error));
         warnings
     }
 
-    /// The larger of the mean strain through the thickness, w/h, and half the slope of the surface in contact, which is
-    /// a/(2R) under a ball on a thick layer.
-    pub fn strain_max(&self, solution: &Solution) -> f64 {
+    /// Warnings of a contact beyond the range of linear elasticity or near the rim.
+    ///
+    /// The strain is the larger of the mean strain through the thickness, w/h, and half the slope of the surface in
+    /// contact, which is a/(2R) under a ball on a thick layer.
+    fn range_warnings(&self, extent: &ContactExtent) -> Vec<Warning> {
+        let thickness_m = self.laminate.thickness_m();
+        let strain_max = (extent.deepest_m / thickness_m).max(0.5 * extent.step_m / self.grid.cell_m);
+        let strained = (strain_max > MAX_LINEAR_STRAIN).then_some(Warning::BeyondLinear { strain_max });
+        let near = Warning::NearRim { distance_mm: extent.rim_m * 1e3, thickness_mm: thickness_m * 1e3 };
+        strained.into_iter().chain((extent.rim_m < 2.0 * thickness_m).then_some(near)).collect()
+    }
+
+    /// The warnings of a contact with one object of which only the extent is known: beyond the linear range, near the
+    /// rim, or few cells. An object between the cells and a solver at its maximum number of iterations are not reported.
+    pub fn extent_warnings(&self, extent: &ContactExtent) -> Vec<Warning> {
+        let resolution = (Resolution::Cell, self.grid.cell_m, self.grid.rows * self.grid.cols);
+        self.range_warnings(extent).into_iter().chain(few_points(0, extent.cells, resolution)).collect()
+    }
+
+    /// The extent of a contact.
+    fn extent(&self, solution: &Solution, facets: &[Facet]) -> ContactExtent {
+        let half = Vec2::new(self.grid.cols as f64, self.grid.rows as f64) * (0.5 * self.grid.cell_m);
+        let rim = |facet: &Facet| (half.x - facet.at().x.abs()).min(half.y - facet.at().y.abs());
+        let rim_m = facets.iter().map(rim).fold(f64::INFINITY, f64::min);
         let down_m = &solution.surface_m[2];
-        let through = down_m.iter().copied().fold(0.0, f64::max) / self.laminate.thickness_m();
         let region = solution.region;
         let pressure = &solution.tractions.parts[2];
-        let mut slope = 0.0f64;
+        let mut step_m = 0.0f64;
         for row in 0..region.rows {
             for col in 0..region.cols {
                 let presses = |row: usize, col: usize| pressure[row * region.cols + col] > 0.0;
                 let depth = |row: usize, col: usize| down_m[(region.row + row) * self.grid.cols + region.col + col];
                 if row + 1 < region.rows && presses(row, col) && presses(row + 1, col) {
-                    slope = slope.max((depth(row, col) - depth(row + 1, col)).abs());
+                    step_m = step_m.max((depth(row, col) - depth(row + 1, col)).abs());
                 }
                 if col + 1 < region.cols && presses(row, col) && presses(row, col + 1) {
-                    slope = slope.max((depth(row, col) - depth(row, col + 1)).abs());
+                    step_m = step_m.max((depth(row, col) - depth(row, col + 1)).abs());
                 }
             }
         }
-        through.max(0.5 * slope / self.grid.cell_m)
+        let deepest_m = down_m.iter().copied().fold(0.0, f64::max);
+        ContactExtent { cells: facets.len(), deepest_m, step_m, rim_m }
     }
 }
 

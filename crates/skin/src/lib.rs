@@ -27,6 +27,7 @@ mod implicit;
 mod imprint;
 pub mod layer;
 mod lugre;
+mod missed_objects;
 mod motion;
 mod resolution;
 mod shared_numbers;
@@ -36,6 +37,7 @@ mod state;
 mod surface_field;
 mod touch;
 mod warning;
+mod warning_log;
 
 pub use contacts::{Contact, Contacts};
 pub use friction::{Coulomb, Friction};
@@ -45,6 +47,7 @@ pub use implicit::{ImplicitContact, ImplicitLoad, ImplicitMotion, ImplicitPoint,
 pub use imprint::{Imprint, ImprintParameters};
 pub use layer::{Layer, LayerParameters};
 pub use lugre::Lugre;
+pub use missed_objects::MissedObjects;
 pub use motion::{Motion, Object, Target};
 pub use resolution::Resolution;
 pub use simd::{Simd, SimdLevel};
@@ -53,6 +56,7 @@ pub use state::{Bristle, State};
 pub use surface_field::SurfaceField;
 pub use touch::{Corner, Facet, Load, Support, Tangent, Touch};
 pub use warning::Warning;
+pub use warning_log::{LoggedWarning, WarningLog};
 
 use std::sync::Arc;
 
@@ -177,7 +181,18 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {
         let still: Vec<Target<'_>> =
             motion.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect();
-        self.touch(state, &Motion { targets: &still }, 1.0)
+        let motion = Motion { targets: &still };
+        let (mut touch, next) = self.touch(state, &motion, 1.0)?;
+        touch.warnings.extend(self.missed(&touch, &motion));
+        Ok((touch, next))
+    }
+
+    /// Warnings for objects that indent the skin between its contact points, so that `touch`, the result of `motion`,
+    /// lacks their force. A skin that searches for them in [`Skin::touch`] returns none. [`Skin::settle`] includes
+    /// them; a simulation asks every few steps, because the search may cost as much as a step.
+    fn missed(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {
+        let _ = (touch, motion);
+        Vec::new()
     }
 
     /// The contact points of `still`, which [`Skin::touch`] found with the objects at rest, to be held during a step

@@ -30,21 +30,31 @@ const MIN_POINTS: usize = 12;
 /// Rows and columns of the samples with which an object between contact points is searched.
 pub(crate) const SEARCH: usize = 12;
 
+/// The warning for an object that touches some, but too few, of a skin's `sites` contact points, `spacing_m` apart.
+pub(crate) fn few_points(
+    object: u32,
+    points: usize,
+    (key, spacing_m, sites): (Resolution, f64, usize),
+) -> Option<Warning> {
+    let few = points > 0 && points < MIN_POINTS.min(sites);
+    few.then_some(Warning::Unresolved { object, points, spacing_mm: spacing_m * 1e3, key })
+}
+
 /// Warnings for the objects of `facets` that cover few of a skin's `sites` contact points, `spacing_m` apart. `between`
 /// returns whether an object without facets indents the skin.
 pub(crate) fn unresolved(
     facets: &[Facet],
     objects: impl Iterator<Item = u32>,
-    (key, spacing_m, sites): (Resolution, f64, usize),
+    resolution: (Resolution, f64, usize),
     between: impl Fn(u32) -> bool,
 ) -> Vec<Warning> {
-    let few = |object: &u32| {
-        let points = facets.iter().filter(|facet| facet.object == *object).take(MIN_POINTS).count();
-        let missed = points == 0 && between(*object);
-        let few = missed || (points > 0 && points < MIN_POINTS.min(sites));
-        few.then_some(Warning::Unresolved { object: *object, points, spacing_mm: spacing_m * 1e3, key })
+    let (key, spacing_m, _) = resolution;
+    let few = |object: u32| {
+        let points = facets.iter().filter(|facet| facet.object == object).take(MIN_POINTS).count();
+        let missed = || Warning::Unresolved { object, points, spacing_mm: spacing_m * 1e3, key };
+        few_points(object, points, resolution).or_else(|| (points == 0 && between(object)).then(missed))
     };
-    objects.filter_map(|object| few(&object)).collect()
+    objects.filter_map(few).collect()
 }
 
 /// [`unresolved`] for a skin whose contact points are the cells of a grid. `rest_heights_m` are the heights of its

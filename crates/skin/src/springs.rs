@@ -8,7 +8,7 @@ pub use elasticity::{Damping, Elasticity, Law, Table};
 pub use site::{Site, part_centers};
 
 use crate::friction_lanes::LANES;
-use crate::resolution::{Resolution, SEARCH, unresolved};
+use crate::resolution::{Resolution, SEARCH, few_points, unresolved};
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::{
     Bristle, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoad, Skin, SkinError, State, Support,
@@ -219,11 +219,18 @@ impl Springs {
         reached
     }
 
-    /// Warnings for objects that cover few contact points, or lie between them.
-    fn unresolved(&self, facets: &[Facet], motion: &Motion<'_>) -> Vec<Warning> {
-        let resolution = (Resolution::ContactPoints, self.spacing_m, self.sites.len());
-        let between = |object: u32| self.lies_between(&motion.targets[object as usize]);
-        unresolved(facets, 0..motion.targets.len() as u32, resolution, between)
+    /// The warning for one object that touches this number of contact points, if they are too few.
+    pub fn few_points(&self, points: usize) -> Option<Warning> {
+        few_points(0, points, self.resolution())
+    }
+
+    fn resolution(&self) -> (Resolution, f64, usize) {
+        (Resolution::ContactPoints, self.spacing_m, self.sites.len())
+    }
+
+    /// Warnings for objects that cover few contact points, and those for which `between` returns true.
+    fn unresolved(&self, touch: &Touch, objects: usize, between: impl Fn(u32) -> bool) -> Vec<Warning> {
+        unresolved(&touch.facets, 0..objects as u32, self.resolution(), between)
     }
 
     /// True if an object crosses the cell of a site: a square with the site's area about it, as deep as its ray.
@@ -414,7 +421,7 @@ impl Skin for Springs {
         };
         let next = State::Springs { sites: *sites, bristles };
         let mut touch = Touch::from_facets(facets, motion.targets.len());
-        touch.warnings = self.unresolved(&touch.facets, motion);
+        touch.warnings = self.unresolved(&touch, motion.targets.len(), |_| false);
         Ok((touch, next))
     }
 
@@ -450,6 +457,13 @@ impl Skin for Springs {
             bristles.iter_mut().zip(loads).for_each(|(bristle, load)| bristle.deflection_m = load.deflection_m);
         }
         (touch.resummed(), state)
+    }
+
+    fn missed(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {
+        let between = |object: u32| self.lies_between(&motion.targets[object as usize]);
+        let mut found = self.unresolved(touch, motion.targets.len(), between);
+        found.retain(|warning| matches!(warning, Warning::Unresolved { points: 0, .. }));
+        found
     }
 
     fn fully_pressed(&self) -> Vec<Support> {

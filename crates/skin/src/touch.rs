@@ -207,8 +207,7 @@ impl Touch {
 
     /// The warnings, and one for saturated facets: what every interface reports beside the numbers of a touch.
     pub fn all_warnings(&self) -> impl Iterator<Item = Warning> + '_ {
-        let saturated = (self.saturated > 0).then_some(Warning::Saturated { points: self.saturated });
-        self.warnings.iter().cloned().chain(saturated)
+        self.warnings.iter().cloned().chain(Warning::saturated(self.saturated))
     }
 
     /// The texts of [`Touch::all_warnings`].

@@ -2,6 +2,7 @@
 
 use crate::Resolution;
 use serde::{Deserialize, Serialize};
+use std::mem::discriminant;
 
 /// A reason for reduced accuracy of a result. Its message is one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
@@ -21,6 +22,12 @@ pub enum Warning {
         "the contact solver stopped at its maximum number of iterations with a relative error of {error:.1e}; larger cells converge faster"
     )]
     NotConverged { error: f64 },
+    /// Friction that depends on a path that was resolved coarsely.
+    #[error(
+        "shear and tangential motion of this press depend on its path and are uncertain by {:.0} % of the friction limit and of the largest motion; press in smaller steps, and not on a GPU, which takes one",
+        100.0 * .error
+    )]
+    CoarsePath { error: f64 },
     /// Inertia in a press that is assumed quasi-static.
     #[error(
         "the kinetic energy is {ratio:.3} of the strain energy: the press is too fast to be quasi-static, and taxels on the base do not yet carry the load of the surface"
@@ -32,6 +39,29 @@ pub enum Warning {
     /// A contact smaller than the resolution of the skin.
     #[error("{}: {}", unresolved(*.points, *.spacing_mm), .key.remedy())]
     Unresolved { object: u32, points: usize, spacing_mm: f64, key: Resolution },
+}
+
+impl Warning {
+    /// The warning for this number of saturated contact points.
+    pub fn saturated(points: usize) -> Option<Self> {
+        (points > 0).then_some(Self::Saturated { points })
+    }
+
+    /// True if both are of the same kind.
+    pub fn is_like(&self, other: &Self) -> bool {
+        discriminant(self) == discriminant(other)
+    }
+
+    /// The first warning of each kind.
+    pub fn first_of_each_kind(warnings: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut first: Vec<Self> = Vec::new();
+        for warning in warnings {
+            if !first.iter().any(|known| known.is_like(&warning)) {
+                first.push(warning);
+            }
+        }
+        first
+    }
 }
 
 fn unresolved(points: usize, spacing_mm: f64) -> String {

@@ -24,6 +24,8 @@ const MAX_POINTS: usize = 20_000;
 pub(crate) struct GroundContact {
     points: Points,
     bristles: Vec<Vec3>,
+    /// Numbers of the points that touched in the last step, in order: all other bristles are zero.
+    touching: Vec<usize>,
     stiffness: f64,
     damping: f64,
     lugre: Lugre,
@@ -32,15 +34,38 @@ pub(crate) struct GroundContact {
 /// The points of a body that can touch the ground.
 #[derive(Clone, Debug)]
 enum Points {
-    Fixed(Vec<Vec3>),
+    Fixed(Vec<Vec3>, Vec<Group>),
     Round(Primitive),
+}
+
+/// Points of a mesh one after the other, with the ball around them: few of a body's points are near the ground.
+#[derive(Clone, Debug)]
+struct Group {
+    center: Vec3,
+    radius_m: f64,
+}
+
+/// Number of points in a group.
+const GROUP: usize = 16;
+
+impl Group {
+    fn around(points: &[Vec3]) -> Self {
+        let center = points.iter().sum::<Vec3>() / points.len() as f64;
+        let farthest = points.iter().map(|point| point.distance(center)).fold(0.0, f64::max);
+        // Rounding errors must not exclude a point.
+        Self { center, radius_m: farthest * (1.0 + 1e-9) + 1e-12 }
+    }
 }
 
 impl Points {
     fn new(surface: &Surface) -> Self {
         match surface.primitive().filter(|primitive| primitive.is_round()) {
             Some(primitive) => Self::Round(*primitive),
-            None => Self::Fixed(standing_points(surface.mesh())),
+            None => {
+                let points = standing_points(surface.mesh());
+                let groups = points.chunks(GROUP).map(Group::around).collect();
+                Self::Fixed(points, groups)
+            }
         }
     }
 
@@ -50,7 +75,7 @@ impl Points {
             Self::Round(Primitive::Capsule { .. }) => (2, 2),
             Self::Round(Primitive::Cylinder { .. }) => (2 * CYLINDER_RIM, CYLINDER_RIM),
             Self::Round(_) => (1, 1),
-            Self::Fixed(points) => {
+            Self::Fixed(points, _) => {
                 let tolerance = 1e-6 * mesh.bounds().size().length();
                 let together = directions(mesh).map(|direction| {
                     let top = points.iter().map(|p| p.dot(direction)).fold(f64::NEG_INFINITY, f64::max);
@@ -61,10 +86,19 @@ impl Points {
         }
     }
 
-    /// Visits the number and position (m) of every point, in the frame of the body, for a ground below `up_in_body`.
-    fn visit(&self, up_in_body: Vec3, mut visit: impl FnMut(usize, Vec3)) {
+    /// Visits the number and position (m) of every point that may touch, in the frame of the body, for a ground below
+    /// `up_in_body` at a distance of `clearance_m` from the body's origin.
+    fn visit(&self, up_in_body: Vec3, clearance_m: f64, mut visit: impl FnMut(usize, Vec3)) {
         match *self {
-            Self::Fixed(ref points) => points.iter().enumerate().for_each(|(i, &point)| visit(i, point)),
+            Self::Fixed(ref points, ref groups) => {
+                for (number, group) in groups.iter().enumerate() {
+                    if up_in_body.dot(group.center) + clearance_m <= group.radius_m {
+                        let first = number * GROUP;
+                        let points = points[first..].iter().take(GROUP);
+                        points.enumerate().for_each(|(i, &point)| visit(first + i, point));
+                    }
+                }
+            }
             // The lowest points of both ends.
             Self::Round(Primitive::Capsule { radius_m, half_length_m }) => {
                 let lowest = -up_in_body * radius_m;
@@ -100,6 +134,7 @@ impl GroundContact {
         let sideways = if together < 4 { 0.25 * together as f64 } else { 1.0 };
         Self {
             bristles: vec![Vec3::ZERO; count],
+            touching: Vec::new(),
             points,
             stiffness,
             damping,
@@ -120,13 +155,14 @@ impl GroundContact {
         // Few points are in contact: their height is tested first.
         let up_in_body = world_from_body.rotation.conjugate() * Vec3::Z;
         let clearance = world_from_body.translation.z - z_m;
-        self.points.visit(up_in_body, |index, point| {
-            let bristle = &mut self.bristles[index];
+        let mut touching = Vec::with_capacity(self.touching.len());
+        self.points.visit(up_in_body, clearance, |index, point| {
             let depth = -(up_in_body.dot(point) + clearance);
             if depth <= 0.0 {
-                *bristle = Vec3::ZERO;
                 return;
             }
+            touching.push(index);
+            let bristle = &mut self.bristles[index];
             let arm = world_from_body.transform_vector(point);
             let v = velocity.at(arm);
             let normal = (self.stiffness * depth - self.damping * v.z).max(0.0);
@@ -135,6 +171,10 @@ impl GroundContact {
             *bristle = next;
             sum += Wrench::from_force_at(Vec3::Z * normal - on_ground, arm);
         });
+        for &index in self.touching.iter().filter(|index| touching.binary_search(index).is_err()) {
+            self.bristles[index] = Vec3::ZERO;
+        }
+        self.touching = touching;
         sum
     }
 }
@@ -248,7 +288,7 @@ mod tests {
         let mesh = cylinder(0.018, 0.08, 1e-3).unwrap();
         let mass = mesh.mass_properties(0.1).unwrap();
         let ground_contact = GroundContact::new(&Surface::new(mesh), &mass, 0.5, 1e-4);
-        let Points::Fixed(points) = &ground_contact.points else { panic!("a mesh has fixed points") };
+        let Points::Fixed(points, _) = &ground_contact.points else { panic!("a mesh has fixed points") };
         let low: Vec<&Vec3> = points.iter().filter(|p| p.z < -0.0399).collect();
         assert!(low.len() > 40, "{}", low.len());
         let middle = low.iter().copied().copied().sum::<Vec3>() / low.len() as f64;

@@ -6,7 +6,7 @@ use crate::{Body, BodyId, BodyKind, Drive, Joint, JointId, JointKind, WorldError
 use carrier::{Base, CarriedSkin, CarrierContacts, hull};
 use dermis_geometry::{Bounds, Pose, Twist, Vec3, Wrench};
 use dermis_sensor::{Reading, ResponseState, Sensor};
-use dermis_skin::{Motion, Object, State, Target, Touch};
+use dermis_skin::{MissedObjects, Motion, Object, State, Target, Touch};
 use rapier3d_f64::prelude as rapier;
 use std::sync::Arc;
 
@@ -59,6 +59,7 @@ struct Mounted {
     response: ResponseState,
     reading: Reading,
     base: Base,
+    missed: MissedObjects,
     /// Centre of each body in the sensor's frame before the last step.
     centers: Vec<Vec3>,
 }
@@ -168,8 +169,10 @@ impl World {
             let carrier = self.bodies[body.0].handle;
             self.physics.colliders.insert_with_parent(collider, carrier, &mut self.physics.bodies)
         });
-        let centers = Vec::new();
-        self.sensors.push(Mounted { sensor, body, body_from_sensor, state, touch, response, reading, base, centers });
+        let (missed, centers) = (MissedObjects::default(), Vec::new());
+        let mounted =
+            Mounted { sensor, body, body_from_sensor, state, touch, response, reading, base, missed, centers };
+        self.sensors.push(mounted);
         self.checked = false;
         SensorId(self.sensors.len() - 1)
     }
@@ -380,11 +383,13 @@ impl World {
             })
             .collect();
         let answer = mounted.sensor.touch(&mounted.state, &Motion { targets: &targets }, self.parameters.step_s);
-        let (touch, state) = answer.map_err(|error| WorldError::Skin {
+        let (mut touch, state) = answer.map_err(|error| WorldError::Skin {
             sensor: mounted.sensor.name().to_owned(),
             time_s: self.time_s(),
             error,
         })?;
+        let mut missed = mounted.missed.clone();
+        missed.add_warnings(&mut touch, mounted.sensor.skin(), &Motion { targets: &targets }, self.steps);
         let sensed = mounted.sensor.sense(&mounted.response, &touch, self.parameters.step_s);
         let (reading, response) = sensed.map_err(|error| WorldError::Response {
             sensor: mounted.sensor.name().to_owned(),
@@ -408,7 +413,7 @@ impl World {
             give(self, *id, wrench);
         }
         let mounted = &mut self.sensors[index];
-        (mounted.touch, mounted.state) = (touch, state);
+        (mounted.touch, mounted.state, mounted.missed) = (touch, state, missed);
         (mounted.reading, mounted.response) = (reading, response);
         Ok(())
     }

@@ -111,7 +111,7 @@ fn the_three_finger_hand_lifts_a_cylinder() {
     let step_s = 1e-4;
     let mut world = World::new(WorldParameters { step_s, ground_z_m: Some(0.0), ..Default::default() }).unwrap();
     let id = standing(&mut world, "cylinder", cylinder(0.025, 0.07, 2e-3).unwrap(), 0.2, 0.035);
-    let sensor = SensorSpec { contact_points: Some(2), ..presets::find("wts0614").unwrap() }.build(None).unwrap();
+    let sensor = SensorSpec { contact_points: Some(1), ..presets::find("wts0614").unwrap() }.build(None).unwrap();
     let above = 0.04;
     let parameters = ThreeFingerParameters { center: Vec3::Z * (0.035 + above), ..Default::default() };
     let mut hand = ThreeFingerHand::build(&mut world, parameters, &sensor).unwrap();

@@ -225,6 +225,8 @@ class Batch(_Batch):
 
     depth: Final[_F32]
     """Indentation of the gel at each pixel (m), (n, height, width)."""
+    warnings: Final[list[str]]
+    """The first warning of each kind of all readings."""
     def __getitem__(self, index: int, /) -> Reading: ...
     def __iter__(self) -> Iterator[Reading]: ...
 
@@ -263,6 +265,7 @@ class DeviceBatch(_Batch):
     """The readings of many presses of one sensor, in GPU memory.
 
     The plain arrays are copied to the host on access; those ending in ``_on_device`` share GPU memory, for ``torch.from_dlpack``.
+    A layer's shear that depends on the path is warned of when the batch is made; ``saturated`` counts contacts beyond the range of springs and pads.
     """
 
     device: Final[str]

@@ -24,6 +24,9 @@ use std::sync::Arc;
 /// ``taxels``, ``forces``, ``force`` … are those of a ``Batch``: numpy arrays, copied to the host on access.
 /// ``taxels_on_device``, ``forces_on_device`` … are the same arrays in GPU memory:
 /// ``torch.from_dlpack(batch.forces_on_device)`` shares them without a copy and keeps the memory alive.
+///
+/// A batch on a GPU warns only of a layer's shear that depends on the path; ``saturated`` counts contacts beyond the range of springs and pads. Press one of the
+/// poses on the CPU to see the warnings of a skin.
 #[pyclass(frozen, module = "dermis")]
 pub struct DeviceBatch {
     shared: Arc<SharedSensor>,
@@ -32,6 +35,8 @@ pub struct DeviceBatch {
     /// Camera images.
     images: Option<Images>,
     travel_m: Option<Vec<f64>>,
+    /// The largest path error of presses on a layer.
+    path_error: f64,
 }
 
 /// Images on the GPU, (n, height, width, 3).
@@ -112,19 +117,26 @@ impl DeviceBatch {
     ) -> Result<Self, GpuError> {
         let layer = shared.layer_on_gpu(gpu, object)?;
         let outputs = Outputs { taxels: true, ..Outputs::IMAGES };
-        let LayerTouches { count, images, forces, outside, wrench, .. } = layer.press_on_device(poses, outputs)?;
+        let touches = layer.press_on_device(poses, outputs)?;
+        let path_error = touches.path_errors.iter().copied().fold(0.0, f64::max);
+        let LayerTouches { count, images, forces, outside, wrench, .. } = touches;
         let presses = Presses::of_forces(gpu, count, sensor.taxels().normals(), forces, outside, wrench)?;
         let images = sensor.optics().map(|optics| Images {
             rgb: Arc::new(images),
             height: optics.camera().height,
             width: optics.camera().width,
         });
-        Ok(Self { images, ..Self::of_presses(shared, presses) })
+        Ok(Self { images, path_error, ..Self::of_presses(shared, presses) })
+    }
+
+    /// Warnings of all presses.
+    pub fn warnings(&self) -> impl Iterator<Item = skin::Warning> {
+        skin::layer::coarse_path(self.path_error).into_iter()
     }
 
     /// Wraps finished presses.
     pub fn of_presses(shared: &Arc<SharedSensor>, presses: Presses) -> Self {
-        Self { shared: Arc::clone(shared), presses, images: None, travel_m: None }
+        Self { shared: Arc::clone(shared), presses, images: None, travel_m: None, path_error: 0.0 }
     }
 
     /// Shape of per-taxel arrays: presses, then rows and columns or taxels, then the trailing axes `behind`.

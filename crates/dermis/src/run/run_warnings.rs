@@ -1,67 +1,56 @@
 //! Warnings of a run: those of the skins, of the world and of the task.
 
 use crate::scene::Built;
-use dermis_skin::Warning;
-use dermis_world::{Phase, WorldWarning};
-use std::mem::discriminant;
+use dermis_skin::{LoggedWarning, WarningLog};
+use dermis_world::{Phase, SensorId, WorldWarning};
 
 /// Warnings of a run, each kind once per sensor.
 #[derive(Clone, Debug, Default)]
 pub struct RunWarnings {
-    of_skins: Vec<SkinWarning>,
+    of_skins: SkinWarnings,
     of_cameras: Vec<String>,
     of_world: Vec<WorldWarning>,
     unfinished: Option<(Phase, f64)>,
-    /// Largest force (N) on each sensor.
-    peaks_newton: Vec<f64>,
 }
 
-/// Every contact begins and ends with few contact points: that is reported if it comes with this part of the largest
-/// force on the sensor.
-const MIN_UNRESOLVED: f64 = 0.1;
+/// Warnings of the skins of a world, each kind once per sensor.
+#[derive(Clone, Debug, Default)]
+pub struct SkinWarnings(Vec<(SensorId, String, WarningLog)>);
 
-/// A kind of warning of a sensor's skin: its text at the largest force, the time of its first step, and its steps.
-#[derive(Clone, Debug)]
-struct SkinWarning {
-    index: usize,
-    sensor: String,
-    warning: Warning,
-    force_newton: f64,
-    first_s: f64,
-    steps: u64,
+impl SkinWarnings {
+    /// Adds the warnings of the last step.
+    pub fn add(&mut self, built: &Built) {
+        for (name, id) in &built.sensors {
+            let known = self.0.iter().position(|(known, ..)| known == id).unwrap_or_else(|| {
+                self.0.push((*id, name.clone(), WarningLog::default()));
+                self.0.len() - 1
+            });
+            self.0[known].2.add(built.world.touch(*id), built.world.time_s());
+        }
+    }
+
+    /// The warnings that this method did not return before: see [`WarningLog::take_new`].
+    pub fn take_new(&mut self) -> Vec<String> {
+        let of = |(_, name, log): &mut (SensorId, String, WarningLog)| {
+            log.take_new().into_iter().map(|warning| format!("{name:?}: {warning}")).collect::<Vec<_>>()
+        };
+        self.0.iter_mut().flat_map(of).collect()
+    }
+
+    /// All warnings, with the time of their first step and the number of their steps.
+    fn texts(&self) -> impl Iterator<Item = String> {
+        self.0.iter().flat_map(|(_, name, log)| {
+            log.warnings().map(move |LoggedWarning { warning, first_s, steps, .. }| {
+                format!("{name:?}: {warning} (from t = {first_s:.4} s, in {steps} steps)")
+            })
+        })
+    }
 }
 
 impl RunWarnings {
     /// Adds the warnings of the last step.
     pub(super) fn add(&mut self, built: &Built) {
-        self.peaks_newton.resize(built.sensors.len(), 0.0);
-        for (index, (name, id)) in built.sensors.iter().enumerate() {
-            let touch = built.world.touch(*id);
-            let force_newton = touch.on_sensor.force.length();
-            self.peaks_newton[index] = self.peaks_newton[index].max(force_newton);
-            for warning in touch.all_warnings() {
-                let known = self
-                    .of_skins
-                    .iter_mut()
-                    .find(|known| known.sensor == *name && discriminant(&known.warning) == discriminant(&warning));
-                match known {
-                    Some(known) => {
-                        known.steps += 1;
-                        if force_newton > known.force_newton {
-                            (known.warning, known.force_newton) = (warning, force_newton);
-                        }
-                    }
-                    None => self.of_skins.push(SkinWarning {
-                        index,
-                        sensor: name.clone(),
-                        warning,
-                        force_newton,
-                        first_s: built.world.time_s(),
-                        steps: 1,
-                    }),
-                }
-            }
-        }
+        self.of_skins.add(built);
     }
 
     /// Adds the warning of a sensor's camera.
@@ -78,19 +67,11 @@ impl RunWarnings {
 
     /// All warnings, one sentence each.
     pub fn texts(&self) -> Vec<String> {
-        let matters = |known: &&SkinWarning| {
-            !matches!(known.warning, Warning::Unresolved { .. })
-                || known.force_newton >= MIN_UNRESOLVED * self.peaks_newton[known.index]
-        };
-        let skins =
-            self.of_skins.iter().filter(matters).map(|SkinWarning { sensor, warning, first_s, steps, .. }| {
-                format!("{sensor:?}: {warning} (from t = {first_s:.4} s, in {steps} steps)")
-            });
         let world = self.of_world.iter().map(ToString::to_string);
         let task = self.unfinished.map(|(phase, time_s)| {
             format!("the task is not finished at the end of the run, t = {time_s:.4} s: its phase is {phase:?}")
         });
-        skins.chain(self.of_cameras.iter().cloned()).chain(world).chain(task).collect()
+        self.of_skins.texts().chain(self.of_cameras.iter().cloned()).chain(world).chain(task).collect()
     }
 
     /// True if a body passed a sensor or left the scene.

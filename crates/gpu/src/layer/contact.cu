@@ -44,6 +44,27 @@ __device__ int solve_tractions(const Workspace& work, const LayerContact& contac
     return iterations;
 }
 
+// The numbers from which the host estimates the error of one increment (`OneIncrement` on the CPU): the used fraction of the friction
+// limit, Σ|q| / Σμp, the largest displacement (m) along the surface of a cell in contact by the pressure alone, and the smallest depth (m)
+// of the indenter over the contact. One cell per thread.
+__device__ __noinline__ void measure_increment(const Workspace& work, const LayerContact& contact, ContactRegion& region) {
+    const double *p = work.buffer(PRESSURE), *x = work.buffer(SHEAR_X), *y = work.buffer(SHEAR_Y), *depth = work.buffer(DEPTH);
+    double *pushed_x = work.buffer(TARGET_X), *pushed_y = work.buffer(TARGET_Y);
+    displacement_by_pressure(work, p, pushed_x, pushed_y);
+    double sums[2] = {0.0, 0.0}, pushed = 0.0, above = -infinity();
+    FOR_EACH(i, work.count) {
+        sums[0] += sqrt(x[i] * x[i] + y[i] * y[i]);
+        sums[1] += max_shear(contact, p[i]);
+        if (!(p[i] > 0.0)) continue;
+        pushed = fmax(pushed, sqrt(pushed_x[i] * pushed_x[i] + pushed_y[i] * pushed_y[i]));
+        above = fmax(above, -depth[i]);
+    }
+    reduce_sum(sums, work.shared);
+    region.used = sums[1] > 0.0 ? sums[0] / sums[1] : 0.0;
+    region.pushed = reduce_max(pushed, work.shared);
+    region.min_depth = -reduce_max(above, work.shared);
+}
+
 // The next press that no block has taken. `taken` is a counter in global memory; the block shares `next`.
 __device__ __forceinline__ int next_press(int* taken, int* next) {
     __syncthreads();
@@ -152,6 +173,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             store_region(work, region, grid.cols, cells, traction, bounds);
             if (!reaches_border(grid, region, bounds) || region.growths >= MAX_GROWTHS) {
                 region.status = SOLVED;
+                if (has_friction(grid.contact)) measure_increment(work, grid.contact, region);
                 break;
             }
             grow_region(grid, region, bounds);

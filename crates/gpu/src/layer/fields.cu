@@ -122,6 +122,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                     const int* opposite, Complex* all_planes, double* surfaces, double* belows) {
     extern __shared__ Complex roots[];
     __shared__ Bounds overlap;
+    __shared__ double largest[THREADS / 32];
     __shared__ int next;
     const int cells = grid.rows * grid.cols, size = plan.size;
     const long long all = (long long)size * size;
@@ -161,6 +162,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             } else {
                 lateral_fields(which, planes, plan, grid, spectra, opposite, to);
             }
+        }
+        if (planes.sheared) {
+            double motion = 0.0;
+            FOR_EACH(i, cells) motion = fmax(motion, sqrt(surface[i] * surface[i] + surface[cells + i] * surface[cells + i]));
+            motion = reduce_max(motion, largest);
+            if (threadIdx.x == 0) regions[press].motion = motion;
         }
     }
 }

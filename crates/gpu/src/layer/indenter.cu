@@ -88,34 +88,59 @@ __device__ __forceinline__ bool is_at_cliff(const LayerGrid& grid, const unsigne
     return false;
 }
 
-// Copies the heights at the centres of the cells. Of a cell under a cliff, takes SAMPLES² points, no two of which share a row or a column:
-// the mean height of those below z = 0, and their number by SAMPLES² as the covered fraction. blockIdx.x: press; blockIdx.y: batch of
-// `cells_per_block` cells, one per thread at a time.
-extern "C" __global__ void __launch_bounds__(THREADS)
-    average_cliffs(LayerGrid grid, const double* poses, ObjectView object, int cells_per_block, const unsigned long long* centers,
-                   unsigned long long* keys, double* covered) {
-    const double* pose = poses + (long long)POSE_NUMBERS * blockIdx.x;
-    const int cells = grid.rows * grid.cols, end = min(cells, (int)(blockIdx.y + 1) * cells_per_block);
-    const long long first = (long long)blockIdx.x * cells;
-    const Quat back = conjugate(rotation_of(pose));
-    for (int i = blockIdx.y * cells_per_block + threadIdx.x; i < end; i += blockDim.x) {
-        keys[first + i] = centers[first + i];
-        covered[first + i] = 1.0;
-        if (!is_at_cliff(grid, centers + first, i)) continue;
-        const double x = x_of(grid, i % grid.cols), y = y_of(grid, i / grid.cols), all = SAMPLES * SAMPLES;
+// Mean height of a cell under a cliff, and its covered fraction, from SAMPLES² points of which no two share a row or a column: the mean of
+// those below z = 0, and their number by SAMPLES². By one warp, one point per lane; `heights` holds SAMPLES² values of its own.
+__device__ __forceinline__ void average_cliff(const LayerGrid& grid, const double* pose, const ObjectView& object, Quat back, int cell,
+                                              double* heights, unsigned long long* key, double* covered) {
+    const double x = x_of(grid, cell % grid.cols), y = y_of(grid, cell / grid.cols), all = SAMPLES * SAMPLES;
+    for (int s = threadIdx.x % 32; s < SAMPLES * SAMPLES; s += 32) {
+        const int row = s / SAMPLES, col = s % SAMPLES;
+        const double dx = (SAMPLES * col + row + 0.5) / all - 0.5, dy = (SAMPLES * row + col + 0.5) / all - 0.5;
+        heights[s] = height_over(object, pose, back, x + dx * grid.cell, y + dy * grid.cell);
+    }
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) {
         double sum = 0.0, count = 0.0;
         for (int s = 0; s < SAMPLES * SAMPLES; s++) {
-            const int row = s / SAMPLES, col = s % SAMPLES;
-            const double dx = (SAMPLES * col + row + 0.5) / all - 0.5, dy = (SAMPLES * row + col + 0.5) / all - 0.5;
-            const double height = height_over(object, pose, back, x + dx * grid.cell, y + dy * grid.cell);
-            if (height < 0.0) {
-                sum += height;
+            if (heights[s] < 0.0) {
+                sum += heights[s];
                 count += 1.0;
             }
         }
         if (count > 0.0) {
-            keys[first + i] = key_of(sum / count);
-            covered[first + i] = count / all;
+            *key = key_of(sum / count);
+            *covered = count / all;
         }
+    }
+    __syncwarp();
+}
+
+// Copies the heights at the centres of the cells, and averages those of cells under a cliff. blockIdx.x: press; blockIdx.y: batch of
+// `cells_per_block` cells. One cell per thread at a time; then one cell under a cliff per warp.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    average_cliffs(LayerGrid grid, const double* poses, ObjectView object, int cells_per_block, const unsigned long long* centers,
+                   unsigned long long* keys, double* covered) {
+    __shared__ double heights[THREADS / 32][SAMPLES * SAMPLES];
+    __shared__ int cliffs[THREADS];
+    __shared__ int count;
+    const double* pose = poses + (long long)POSE_NUMBERS * blockIdx.x;
+    const int cells = grid.rows * grid.cols, end = min(cells, (int)(blockIdx.y + 1) * cells_per_block), warp = threadIdx.x / 32;
+    const long long first = (long long)blockIdx.x * cells;
+    const Quat back = conjugate(rotation_of(pose));
+    for (int start = blockIdx.y * cells_per_block; start < end; start += THREADS) {
+        const int i = start + threadIdx.x;
+        if (threadIdx.x == 0) count = 0;
+        __syncthreads();
+        if (i < end) {
+            keys[first + i] = centers[first + i];
+            covered[first + i] = 1.0;
+            if (is_at_cliff(grid, centers + first, i)) cliffs[atomicAdd(&count, 1)] = i;
+        }
+        __syncthreads();
+        for (int k = warp; k < count; k += THREADS / 32) {
+            const int cell = cliffs[k];
+            average_cliff(grid, pose, object, back, cell, heights[warp], &keys[first + cell], &covered[first + cell]);
+        }
+        __syncthreads();
     }
 }

@@ -10,6 +10,7 @@ use crate::object::SurfaceKind;
 use crate::{DeviceBuffer, GpuError};
 use cudarc::driver::{CudaStream, LaunchConfig};
 use dermis_geometry::Pose;
+use dermis_skin::layer::OneIncrement;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -29,6 +30,20 @@ cuda_struct! {
         iterations: i32,
         /// Largest depth (m) of the object below the rest surface.
         max_depth: f64,
+        /// With friction, of the solution: used fraction of the friction limit, largest displacement (m) along the
+        /// surface of a cell in contact by the pressure alone and of any cell, and smallest depth (m) over the contact.
+        used: f64,
+        pushed: f64,
+        motion: f64,
+        min_depth: f64,
+    }
+}
+
+impl ContactRegion {
+    /// Error of one increment; zero without contact or friction.
+    fn path_error(&self) -> f64 {
+        let reached = 1.0 - self.min_depth / self.max_depth;
+        OneIncrement { used: self.used, pushed_m: self.pushed, motion_m: self.motion, reached }.path_error()
     }
 }
 
@@ -156,6 +171,7 @@ impl LayerBatch {
                 forces: self.gpu.zeros(forces)?,
                 outside: self.gpu.zeros(3 * count)?,
                 wrench: self.gpu.zeros(6 * count)?,
+                path_errors: Vec::with_capacity(count),
                 iterations: 0,
                 operations: 0.0,
             })
@@ -243,6 +259,7 @@ impl LayerBatch {
             members.retain(|&member| regions[member as usize].status == OPEN);
         }
         self.finish(chunk, first, outputs, touches)?;
+        touches.path_errors.extend(regions.iter().map(ContactRegion::path_error));
         touches.iterations += regions.iter().map(|region| region.iterations as usize).sum::<usize>();
         touches.operations += regions.iter().map(|region| self.operations(region, outputs.taxels)).sum::<f64>();
         Ok(())

@@ -42,6 +42,8 @@ pub struct LayerTouches {
     pub outside: DeviceBuffer<f64>,
     /// Force (N) and torque about the origin (N m) on the sensor: (press, 6).
     pub wrench: DeviceBuffer<f64>,
+    /// Estimated error of each press due to its one increment, as [`dermis_skin::layer::Effort::path_error`].
+    pub path_errors: Vec<f64>,
     /// Total number of iterations of all presses.
     pub iterations: usize,
     /// Lower bound of the floating-point operations of their transforms.

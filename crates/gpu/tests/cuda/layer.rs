@@ -17,13 +17,19 @@ fn preset(name: &str) -> SensorSpec {
     SensorSpec::find(name).unwrap().0
 }
 
+/// The sensor with steps in one increment, as on a GPU.
+fn at_once(sensor: &Sensor) -> Sensor {
+    let parameters = sensor.skin_as::<Layer>().unwrap().parameters().clone();
+    sensor.with_skin(Layer::new(LayerParameters { max_increments: 1, ..parameters }).unwrap())
+}
+
 /// A preset with a much smaller solver tolerance, so that remaining errors of the solvers do not dominate the
-/// difference.
+/// difference, and with steps in one increment.
 fn precise(name: &str) -> Sensor {
     let spec = preset(name);
     let SkinSpec::Layer(skin) = &spec.skin else { panic!("{name} has no layer") };
     let mut parameters = skin.parameters(name, &spec.surface).unwrap();
-    parameters.contact.tolerance = 1e-7;
+    (parameters.contact.tolerance, parameters.max_increments) = (1e-7, 1);
     spec.build(None).unwrap().with_skin(Layer::new(parameters).unwrap())
 }
 
@@ -82,6 +88,7 @@ struct Came {
     forces: Vec<f64>,
     outside: Vec<f64>,
     wrench: Vec<f64>,
+    path_errors: Vec<f64>,
 }
 
 fn fetched(touches: &LayerTouches) -> Came {
@@ -92,6 +99,7 @@ fn fetched(touches: &LayerTouches) -> Came {
         forces: touches.forces.download().unwrap(),
         outside: touches.outside.download().unwrap(),
         wrench: touches.wrench.download().unwrap(),
+        path_errors: touches.path_errors.clone(),
     }
 }
 
@@ -228,7 +236,7 @@ fn layers_under_heights_are_those_of_the_cpu() {
         for mu in [0.0, 0.5] {
             let mut parameters = LayerParameters::new(plies[0], [side_m; 2], side_m / cells as f64);
             parameters.plies = plies.clone();
-            (parameters.contact.mu, parameters.contact.tolerance) = (mu, 1e-7);
+            (parameters.contact.mu, parameters.contact.tolerance, parameters.max_increments) = (mu, 1e-7, 1);
             let layer = Layer::new(parameters).unwrap();
             let field = HeightField::from_fn(layer.grid(), &height);
             let indenter = IndenterHeightMap::of_heights(&field);
@@ -244,6 +252,8 @@ fn layers_under_heights_are_those_of_the_cpu() {
             let sunk = truth.surface_m[2].iter().zip(came.surface.chunks_exact(3));
             let surface_off = largest(sunk.map(|(a, b)| a + f64::from(b[2]))) / deepest;
             println!("{name}, mu {mu}: pressure {off:e}, surface {surface_off:e}");
+            let (own, error) = (came.path_errors[0], truth.effort.path_error);
+            assert!((own - error).abs() < 1e-3 * error.max(1e-6), "{name}, mu {mu}: path error {own} for {error}");
             assert!(off < 1e-4, "{name}, mu {mu}: pressure {off:e}");
             assert!(surface_off < 1e-5, "{name}, mu {mu}: surface {surface_off:e}");
         }
@@ -295,6 +305,7 @@ fn images_are_those_of_the_cpu() {
         ),
     ];
     for (name, sensor) in sensors {
+        let sensor = at_once(&sensor);
         for (shape, mesh, poses) in cases() {
             let object = Object::new(mesh);
             let batch = LayerBatch::new(&gpu, &sensor, &object).unwrap();

@@ -62,6 +62,14 @@ impl Light {
         }
     }
 
+    /// True if a surface can lie outside the data that the light was fitted to.
+    pub fn has_limits(&self) -> bool {
+        match self {
+            Self::Phong(_) => false,
+            Self::Calibrated(calibrated) => calibrated.steepest() < 1.0,
+        }
+    }
+
     /// Shades a relief. `rest` is called for the relief without contact if the light needs it.
     pub fn shade(&self, relief: &Relief, rest: impl FnOnce() -> Option<Relief>) -> FloatImage {
         match self {

@@ -32,6 +32,9 @@ pub struct Effort {
     /// Largest relative error of a solver that stopped before its tolerance: residual by depth, tangential error by the
     /// largest displacement (at least 1/100 of the depth), change of pressure by its peak. Zero if the solvers converged.
     pub unsolved: f64,
+    /// Estimated error due to the increments of a step with friction: the larger of that of the shear, as a fraction of
+    /// the friction limit, and that of the largest tangential displacement of the surface, as a fraction of it.
+    pub path_error: f64,
 }
 
 impl Effort {
@@ -40,6 +43,13 @@ impl Effort {
         self.iterations += other.iterations;
         self.products += other.products;
         self.error_m = other.error_m;
+    }
+
+    /// Adds the counts of an earlier increment.
+    pub(super) fn add_counts(&mut self, other: &Self) {
+        self.iterations += other.iterations;
+        self.products += other.products;
+        self.unsolved = self.unsolved.max(other.unsolved);
     }
 
     /// Sets [`Effort::unsolved`] relative to `scale_m` if the error exceeds the tolerance.

@@ -22,6 +22,8 @@ pub struct LayerParameters {
     /// Also computes tangential displacements and stresses for a frictionless layer. Without them a step takes half the
     /// time.
     pub lateral: bool,
+    /// Maximum number of increments of a step whose shear depends on its path; 1 solves each step at once.
+    pub max_increments: usize,
     /// Relaxation spectrum, in addition to the equilibrium modulus.
     pub relaxation: Vec<Branch>,
     /// Depth (m) at which stress is sensed; defaults to the base.
@@ -78,6 +80,7 @@ impl LayerParameters {
             contact: LayerContact::FRICTIONLESS,
             coupled: true,
             lateral: true,
+            max_increments: 8,
             relaxation: Vec::new(),
             sense_depth_m: None,
         }

@@ -47,6 +47,11 @@ impl Region {
         (self.row..self.row + self.rows).contains(&row) && (self.col..self.col + self.cols).contains(&col)
     }
 
+    /// Index in a grid of `cols` columns of a cell of the region.
+    pub fn cell(&self, i: usize, cols: usize) -> usize {
+        (self.row + i / self.cols) * cols + self.col + i % self.cols
+    }
+
     /// Bounding region of the cells of a `rows` × `cols` grid for which `is_in` holds.
     pub fn around(rows: usize, cols: usize, mut is_in: impl FnMut(usize) -> bool) -> Self {
         let (mut top, mut bottom, mut left, mut right) = (usize::MAX, 0, usize::MAX, 0);

@@ -26,6 +26,30 @@ pub struct Solver<'a> {
     pub parameters: &'a LayerParameters,
 }
 
+/// The input of a step.
+#[derive(Clone, Copy)]
+pub struct Step<'a> {
+    /// State before the step.
+    pub state: &'a LayerState,
+    /// The objects after the step.
+    pub indenter: &'a IndenterHeightMap,
+    /// Friction and sliding of the objects.
+    pub friction: &'a SlidingFriction<'a>,
+    /// Duration (s), or `None` for static equilibrium.
+    pub dt_s: Option<f64>,
+}
+
+/// An increment on the path of a longer step.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Increment<'a> {
+    /// Initial region; by default around the contact.
+    pub region: Option<Region>,
+    /// Displacement (m) along x and y of each cell of that region until an object touches it.
+    pub drift_m: Option<&'a [Vec<f64>; 2]>,
+    /// Only state and tractions are needed.
+    pub state_only: bool,
+}
+
 /// Tractions, surface displacement and stress after a step.
 #[derive(Clone, Debug)]
 pub struct Solution {
@@ -51,14 +75,9 @@ const MAX_ALTERNATIONS: usize = 12;
 const MAX_GROWTHS: usize = 16;
 
 impl Solver<'_> {
-    /// Solves the contact after a step of `dt_s`, or in static equilibrium for `None`.
-    pub fn solve(
-        &self,
-        state: &LayerState,
-        indenter: &IndenterHeightMap,
-        friction: &SlidingFriction<'_>,
-        dt_s: Option<f64>,
-    ) -> Solution {
+    /// Solves the contact after a step in one increment.
+    pub(super) fn increment(&self, step: &Step<'_>, increment: &Increment<'_>) -> Solution {
+        let Step { state, indenter, friction, dt_s } = *step;
         let (rows, cols) = (self.influences.rows, self.influences.cols);
         let whole = Region { row: 0, col: 0, rows, cols };
         let relaxation = RelaxationStep::new(&self.parameters.relaxation, dt_s, &state.lasting, &state.held);
@@ -71,7 +90,7 @@ impl Solver<'_> {
         }
         let tolerance_m = self.parameters.contact.tolerance * indenter.deepest_m();
         let pressed = warm_region(state).filter(|warm| !intersection(warm, &below).is_empty());
-        let mut region = pressed.unwrap_or(below).grown(MARGIN, rows, cols);
+        let mut region = increment.region.unwrap_or_else(|| pressed.unwrap_or(below).grown(MARGIN, rows, cols));
         let mut scaled = Tractions { parts: [Vec::new(), Vec::new(), Vec::new()] };
         let mut known = state.region;
         scaled.parts[2] = state.pressure.clone();
@@ -83,7 +102,9 @@ impl Solver<'_> {
             scaled.parts = scaled.parts.map(|part| moved(&part, &known, &region));
             known = region;
             let past = response.of(&state.region, &relaxation.past, &region, &SURFACE);
-            let problem = Problem { solver: self, region, indenter, friction, past: &past, state, tolerance_m };
+            let drift_m = increment.region.zip(increment.drift_m);
+            let problem =
+                Problem { solver: self, region, indenter, friction, past: &past, drift_m, state, tolerance_m };
             problem.solve(&mut scaled, &mut effort);
             growth += 1;
             let contact = Region::around(region.rows, region.cols, |i| scaled.parts[2][i] > 0.0);
@@ -92,7 +113,11 @@ impl Solver<'_> {
                 region = contact.grown(2 * MARGIN + contact.rows.max(contact.cols) / 8, rows, cols).union(&region);
                 continue;
             }
-            let solution = self.finish(state, &relaxation, region, scaled.clone(), &whole, effort);
+            let fields_on = if increment.state_only { Region::default() } else { whole };
+            let solution = self.finish(state, &relaxation, region, scaled.clone(), &fields_on, effort);
+            if increment.state_only {
+                return solution;
+            }
             // The bulging surface may touch the object outside the region.
             let overlaps = |i: usize| {
                 solution.surface_m[2][i] - indenter.depth_m[i] < -10.0 * tolerance_m
@@ -169,7 +194,7 @@ impl Solver<'_> {
     }
 }
 
-const SURFACE: [Output; 3] = [Output::X, Output::Y, Output::Z];
+pub(super) const SURFACE: [Output; 3] = [Output::X, Output::Y, Output::Z];
 const BELOW: [Output; 3] = [Output::BelowX, Output::BelowY, Output::BelowPressure];
 
 /// Three components; the tangential ones are zero if they were not computed.
@@ -188,6 +213,8 @@ struct Problem<'a> {
     friction: &'a SlidingFriction<'a>,
     /// Displacement due to relaxation: x, y, down.
     past: &'a [Vec<f64>],
+    /// A region, and the displacement (m) along x and y of its cells until an object touches them.
+    drift_m: Option<(Region, &'a [Vec<f64>; 2])>,
     state: &'a LayerState,
     tolerance_m: f64,
 }
@@ -195,7 +222,8 @@ struct Problem<'a> {
 impl Problem<'_> {
     fn solve(&self, tractions: &mut Tractions, effort: &mut Effort) {
         let region = self.region;
-        let cells: Vec<usize> = (0..region.len()).map(|i| self.cell(i)).collect();
+        let grid_cols = self.solver.influences.cols;
+        let cells: Vec<usize> = (0..region.len()).map(|i| region.cell(i, grid_cols)).collect();
         // A finite value instead of −∞ at cells without an object.
         let clear_m = -10.0 * self.indenter.deepest_m();
         let depth =
@@ -222,6 +250,14 @@ impl Problem<'_> {
             let slide = (self.friction.slide_m)(self.indenter.owner[cell], cell);
             carried[0][i] += slide[0] + self.past[0][i];
             carried[1][i] += slide[1] + self.past[1][i];
+        }
+        if let Some((from, drift_m)) = self.drift_m {
+            for (carried, drift_m) in carried.iter_mut().zip(drift_m) {
+                carried
+                    .iter_mut()
+                    .zip(moved(drift_m, &from, &region))
+                    .for_each(|(carried, drift_m)| *carried += drift_m);
+            }
         }
         let mut sticking = PartialSlip::new(self.solver.influences, region);
         for alternation in 1..=MAX_ALTERNATIONS {
@@ -263,7 +299,7 @@ impl Problem<'_> {
             let peak = tractions.parts[2].iter().copied().fold(0.0, f64::max);
             let change =
                 tractions.parts[2].iter().zip(&pressure.parts[2]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            if change <= 1e-5 * peak {
+            if change <= tolerance.max(1e-5) * peak {
                 break;
             }
             if alternation == MAX_ALTERNATIONS {
@@ -278,11 +314,6 @@ impl Problem<'_> {
                 (x[i], y[i]) = (x[i] * bound / size, y[i] * bound / size);
             }
         }
-    }
-
-    /// Grid index of a cell of the region.
-    fn cell(&self, i: usize) -> usize {
-        (self.region.row + i / self.region.cols) * self.solver.influences.cols + self.region.col + i % self.region.cols
     }
 }
 
