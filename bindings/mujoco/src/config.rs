@@ -2,7 +2,7 @@
 
 use crate::PluginError;
 use crate::channel::Channel;
-use dermis::sensor::{Sensor, SensorSpec, from_table, merge};
+use dermis::sensor::{Sensor, SensorSpec, from_table, merge, parse_toml};
 use dermis_mujoco_coupling::layout::table;
 use dermis_mujoco_coupling::{Coupling, CouplingError, FrameId, Mode, Model};
 use serde_json::{Map, Value};
@@ -121,8 +121,7 @@ fn toml_of(key: &'static str, text: &str) -> Result<Map<String, Value>, PluginEr
             if c == ';' && quote.is_none() { '\n' } else { c }
         })
         .collect();
-    toml::from_str(&lines)
-        .map_err(|error: toml::de::Error| PluginError::BadToml { key, error: error.message().to_owned() })
+    parse_toml(key, &lines).map_err(|error| PluginError::BadToml { key, error: error.message })
 }
 
 #[cfg(test)]

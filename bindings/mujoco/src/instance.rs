@@ -4,7 +4,7 @@ use crate::channel::{self, Channel, Source};
 use crate::setup::Setup;
 use crate::{PluginError, memory};
 use dermis::sensor::ResponseState;
-use dermis::skin::{Motion, State, Touch};
+use dermis::skin::{MissedObjects, Motion, State, Touch, Warning, WarningLog};
 use dermis_mujoco_coupling::{CoupledSensor, Coupling, Data, Kinematics, Lag, Mode, Model, StepLimit, solve};
 use std::sync::Arc;
 
@@ -31,6 +31,11 @@ pub struct Instance {
     valid: bool,
     /// True after the first warning.
     warned: bool,
+    /// Warnings of the skin.
+    log: WarningLog,
+    missed: MissedObjects,
+    /// Number of steps since the start.
+    steps: u64,
 }
 
 impl Instance {
@@ -46,6 +51,9 @@ impl Instance {
             limit: StepLimit::default(),
             valid: true,
             warned: false,
+            log: WarningLog::default(),
+            missed: MissedObjects::default(),
+            steps: 0,
             setup,
         }
     }
@@ -55,9 +63,10 @@ impl Instance {
         &self.setup
     }
 
-    /// Resets the history.
+    /// Resets the history. Warnings that were issued are not issued again.
     pub fn reset(&mut self) {
-        *self = Self::new(Arc::clone(&self.setup));
+        let (log, warned) = (std::mem::take(&mut self.log), self.warned);
+        *self = Self { log, warned, ..Self::new(Arc::clone(&self.setup)) };
     }
 
     /// True if the forces act on the bodies and are taken at the end of the step.
@@ -77,11 +86,15 @@ impl Instance {
     }
 
     /// Keeps the evaluation. The first of a step determines the next state; later Runge–Kutta stages do not.
-    fn keep(&mut self, time_s: f64, kinematics: Kinematics, (touch, next): (Touch, State), forces: Vec<f64>) {
+    fn keep(&mut self, time_s: f64, kinematics: Kinematics, (mut touch, next): (Touch, State), forces: Vec<f64>) {
         let step_s = kinematics.step_s;
         let later_stage = |known_s: f64| time_s > known_s && time_s < known_s + 1.5 * step_s;
         if !self.pending.as_ref().is_some_and(|(known_s, ..)| later_stage(*known_s)) {
             self.pending = Some((time_s, next.clone(), forces));
+            let targets = self.setup.mount.targets(&kinematics);
+            let (skin, motion) = (self.setup.sensor.skin(), Motion { targets: &targets });
+            self.missed.add_warnings(&mut touch, skin, &motion, self.steps);
+            self.log.add(&touch, time_s);
         }
         self.current = Some((kinematics, touch, next));
         self.valid = true;
@@ -221,8 +234,14 @@ impl Instance {
         Ok(())
     }
 
+    /// Warnings of the skin that were not issued before.
+    pub fn new_warnings(&mut self) -> Vec<Warning> {
+        self.log.take_new()
+    }
+
     /// Makes the state after the step the current one.
     pub fn advance(&mut self, data: &mut Data<'_>) {
+        self.steps += 1;
         if let Some(next) = self.next_response.take() {
             self.response = next;
         }

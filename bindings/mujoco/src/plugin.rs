@@ -3,12 +3,13 @@
 //! The callbacks that load a model run inside `guarded`, which turns an error or a panic into one call of `mju_error`.
 //! The call is made from a stack frame that owns nothing, because MuJoCo may leave it by `longjmp`. The callbacks of a
 //! step never abort the program: a step that cannot be made has an invalid reading and no force, and the first one of a
-//! sensor is reported by `mju_warning`.
+//! sensor is reported by `mju_warning` and, in a Python program, by a RuntimeWarning. Warnings of a skin are reported by
+//! `mju_warning`, once each.
 
 use crate::config::{Config, KEYS};
 use crate::instance::Instance;
 use crate::setup::{self, Setup, lag_len};
-use crate::{PluginError, memory};
+use crate::{PluginError, memory, python};
 use dermis_mujoco_coupling::layout::table;
 use dermis_mujoco_coupling::{CouplingError, Data, Library, Model};
 use libc::{c_char, c_int, c_void};
@@ -285,13 +286,13 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".into())
 }
 
-/// Issues a warning of MuJoCo.
-fn warn(library: &Library, who: &str, error: &PluginError) {
-    let text = format!("dermis.sensor {who}: {error}; the reading is invalid and the skin applies no force")
-        .replace('\0', " ");
+/// Issues a warning of MuJoCo; returns its text.
+fn warn(library: &Library, who: &str, what: &dyn std::fmt::Display) -> CString {
+    let text = format!("dermis.sensor {who}: {what}").replace('\0', " ");
     let text = CString::new(text.chars().take(MAX_MESSAGE).collect::<String>()).unwrap_or_default();
     // SAFETY: the format string takes one string argument.
     unsafe { (library.mju_warning)(c"%s".as_ptr(), text.as_ptr()) };
+    text
 }
 
 /// Runs the work of a step on the instances of an mjData. An error invalidates the reading of its instance.
@@ -321,7 +322,8 @@ unsafe fn step(
     });
     for (index, error) in errors {
         if found[index].invalidate(&mut view) {
-            warn(library, &setup::name(&model, instances[index]), &error);
+            let what = format!("{error}; the reading is invalid and the skin applies no force");
+            python::warn(warn(library, &setup::name(&model, instances[index]), &what));
         }
     }
 }
@@ -372,8 +374,13 @@ unsafe extern "C-unwind" fn compute(model: *const c_void, data: *mut c_void, ins
 unsafe extern "C-unwind" fn advance(model: *const c_void, data: *mut c_void, instance: c_int) {
     // SAFETY: MuJoCo passes a live model and its data, and runs the callbacks of one mjData on one thread.
     unsafe {
-        step(model, data, &[instance], |_, data, found| {
-            found.iter_mut().for_each(|instance| instance.advance(data));
+        step(model, data, &[instance], |model, data, found| {
+            for advanced in found.iter_mut() {
+                advanced.advance(data);
+                for warning in advanced.new_warnings() {
+                    warn(model.library(), &setup::name(model, instance), &warning);
+                }
+            }
             Vec::new()
         });
     }

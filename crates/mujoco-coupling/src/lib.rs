@@ -24,9 +24,10 @@ pub mod passive;
 mod shape;
 
 pub use data::Data;
+pub use dermis_world::Coupling;
 pub use error::CouplingError;
 pub use implicit::{CoupledSensor, Lag, solve};
 pub use library::Library;
 pub use limit::StepLimit;
 pub use model::{FrameId, Model};
-pub use mount::{Coupling, Kinematics, Mode, Mount, ObjectGeom, geoms_named, limit_of_box_s};
+pub use mount::{Kinematics, Mode, Mount, ObjectGeom, geoms_named, limit_of_box_s};
