@@ -16,6 +16,7 @@ pub(crate) struct FrictionSlope {
     pub by_normal: Vec3,
 }
 
+#[inline(always)]
 fn outer(a: Vec3, b: Vec3) -> Mat3 {
     Mat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
@@ -49,6 +50,7 @@ impl FrictionSlope {
     /// ```text
     /// ∂z/∂v = h e^(−x) (v̂ − σ₀z₀/g) v̂ᵀ + h φ (1 − v̂v̂ᵀ)        ∂z/∂g = ((1 − e^(−x)) v̂ + x e^(−x) (σ₀z₀/g − v̂))/σ₀
     /// ```
+    #[inline(always)]
     fn of_lugre(lugre: &Lugre, held: Vec3, slip: Vec3, newton: f64, dt_s: f64) -> Self {
         let (s0, s1, c) = (lugre.stiffness_newton_per_m, lugre.damping_newton_s_per_m, lugre.viscous_newton_s_per_m);
         let limit = lugre.mu_static * newton;

@@ -116,30 +116,53 @@ impl ImplicitContact {
 
     /// Loads of the objects, whose motion is in the order of the targets, and their derivatives.
     pub fn respond(&self, motion: &[ImplicitMotion], dt_s: f64) -> Vec<ImplicitLoad> {
-        let mut sums = vec![ImplicitLoad::default(); motion.len()];
-        for point in &self.points {
-            let sum = &mut sums[point.object as usize];
-            let (newton, slip) = point.press(&motion[point.object as usize], dt_s);
-            let n = point.normal;
-            let slope = FrictionSlope::of(&self.friction, point, slip, newton, dt_s);
-            sum.on_sensor += Wrench::from_force_at(slope.force - n * newton, point.arm);
-            if newton > 0.0 {
-                let by_newton = n - slope.by_normal;
-                let outer = Mat3::from_cols(by_newton * n.x, by_newton * n.y, by_newton * n.z);
-                let tangential = slope.by_slip;
-                // The slip has no component along the normal.
-                let along = tangential * n;
-                let tangential = tangential - Mat3::from_cols(along * n.x, along * n.y, along * n.z);
-                add(&mut sum.by_velocity, &(outer * point.damping + tangential), point.arm);
-                add(&mut sum.by_spring_velocity, &(outer * (dt_s * point.stiffness)), point.arm);
-            }
-        }
-        sums
+        Simd::up_to_avx2().run(Respond { contact: self, motion, dt_s })
     }
 
     /// The load of every point, and the sum on the sensor for each object.
     pub fn loads(&self, motion: &[ImplicitMotion], dt_s: f64) -> (Vec<PointLoad>, Vec<Wrench>) {
         Simd::up_to_avx2().run(Loads { contact: self, motion, dt_s })
+    }
+}
+
+/// [`ImplicitContact::respond`]. With p = n − ∂T/∂N, the normal force has the derivative −(h k w + d v)·n p and friction
+/// that of its slip, which has no component along the normal.
+struct Respond<'a> {
+    contact: &'a ImplicitContact,
+    motion: &'a [ImplicitMotion],
+    dt_s: f64,
+}
+
+impl Kernel for Respond<'_> {
+    type Output = Vec<ImplicitLoad>;
+    #[inline(always)]
+    fn run<V: Vectors>(self) -> Self::Output {
+        let Self { contact, motion, dt_s } = self;
+        let mut sums = vec![ImplicitLoad::default(); motion.len()];
+        for point in &contact.points {
+            let sum = &mut sums[point.object as usize];
+            let (newton, slip) = point.press(&motion[point.object as usize], dt_s);
+            let (n, arm) = (point.normal, point.arm);
+            let slope = FrictionSlope::of(&contact.friction, point, slip, newton, dt_s);
+            sum.on_sensor += Wrench::from_force_at(slope.force - n * newton, arm);
+            if newton > 0.0 {
+                let along = slope.by_slip * n;
+                let tangential = slope.by_slip - Mat3::from_cols(along * n.x, along * n.y, along * n.z);
+                add(&mut sum.by_velocity, &tangential, arm);
+                let p = n - slope.by_normal;
+                let (p_turn, n_turn) = (arm.cross(p), arm.cross(n));
+                let p = [p.x, p.y, p.z, p_turn.x, p_turn.y, p_turn.z];
+                let n = [n.x, n.y, n.z, n_turn.x, n_turn.y, n_turn.z];
+                for i in 0..6 {
+                    let (damping, stiffness) = (p[i] * point.damping, p[i] * (dt_s * point.stiffness));
+                    for j in 0..6 {
+                        sum.by_velocity[i][j] += damping * n[j];
+                        sum.by_spring_velocity[i][j] += stiffness * n[j];
+                    }
+                }
+            }
+        }
+        sums
     }
 }
 

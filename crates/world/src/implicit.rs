@@ -7,8 +7,9 @@
 //! u = u₀ + h (a − A w)        w = W(Θu, u)
 //! ```
 //! where W is the law of the held contact points ([`dermis_skin::ImplicitContact`]). Newton's method solves for w with
-//! the derivative G of W: (1 + h G A) δ = W − w, starting from the solution in which every point sticks. If the
-//! residual does not fall, the step is halved, and then G is replaced by its value for sticking points, which bounds it.
+//! the derivative G of W: (1 + h G A) δ = W − w, starting from the solution in which every point sticks. While the residual
+//! falls fast, G is that of sticking points, which needs no further evaluation. If the residual does not fall, the step
+//! is halved, and then G is replaced by its value for sticking points, which bounds it.
 //!
 //! Θ = B (1 + B)⁻¹ with B = h² A K and the normal stiffness K is the part of the displacement within the step that acts
 //! on the springs. For a mode with λ = h² ω² it is θ = λ/(1 + λ): slow modes (λ ≪ 1) are integrated as by the explicit
@@ -24,7 +25,9 @@ use nalgebra::{DMatrix, DVector};
 /// Maximum number of evaluations of the contact law.
 const MAX_EVALUATIONS: usize = 30;
 /// Relative tolerance of the loads, in the norm √(wᵀAw).
-const TOLERANCE: f64 = 1e-10;
+const TOLERANCE: f64 = 1e-9;
+/// Ratio of two residuals, or of the first one and the loads, up to which the derivative of sticking points is used.
+const FAST: f64 = 0.05;
 
 /// A sensor and an object in contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +90,10 @@ impl ImplicitStep<'_> {
     pub fn solve(&self) -> Option<ImplicitSolution> {
         let h = self.step_s;
         let size = 6 * self.pairs.len();
+        if size == 0 {
+            let points = vec![Vec::new(); self.contacts.len()];
+            return Some(ImplicitSolution { loads: DVector::zeros(0), points, residual: 0.0 });
+        }
         let one = DMatrix::<f64>::identity(size, size);
         let free = &self.velocity + &self.acceleration * h;
         let reach = &self.mobility * h;
@@ -96,6 +103,7 @@ impl ImplicitStep<'_> {
         let mut best: Option<Accepted> = None;
         let mut step = DVector::zeros(size);
         let mut part = 1.0;
+        let mut sticks = true;
         for evaluation in 0..MAX_EVALUATIONS {
             let motion = self.motion(&(&free - &reach * &load), &filter);
             let (points, law) = self.loads(&motion);
@@ -112,8 +120,11 @@ impl ImplicitStep<'_> {
                 // convergence only `load` belongs to the velocity.
                 return Some(ImplicitSolution { loads: if converged { law } else { load }, points, residual });
             }
+            let was_sticking = sticks;
+            let reference = best.as_ref().map_or(scale, |last| last.error);
+            sticks &= error <= FAST * FAST * reference;
             match &best {
-                Some(last) if error > 0.99 * last.error => {
+                Some(last) if !was_sticking && error > 0.99 * last.error => {
                     part *= 0.5;
                     if part < 0.1 {
                         // Always descends; taken whatever the residual.
@@ -125,7 +136,11 @@ impl ImplicitStep<'_> {
                     }
                 }
                 _ => {
-                    step = (&one + self.slope(&motion, &filter) * &reach).lu().solve(&residual)?;
+                    step = if sticks {
+                        bound.solve(&residual)?
+                    } else {
+                        (&one + self.slope(&motion, &filter) * &reach).lu().solve(&residual)?
+                    };
                     let next = &load + &step;
                     best = Some(Accepted { load: std::mem::replace(&mut load, next), residual, error });
                     part = 1.0;
