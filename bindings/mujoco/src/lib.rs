@@ -23,6 +23,7 @@ mod error;
 pub mod instance;
 pub mod memory;
 pub mod plugin;
+mod python;
 pub mod setup;
 
 pub use error::PluginError;

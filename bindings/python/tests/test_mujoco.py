@@ -348,11 +348,13 @@ def test_wrong_types_are_named():
         dermis.mujoco.attach(model, data, STIFF, site=1.5)
 
 
-def test_a_long_step_is_refused():
+def test_a_long_explicit_step_is_refused():
     model, data = load(scene(step="0.02"))
     with pytest.raises(dermis.Error, match='0.02 s is too long for geom .cube.* <option timestep="0.00'):
-        dermis.mujoco.attach(model, data, STIFF, site="pad", mode="couple")
+        dermis.mujoco.attach(model, data, STIFF, site="pad", mode="couple", coupling="explicit")
     assert mujoco.get_mjcb_passive() is None and model.geom("finger").contype[0] == 1
+    with pytest.raises(dermis.Error, match="'implicit' or 'explicit'"):
+        dermis.mujoco.attach(model, data, STIFF, site="pad", mode="couple", coupling="semi")
 
 
 def test_a_pair_is_refused():

@@ -9,7 +9,7 @@ macro_rules! layout {
         /// Offsets in bytes, except for `count_bytes` (the size of a count such as ngeom) and `disable_…` (bits of
         /// mjOption's flags).
         #[derive(Clone, Copy, Debug)]
-        #[allow(missing_docs, reason = "named as in MuJoCo")]
+        #[allow(missing_docs, non_snake_case, reason = "named as in MuJoCo")]
         pub struct Layout {
             $(pub $field: usize,)*
         }

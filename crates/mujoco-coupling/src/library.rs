@@ -21,6 +21,16 @@ type ObjectVelocity = unsafe extern "C-unwind" fn(*const c_void, *const c_void, 
 /// `mj_applyFT`.
 type ApplyForceTorque =
     unsafe extern "C-unwind" fn(*const c_void, *mut c_void, *const f64, *const f64, *const f64, c_int, *mut f64);
+/// `mj_jac`.
+type Jacobian = unsafe extern "C-unwind" fn(*const c_void, *const c_void, *mut f64, *mut f64, *const f64, c_int);
+/// `mj_solveM`.
+type SolveInertia = unsafe extern "C-unwind" fn(*const c_void, *mut c_void, *mut f64, *const f64, c_int);
+/// `mj_rne`.
+type NewtonEuler = unsafe extern "C-unwind" fn(*const c_void, *mut c_void, c_int, *mut f64);
+/// `mj_fwdActuation`.
+type Actuation = unsafe extern "C-unwind" fn(*const c_void, *mut c_void);
+/// `mj_mulJacTVec`.
+type ConstraintForce = unsafe extern "C-unwind" fn(*const c_void, *const c_void, *mut f64, *const f64);
 /// `mju_error` and `mju_warning`.
 type Message = unsafe extern "C-unwind" fn(*const c_char, ...);
 /// `mjp_registerPlugin`; the argument is an `mjpPlugin`.
@@ -37,6 +47,11 @@ pub struct Library {
     pub mj_get_plugin_config: PluginConfig,
     pub mj_object_velocity: ObjectVelocity,
     pub mj_apply_ft: ApplyForceTorque,
+    pub mj_jac: Jacobian,
+    pub mj_solve_m: SolveInertia,
+    pub mj_rne: NewtonEuler,
+    pub mj_fwd_actuation: Actuation,
+    pub mj_mul_jac_t_vec: ConstraintForce,
     pub mju_error: Message,
     pub mju_warning: Message,
     pub mjp_register_plugin: RegisterPlugin,
@@ -127,6 +142,11 @@ fn find() -> Option<(Library, String)> {
             mj_get_plugin_config: function(handle, c"mj_getPluginConfig")?,
             mj_object_velocity: function(handle, c"mj_objectVelocity")?,
             mj_apply_ft: function(handle, c"mj_applyFT")?,
+            mj_jac: function(handle, c"mj_jac")?,
+            mj_solve_m: function(handle, c"mj_solveM")?,
+            mj_rne: function(handle, c"mj_rne")?,
+            mj_fwd_actuation: function(handle, c"mj_fwdActuation")?,
+            mj_mul_jac_t_vec: function(handle, c"mj_mulJacTVec")?,
             mju_error: function(handle, c"mju_error")?,
             mju_warning: function(handle, c"mju_warning")?,
             mjp_register_plugin: function(handle, c"mjp_registerPlugin")?,

@@ -445,6 +445,7 @@ class Attachment:
         pose: ArrayLike | None = None,
         objects: str | int | Sequence[str | int] | None = None,
         mode: str = "sense",
+        coupling: str = "implicit",
     ) -> Attachment: ...
     model: Final[Any]
     """The mujoco.MjModel."""
@@ -503,8 +504,10 @@ class World:
         time_step: float = 1e-3,
         ground: float | None = None,
         ground_friction: float = 0.5,
+        coupling: Literal["implicit", "explicit"] | None = None,
     ) -> World:
-        """gravity: m/s², (3,). time_step: s. ground: height of the ground (m); none without it."""
+        """gravity: m/s², (3,). time_step: s. ground: height of the ground (m); none without it. coupling: the instant of the contact
+        forces, "explicit" (start of the step) or "implicit" (end of the step; any time step is stable); default: explicit if stable."""
 
     @staticmethod
     def load(path: _Path) -> World:
@@ -549,7 +552,7 @@ class World:
     time_step: Final[float]
     """Time step (s)."""
     stable_step: Final[float | None]
-    """Largest stable time step (s); None without a free body on a sensor."""
+    """Largest stable time step (s) with explicit coupling; None without a free body on a sensor."""
     phase: Final[str | None]
     """Current phase of the task."""
     warnings: Final[list[str]]
