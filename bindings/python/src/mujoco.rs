@@ -148,7 +148,7 @@ impl Coupling {
         Ok(Arc::new(ReadingData::new(self.sensor.clone(), numbers, touch)))
     }
 
-    /// Reads the sensor at the current time, in mode "sense". The time since the last reading is one step.
+    /// Reads the sensor at the current time, in modes "sense" and "contacts". The time since the last reading is one step.
     fn sense(&self, py: Python<'_>) -> PyResult<Arc<ReadingData>> {
         // SAFETY: the GIL is held, and the calling method of the attachment keeps model and data alive.
         let (model, data) = unsafe { self.open() }.into_py_err()?;
@@ -166,8 +166,15 @@ impl Coupling {
             (progress.before.clone(), progress.dt_s)
         };
         let kinematics = self.mount.kinematics(&model, &data).into_py_err()?;
+        let carried = match self.mode {
+            Mode::Contacts => Some(self.mount.carry(&model, &data, self.sensor.sensor()?).into_py_err()?),
+            Mode::Sense | Mode::Couple => None,
+        };
         let step = || {
-            let (touch, mut after) = self.touch(&before, &kinematics, dt_s)?;
+            let (touch, mut after) = match carried {
+                Some(touch) => (touch, before.clone()),
+                None => self.touch(&before, &kinematics, dt_s)?,
+            };
             Ok((self.read(touch, &mut after, dt_s)?, after))
         };
         let (reading, after) = detached(py, step)?.map_err(Error::new_err::<String>)?;
@@ -405,7 +412,7 @@ impl Attachment {
             }
         }
         let mode = Mode::parse(mode)
-            .ok_or_else(|| Error::new_err(format!("`mode` must be 'sense' or 'couple', got {mode:?}")))?;
+            .ok_or_else(|| Error::new_err(format!("`mode` must be 'sense', 'couple' or 'contacts', got {mode:?}")))?;
         let instant = Instant::parse(coupling)
             .ok_or_else(|| Error::new_err(format!("`coupling` must be 'implicit' or 'explicit', got {coupling:?}")))?;
         let sensor = match sensor.cast::<Sensor>() {
@@ -444,13 +451,10 @@ impl Attachment {
         Ok(Self { active: Mutex::new(active), coupling, model: model.clone().unbind(), data: data.clone().unbind() })
     }
 
-    /// Mode of the attachment: "sense" or "couple".
+    /// Mode of the attachment: "sense", "couple" or "contacts".
     #[getter]
     fn mode(&self) -> &'static str {
-        match self.coupling.mode {
-            Mode::Sense => "sense",
-            Mode::Couple => "couple",
-        }
+        self.coupling.mode.name()
     }
 
     /// A copy of the sensor with its current state.
@@ -479,6 +483,7 @@ impl Attachment {
     ///
     /// "sense": the time since the last reading is one step of the sensor. Reading again at the same time changes
     /// nothing.
+    /// "contacts": the same, with the contact forces of MuJoCo.
     /// "couple": the sensor steps with MuJoCo; returns its reading in the last step.
     /// Issues the warnings of the skin since the start, each kind once.
     /// When time has gone back, as after a reset, the sensor starts untouched. Raises dermis.Error if a pose is not
@@ -489,7 +494,7 @@ impl Attachment {
         let (model, data) = unsafe { coupling.open() }.into_py_err()?;
         let (has_poses, time_s, step_s) = (data.has_poses(), data.time_s(), model.step_s());
         let forward = || py.import("mujoco")?.call_method1("mj_forward", (&self.model, &self.data)).map(drop);
-        if coupling.mode == Mode::Sense {
+        if coupling.mode != Mode::Couple {
             if !has_poses {
                 forward()?;
             }

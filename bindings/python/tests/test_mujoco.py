@@ -71,6 +71,31 @@ def test_a_weight_stands_on_the_skin():
     assert reading.touch.on_objects[0] == pytest.approx(-reading.touch.on_sensor, abs=1e-12)
 
 
+@pytest.mark.parametrize("sensor", [STIFF, dermis.Sensor.preset("wts0614-layer")], ids=["springs", "layer"])
+def test_contacts_of_mujoco_are_read_in_full(sensor):
+    """The taxels and the rest add up to mj_contactForce; what presses on the back of the finger is not felt."""
+    pusher = '<body name="pusher" pos="0 0 -.0205"><joint type="slide" axis="0 0 1"/><geom type="sphere" size=".006" mass=".01"/></body>'
+    text = scene(own='size=".015 .045 .007" pos="0 0 -.007"', step="2e-3").replace("</worldbody>", pusher + "</worldbody>")
+    model, data = load(text)
+    data.qfrc_applied[-1] = 3
+    pad = dermis.mujoco.attach(model, data, sensor, site="pad", mode="contacts")
+    step(model, data, 500)
+    finger, cube = model.geom("finger").id, model.geom("cube").id
+    total = np.zeros(3)
+    for i, contact in enumerate(data.contact):
+        if set(contact.geom) == {finger, cube}:
+            force = np.zeros(6)
+            mujoco.mj_contactForce(model, data, i, force)
+            total += (1 if contact.geom[1] == finger else -1) * contact.frame.reshape(3, 3).T @ force[:3]
+    total = pad.pose[:3, :3].T @ total
+    reading = pad.read()
+    assert data.ncon > 4 and total[2] == pytest.approx(-9.8, rel=1e-3)
+    assert reading.force == pytest.approx(total, abs=1e-12)
+    assert reading.forces.reshape(-1, 3).sum(axis=0) + reading.outside == pytest.approx(total, abs=1e-9)
+    cube_load = reading.touch.on_objects[pad.objects.index("geom 'cube'")]
+    assert cube_load[:3] == pytest.approx(-total, abs=1e-12) and pad.mode == "contacts"
+
+
 def test_every_evaluation_is_a_step_of_the_sensor_once():
     """mj_forward between steps, steps in two halves, and reading changes nothing."""
     paths = []

@@ -31,6 +31,8 @@ type NewtonEuler = unsafe extern "C-unwind" fn(*const c_void, *mut c_void, c_int
 type Actuation = unsafe extern "C-unwind" fn(*const c_void, *mut c_void);
 /// `mj_mulJacTVec`.
 type ConstraintForce = unsafe extern "C-unwind" fn(*const c_void, *const c_void, *mut f64, *const f64);
+/// `mj_contactForce`.
+type ContactForce = unsafe extern "C-unwind" fn(*const c_void, *const c_void, c_int, *mut f64);
 /// `mju_error` and `mju_warning`.
 type Message = unsafe extern "C-unwind" fn(*const c_char, ...);
 /// `mjp_registerPlugin`; the argument is an `mjpPlugin`.
@@ -52,6 +54,7 @@ pub struct Library {
     pub mj_rne: NewtonEuler,
     pub mj_fwd_actuation: Actuation,
     pub mj_mul_jac_t_vec: ConstraintForce,
+    pub mj_contact_force: ContactForce,
     pub mju_error: Message,
     pub mju_warning: Message,
     pub mjp_register_plugin: RegisterPlugin,
@@ -147,6 +150,7 @@ fn find() -> Option<(Library, String)> {
             mj_rne: function(handle, c"mj_rne")?,
             mj_fwd_actuation: function(handle, c"mj_fwdActuation")?,
             mj_mul_jac_t_vec: function(handle, c"mj_mulJacTVec")?,
+            mj_contact_force: function(handle, c"mj_contactForce")?,
             mju_error: function(handle, c"mju_error")?,
             mju_warning: function(handle, c"mju_warning")?,
             mjp_register_plugin: function(handle, c"mjp_registerPlugin")?,

@@ -187,8 +187,19 @@ impl World {
         });
         let (missed, centers) = (MissedObjects::default(), Vec::new());
         let coupling = Coupling::Implicit.supported(&sensor);
-        let mounted =
-            Mounted { sensor, body, body_from_sensor, state, touch, response, reading, base, missed, coupling, centers };
+        let mounted = Mounted {
+            sensor,
+            body,
+            body_from_sensor,
+            state,
+            touch,
+            response,
+            reading,
+            base,
+            missed,
+            coupling,
+            centers,
+        };
         self.sensors.push(mounted);
         self.checked = false;
         SensorId(self.sensors.len() - 1)

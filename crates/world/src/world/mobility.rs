@@ -45,7 +45,10 @@ impl Mobility {
                 // The Jacobians do not exist before the first step.
                 let multibody = physics.multibody_joints.get_multibody(link.multibody)?;
                 if multibody.body_jacobian(link.id).ncols() != multibody.ndofs() {
-                    physics.multibody_joints.get_multibody_mut(link.multibody)?.forward_kinematics(&physics.bodies, true);
+                    physics
+                        .multibody_joints
+                        .get_multibody_mut(link.multibody)?
+                        .forward_kinematics(&physics.bodies, true);
                 }
                 let multibody = physics.multibody_joints.get_multibody(link.multibody)?;
                 let root = multibody.root().rigid_body_handle();

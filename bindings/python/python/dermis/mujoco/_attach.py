@@ -36,6 +36,9 @@ def attach(
         the depth to which it should be pressed. "couple": the skin computes the contact forces. They are
         added to the passive forces inside mj_step, on any thread and without the GIL. MuJoCo's contact between the objects and the
         geoms under the skin is disabled (contype and conaffinity) until the attachment ends. Copies of the mjData are not coupled.
+        "contacts" only reads the contact forces that MuJoCo computed between the objects and the geoms that move with the sensor, each
+        at its contact point; a layer spreads them over its taxels. Taxels and ``outside`` add up to mj_contactForce. MuJoCo has few
+        contact points per pair of geoms, so forces are right and their distribution is coarse; images show points.
 
     coupling: in "couple", the instant of the forces. "implicit": the end of the step; every time step is stable. "explicit": the start of
         the step; a time step that is unstable with this skin is refused. Only springs and hydroelastic skins support "implicit"; other
