@@ -452,7 +452,7 @@ class Attachment:
     data: Final[Any]
     """The mujoco.MjData."""
     mode: Final[str]
-    """"sense" or "couple"."""
+    """"sense", "couple" or "contacts"."""
     sensor: Final[Sensor]
     """A copy of the sensor with its current state."""
     objects: Final[list[str]]
