@@ -11,6 +11,7 @@ use crate::threads::{detached, panic_text};
 use crate::touch::warn;
 use dermis::skin::{MissedObjects, Motion, State, Touch, Warning, WarningLog};
 use dermis_mujoco_coupling::contact_filter::DisabledContacts;
+use dermis_mujoco_coupling::layout::{self, Layout};
 use dermis_mujoco_coupling::passive::{PassiveForce, Registration};
 use dermis_mujoco_coupling::{
     CoupledSensor, Coupling as Instant, CouplingError, Data, FrameId, Kinematics, Lag, Library, Mode, Model, Mount,
@@ -321,6 +322,30 @@ unsafe fn open_model(address: usize) -> Result<Model<'static>, CouplingError> {
     let library = Library::here().ok_or(CouplingError::NotLoaded)?;
     // SAFETY: the caller guarantees the address; the layout is that of the loaded version.
     Ok(unsafe { Model::new(address as *const _, library.layout()?, library) })
+}
+
+/// The versions of MuJoCo whose structs dermis knows, and the fields of a layout in order.
+#[pyfunction]
+pub fn mujoco_layouts() -> (&'static [&'static str], &'static [&'static str]) {
+    (layout::VERSIONS, layout::FIELDS)
+}
+
+/// The layout of the loaded MuJoCo: the numbers of the fields in order.
+#[pyfunction]
+pub fn mujoco_layout() -> PyResult<Vec<usize>> {
+    let library = Library::here().ok_or(CouplingError::NotLoaded).into_py_err()?;
+    Ok(library.layout().into_py_err()?.numbers())
+}
+
+/// Sets the layout of MuJoCo's structs: the numbers of the fields in order.
+#[pyfunction]
+pub fn set_mujoco_layout(numbers: Vec<usize>) -> PyResult<()> {
+    let layout = Layout::from_numbers(&numbers).ok_or_else(|| {
+        Error::new_err(format!("a layout has {} numbers, got {}", layout::FIELDS.len(), numbers.len()))
+    })?;
+    // SAFETY: `dermis._mujoco_layout` computes the numbers from the declarations of the loaded MuJoCo.
+    unsafe { Library::set_layout(layout) };
+    Ok(())
 }
 
 /// The address of a mujoco.MjModel or mujoco.MjData.

@@ -1,6 +1,8 @@
 """Sensors in a simulation of MuJoCo: what they feel, what they do to bodies, and that the engine plugin says the same."""
 
 import gc
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -94,6 +96,36 @@ def test_contacts_of_mujoco_are_read_in_full(sensor):
     assert reading.forces.reshape(-1, 3).sum(axis=0) + reading.outside == pytest.approx(total, abs=1e-9)
     cube_load = reading.touch.on_objects[pad.objects.index("geom 'cube'")]
     assert cube_load[:3] == pytest.approx(-total, abs=1e-12) and pad.mode == "contacts"
+
+
+NEWER = """
+import sys, numpy, mujoco, dermis, dermis.mujoco
+from dermis import _engine_plugin, _mujoco_layout
+_mujoco_layout.provide(_engine_plugin.path(), always=True)
+text = sys.stdin.read()
+model = mujoco.MjModel.from_xml_string(text)
+data = mujoco.MjData(model)
+mujoco.mj_step(model, data, 400)
+print(repr(float(data.sensordata.sum())))
+"""
+
+
+def test_structs_of_newer_versions_are_found_from_their_declarations():
+    """The offsets computed from the package are those of the C compiler, and the plugin works with them."""
+    from dermis import _mujoco_layout, _native
+
+    versions, fields = _native.mujoco_layouts()
+    assert mujoco.mj_versionString() in versions and "sensordata" in fields
+    computed = _mujoco_layout.offsets(fields)
+    assert computed == {field: number for field, number in zip(fields, _native.mujoco_layout(), strict=True)}
+    with pytest.raises(LookupError, match="no field nonsense"):
+        _mujoco_layout.offsets(["nonsense"])
+    plugin = '<plugin name="touch" plugin="dermis.sensor" objtype="site" objname="pad"><config key="preset" value="uji-foam-14x6"/><config key="mode" value="couple"/></plugin>'
+    text = scene(plugin=plugin, step="2e-3", more='<default><geom contype="0" conaffinity="0"/></default>')
+    run = subprocess.run([sys.executable, "-c", NEWER], input=text, capture_output=True, text=True, check=True)
+    model, data = load(text)
+    mujoco.mj_step(model, data, 400)
+    assert float(run.stdout) == data.sensordata.sum() > 1 and run.stderr == ""
 
 
 def test_every_evaluation_is_a_step_of_the_sensor_once():

@@ -63,6 +63,8 @@ pub struct Library {
 }
 
 static LIBRARY: OnceLock<Option<(Library, String)>> = OnceLock::new();
+/// The layout of [`Library::set_layout`].
+static GIVEN: OnceLock<Layout> = OnceLock::new();
 
 impl Library {
     /// The loaded library, looked up once; `None` if the process has not loaded MuJoCo.
@@ -73,7 +75,15 @@ impl Library {
     /// The error for an unsupported version; `None` for a supported one.
     pub fn refusal() -> Option<CouplingError> {
         let (_, version) = LIBRARY.get()?.as_ref()?;
-        Layout::of(version).err()
+        if GIVEN.get().is_some() { None } else { Layout::of(version).err() }
+    }
+
+    /// Replaces the layout of the table; only the first call has an effect.
+    ///
+    /// # Safety
+    /// The layout is that of the loaded library.
+    pub unsafe fn set_layout(layout: Layout) {
+        GIVEN.get_or_init(|| layout);
     }
 
     /// Major, minor and patch version, if the version string consists of three numbers.
@@ -88,7 +98,7 @@ impl Library {
 
     /// The layout of MuJoCo's structs. Refuses an unsupported version.
     pub fn layout(&self) -> Result<&Layout, CouplingError> {
-        self.layout.as_ref().ok_or_else(|| Self::refusal().unwrap_or(CouplingError::NotLoaded))
+        GIVEN.get().or(self.layout.as_ref()).ok_or_else(|| Self::refusal().unwrap_or(CouplingError::NotLoaded))
     }
 }
 

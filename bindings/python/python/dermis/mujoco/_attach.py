@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from dermis import Sensor
+from dermis import _mujoco_layout
 from dermis._native import Attachment
 
 
@@ -46,4 +47,5 @@ def attach(
 
     Raises dermis.Error if the model lacks a named element, and in "couple" with explicit forces if the time step is unstable.
     """
+    _mujoco_layout.provide()
     return Attachment(model, data, sensor, site=site, body=body, geom=geom, pose=pose, objects=objects, mode=mode, coupling=coupling)
