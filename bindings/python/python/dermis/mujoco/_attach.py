@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
@@ -22,8 +22,8 @@ def attach(
     geom: str | int | None = None,
     pose: ArrayLike | None = None,
     objects: str | int | Sequence[str | int] | None = None,
-    mode: str = "sense",
-    coupling: str = "implicit",
+    mode: Literal["sense", "couple", "contacts"] = "sense",
+    coupling: Literal["implicit", "explicit"] = "implicit",
 ) -> Attachment:
     """Attaches a sensor to a site, body or geom of a model. The attachment ends when the returned object is deleted: keep it.
 
