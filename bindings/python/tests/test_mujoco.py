@@ -120,7 +120,7 @@ def test_structs_of_newer_versions_are_found_from_their_declarations():
     assert computed == {field: number for field, number in zip(fields, _native.mujoco_layout(), strict=True)}
     with pytest.raises(LookupError, match="no field nonsense"):
         _mujoco_layout.offsets(["nonsense"])
-    plugin = '<plugin name="touch" plugin="dermis.sensor" objtype="site" objname="pad"><config key="preset" value="uji-foam-14x6"/><config key="mode" value="couple"/></plugin>'
+    plugin = '<plugin name="touch" plugin="dermis.sensor" objtype="site" objname="pad"><config key="preset" value="uji-foam-14x6"/><config key="mode" value="couple"/><config key="objects" value="cube"/></plugin>'
     text = scene(plugin=plugin, step="2e-3", more='<default><geom contype="0" conaffinity="0"/></default>')
     run = subprocess.run([sys.executable, "-c", NEWER], input=text, capture_output=True, text=True, check=True)
     model, data = load(text)
