@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Measures the cost of a step with a dermis sensor and with MuJoCo's own `tactile`, 40 × 40 taxels, over a step without a sensor.
+"""Measures the cost of a step with a dermis sensor: against MuJoCo's own `tactile` and against MuJoCo's own contact.
 
     python3 bench.py libdermis_mujoco.so
 
 A sphere and a mesh of some 2,000 triangles are held at a depth that loads about a tenth of the taxels. The variants are measured in
 alternation in one process; the best round counts, in CPU time of the thread. MuJoCo's sensor needs MuJoCo's contact and a distance
 field of the mesh; dermis runs in both modes (couple: instead of that contact; sense: in addition to it).
+
+A gripper holds a cube between two pads of 8 × 8 taxels, all of which touch it, while the force of the fingers varies. Coupled skins
+(engine plugin and, if the dermis package is installed, `dermis.mujoco.attach`) are measured against the same grasp with MuJoCo's contact.
 """
 
 import sys
@@ -83,6 +86,63 @@ def model(shape, sensor):
     return spec.compile()
 
 
+PAD = """name = 'pad'; surface.grid = { rows = 8, cols = 8, pitch = '2.5 mm' }; skin = { kind = 'springs', stiffness = '1000 N/m',
+  damping = '1 N s/m', max_penetration = '4 mm', friction = { kind = 'lugre', sigma0 = '1000 N/m', sigma1 = '4 N s/m',
+  viscous = '0.01 N s/m', mu_static = 0.6, mu_dynamic = 0.5, stribeck_speed = '0.1 m/s' } }"""
+GRASPS = ("native", "plugin implicit", "plugin explicit", "attach implicit", "attach explicit")
+
+
+def grasp(variant):
+    """A cube of 20 mm and 0.1 kg between two fingers."""
+    how, coupling = [*variant.split(), ""][:2]
+    fingers = sensors = ""
+    for name, side in (("left", -1), ("right", 1)):
+        off = "" if how == "native" else 'contype="0" conaffinity="0"'
+        fingers += f"""<body name="{name}" pos="{side * 0.0099} 0 0"><joint name="{name}" type="slide" axis="{-side} 0 0" damping="5"/>
+          <geom type="box" size=".005 .01 .01" pos="{side * 0.005} 0 0" mass=".1" {off}/><site name="{name}" zaxis="{-side} 0 0"/></body>"""
+        if how == "plugin":
+            sensors += f"""<plugin plugin="dermis.sensor" objtype="site" objname="{name}"><config key="parameters" value="{PAD}"/>
+              <config key="mode" value="couple"/><config key="coupling" value="{coupling}"/><config key="output" value="force"/></plugin>"""
+    text = f"""<mujoco><extension><plugin plugin="dermis.sensor"/></extension><option timestep="2e-4"/><worldbody>{fingers}
+      <body name="cube"><freejoint/><geom name="cube" type="box" size=".01 .01 .01" mass=".1"/></body></worldbody>
+      <actuator><motor joint="left"/><motor joint="right"/></actuator><sensor>{sensors}</sensor></mujoco>"""
+    made = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(made)
+    pads = []
+    if how == "attach":
+        import dermis.mujoco
+
+        lines = PAD.replace("\n", " ").replace("; ", "\n")
+        pads = [
+            dermis.mujoco.attach(made, data, dermis.Sensor.parse(lines), site=name, objects="cube", mode="couple", coupling=coupling)
+            for name in ("left", "right")
+        ]
+    return made, data, pads
+
+
+def grasps():
+    try:
+        import dermis.mujoco  # noqa: F401
+
+        variants = GRASPS
+    except ImportError:
+        variants = GRASPS[:3]
+    made = {variant: grasp(variant) for variant in variants}
+    best = dict.fromkeys(variants, np.inf)
+    force = 5 + 0.5 * np.sin(np.arange(STEPS) * 2 * np.pi / STEPS)
+    for _ in range(2 * ROUNDS):
+        for variant, (model, data, _) in made.items():
+            began = time.thread_time()
+            for step in range(STEPS):
+                data.ctrl[:] = force[step]
+                mujoco.mj_step(model, data)
+            best[variant] = min(best[variant], (time.thread_time() - began) / STEPS)
+    for variant, (_, data, _) in made.items():
+        assert abs(data.qpos[4]) < 1e-3, f"{variant}: the cube slipped"
+    over = ", ".join(f"{variant} {(best[variant] - best['native']) * 1e6:+.1f}" for variant in variants[1:])
+    print(f"gripper with two pads of 8 x 8: native contact {best['native'] * 1e6:.1f}; {over}")
+
+
 def main():
     mujoco.mj_loadPluginLibrary(sys.argv[1])
     print(f"MuJoCo {mujoco.__version__}, {len(ball_mesh(RADIUS)[1])} triangles, microseconds per step over plain:")
@@ -108,6 +168,7 @@ def main():
             f"{over['couple']:+.1f} ({active['couple']} active), sense {over['sense']:+.1f}; couple/tactile {over['couple'] / over['tactile']:.2f}, "
             f"sense/tactile {over['sense'] / over['tactile']:.2f}"
         )
+    grasps()
 
 
 if __name__ == "__main__":

@@ -20,25 +20,30 @@ VERSIONS = """
 """.split()
 
 # Element type, and fields of mjModel and mjData with that type.
-MODEL_COUNTS = "nbody ngeom npair nexclude nsensor".split()
+MODEL_COUNTS = "nv nbody ngeom npair nexclude nsensor nplugin".split()
 MODEL_POINTERS = {
     "int": """body_parentid body_weldid body_mocapid body_jntnum body_jntadr body_geomnum body_geomadr jnt_type geom_type
         geom_contype geom_conaffinity geom_bodyid geom_dataid site_bodyid mesh_vertadr mesh_vertnum mesh_faceadr
         mesh_facenum mesh_face hfield_nrow hfield_ncol hfield_adr pair_geom1 pair_geom2 exclude_signature
-        sensor_objtype sensor_objid sensor_dim sensor_adr sensor_plugin plugin_stateadr""".split(),
-    "double": """body_pos body_quat body_ipos body_iquat body_mass body_inertia body_invweight0 geom_size geom_rbound geom_pos geom_quat
+        sensor_objtype sensor_objid sensor_dim sensor_adr sensor_plugin plugin plugin_stateadr""".split(),
+    "double": """body_pos body_quat body_ipos body_iquat body_mass body_inertia body_invweight0 dof_damping geom_size geom_rbound geom_pos geom_quat
         site_pos site_quat hfield_size""".split(),
     "float": "mesh_vert hfield_data".split(),
 }
 DATA_POINTERS = {
-    "double": "plugin_state sensordata qfrc_passive xpos xquat geom_xpos geom_xmat site_xpos site_xmat".split(),
+    "double": """plugin_state sensordata qfrc_passive qfrc_applied qfrc_actuator qfrc_constraint xfrc_applied xpos xquat xipos geom_xpos
+        geom_xmat site_xpos site_xmat efc_R""".split(),
     "uintptr_t": ["plugin_data"],
+    "mjContact": ["contact"],
 }
+DATA_COUNTS = "ne nefc ncon".split()
+# Element type, number of elements and fields of mjContact.
+CONTACT_FIELDS = {"pos": ("double", 3), "frame": ("double", 9), "geom": ("int", 2)}
 # Bits of mjOption.disableflags, which differ between versions.
-FLAGS = {"disable_contact": "mjDSBL_CONTACT", "disable_filterparent": "mjDSBL_FILTERPARENT"}
+FLAGS = {"disable_contact": "mjDSBL_CONTACT", "disable_filterparent": "mjDSBL_FILTERPARENT", "disable_eulerdamp": "mjDSBL_EULERDAMP"}
 # Must be the same in every version.
 CONSTANTS = """mjOBJ_BODY mjOBJ_XBODY mjOBJ_GEOM mjOBJ_SITE mjOBJ_SENSOR mjGEOM_PLANE mjGEOM_HFIELD mjGEOM_SPHERE
-mjGEOM_CAPSULE mjGEOM_ELLIPSOID mjGEOM_CYLINDER mjGEOM_BOX mjGEOM_MESH mjGEOM_SDF mjJNT_FREE mjSTAGE_VEL
+mjGEOM_CAPSULE mjGEOM_ELLIPSOID mjGEOM_CYLINDER mjGEOM_BOX mjGEOM_MESH mjGEOM_SDF mjJNT_FREE mjINT_EULER mjINT_RK4 mjSTAGE_VEL
 mjPLUGIN_SENSOR mjPLUGIN_PASSIVE""".split()
 PLUGIN_FIELDS = """name nattribute attributes capabilityflags needstage nstate nsensordata init destroy copy reset compute
 advance""".split()
@@ -57,9 +62,12 @@ def program():
         "_Static_assert(sizeof(mjtNum) == 8, \"mjtNum\");",
         "printf(\"count_bytes %zu\\n\", sizeof(((mjModel*)0)->ngeom));",
         "printf(\"timestep %zu\\n\", offsetof(mjModel, opt) + offsetof(mjOption, timestep));",
+        "printf(\"integrator %zu\\n\", offsetof(mjModel, opt) + offsetof(mjOption, integrator));",
         "printf(\"disableflags %zu\\n\", offsetof(mjModel, opt) + offsetof(mjOption, disableflags));",
     ]
     lines.append("_Static_assert(sizeof(((mjData*)0)->time) == 8, \"time\"); AT(mjData, time);")
+    for name in DATA_COUNTS:
+        lines.append(f"_Static_assert(sizeof(((mjData*)0)->{name}) == 4, \"{name}\"); AT(mjData, {name});")
     for name, constant in FLAGS.items():
         lines.append(f"printf(\"{name} %d\\n\", (int){constant});")
     for name in MODEL_COUNTS:
@@ -69,6 +77,10 @@ def program():
         for kind, names in pointers.items():
             for name in names:
                 lines.append(f"POINTS({kind}, {struct}, {name}); AT({struct}, {name});")
+    lines.append("printf(\"contact_bytes %zu\\n\", sizeof(mjContact));")
+    for name, (kind, count) in CONTACT_FIELDS.items():
+        lines.append(f"_Static_assert(sizeof(((mjContact*)0)->{name}) == {count} * sizeof({kind}), \"{name}\");")
+        lines.append(f"printf(\"contact_{name} %zu\\n\", offsetof(mjContact, {name}));")
     for name in CONSTANTS:
         lines.append(f"printf(\"{name} %d\\n\", (int){name});")
     lines.append("printf(\"sizeof_mjpPlugin %zu\\n\", sizeof(mjpPlugin));")

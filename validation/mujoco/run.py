@@ -136,7 +136,8 @@ def main():
         log.run(f"engine plugin {version}", pytest(python, "bindings/mujoco/tests"))
         log.run(f"dermis.mujoco {version}", pytest(python, PYTHON / "tests" / "test_mujoco.py"))
         log.run(f"dermis.gym {version}", pytest(python, PYTHON / "tests" / "test_gym.py"))
-        log.run("cost", [python, "bindings/mujoco/bench.py", plugin(python)], tail=3)
+        log.run("grasps of 60 s", [python, "validation/mujoco/grasp.py", plugin(python)])
+        log.run("cost", [python, "bindings/mujoco/bench.py", plugin(python)], tail=4)
 
     install(sys.executable)
     log.add("\n## Examples with robosuite and gymnasium-robotics, MuJoCo 3.3.7\n")

@@ -102,7 +102,8 @@ fn python_in(venv: &Path) -> PathBuf {
 /// The wheel in the environment, the tests of the package and of the engine plugin, and the types of the examples.
 fn checks(place: &Path, wheel: &Path) -> Vec<Invocation> {
     let python = || Invocation::program(&python_in(&place.join("venv"))).env("PYTHONDONTWRITEBYTECODE", "1");
-    let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider"];
+    // Two processes: most tests keep one core busy.
+    let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--numprocesses=2"];
     vec![
         python().args("-m pip install --quiet --requirement bindings/python/requirements-test.txt".split(' ')),
         python().args("-m pip install --quiet --no-deps --force-reinstall".split(' ')).args([text(wheel)]),

@@ -244,7 +244,8 @@ fn a_scene_with_a_slip() {
 /// The message contains the limit, and the scene runs with a step below it.
 #[test]
 fn a_time_step_that_is_too_long() {
-    refused_scene("time_step = \"0.1 ms\"", "time_step = \"10 ms\"", &["1e-2 s", "stable up to", "`time_step`"]);
+    let explicit = "time_step = \"10 ms\"\ncoupling = \"explicit\"";
+    refused_scene("time_step = \"0.1 ms\"", explicit, &["1e-2 s", "stable up to", "`time_step`", "`coupling`"]);
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub enum Channel {
     Outside,
     /// Force (N) and torque (N m) on the sensor, about its origin.
     Wrench,
+    /// 1, or 0 if the reading is invalid because the step could not be made; all other values are then 0.
+    Valid,
 }
 
 impl Channel {
@@ -32,8 +34,9 @@ impl Channel {
             "raw" => Self::Raw,
             "outside" => Self::Outside,
             "wrench" => Self::Wrench,
+            "valid" => Self::Valid,
             _ => {
-                let known = "normal, force, reported, raw, outside, wrench";
+                let known = "normal, force, reported, raw, outside, wrench, valid";
                 return Err(PluginError::UnknownWord { key: "output", known, got: word.to_owned() });
             }
         })
@@ -46,6 +49,7 @@ impl Channel {
             Self::Force => 3 * taxels,
             Self::Outside => 3,
             Self::Wrench => 6,
+            Self::Valid => 1,
         }
     }
 
@@ -139,6 +143,7 @@ pub fn write(channels: &[Channel], source: &Source<'_>, out: &mut [f64]) {
                 part[..3].copy_from_slice(&load.force.to_array());
                 part[3..].copy_from_slice(&load.torque.to_array());
             }
+            Channel::Valid => part.fill(1.0),
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use crate::PluginError;
 use crate::channel::Channel;
-use dermis::sensor::{Sensor, SensorSpec, from_table, merge};
+use dermis::sensor::{Sensor, SensorSpec, from_table, merge, parse_toml};
 use dermis_mujoco_coupling::layout::table;
-use dermis_mujoco_coupling::{CouplingError, FrameId, Mode, Model};
+use dermis_mujoco_coupling::{Coupling, CouplingError, FrameId, Mode, Model};
 use serde_json::{Map, Value};
 use std::ffi::{CStr, CString};
 
 /// The keys of `<config key="…" value="…"/>`.
-pub const KEYS: [&CStr; 9] =
-    [c"preset", c"skin", c"parameters", c"mode", c"objects", c"output", c"site", c"body", c"geom"];
+pub const KEYS: [&CStr; 10] =
+    [c"preset", c"skin", c"parameters", c"mode", c"coupling", c"objects", c"output", c"site", c"body", c"geom"];
 
 /// The configuration of an instance. Names are not looked up in the model yet.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Config {
     parameters: Option<String>,
     /// Use of the forces.
     pub mode: Mode,
+    /// The instant of the forces in mode `couple`.
+    pub coupling: Coupling,
     /// Names of geoms and bodies that the sensor may touch; empty: all that collide.
     pub objects: Vec<String>,
     /// Output channels, in order.
@@ -36,7 +38,12 @@ impl Config {
         };
         let mode = key(c"mode").unwrap_or_else(|| "sense".into());
         let unknown_mode = || PluginError::UnknownWord { key: "mode", known: "sense, couple", got: mode.clone() };
-        let mode = Mode::parse(&mode).ok_or_else(unknown_mode)?;
+        // MuJoCo computes contact forces after the stage at which the plugin reads.
+        let mode = Mode::parse(&mode).filter(|mode| *mode != Mode::Contacts).ok_or_else(unknown_mode)?;
+        let coupling = key(c"coupling").unwrap_or_else(|| "implicit".into());
+        let unknown =
+            || PluginError::UnknownWord { key: "coupling", known: "implicit, explicit", got: coupling.clone() };
+        let coupling = Coupling::parse(&coupling).ok_or_else(unknown)?;
         let mut channels =
             words(key(c"output")).iter().map(|word| Channel::parse(word)).collect::<Result<Vec<_>, _>>()?;
         if channels.is_empty() {
@@ -47,6 +54,7 @@ impl Config {
             skin: key(c"skin"),
             parameters: key(c"parameters"),
             mode,
+            coupling,
             objects: words(key(c"objects")),
             channels,
         })
@@ -114,8 +122,7 @@ fn toml_of(key: &'static str, text: &str) -> Result<Map<String, Value>, PluginEr
             if c == ';' && quote.is_none() { '\n' } else { c }
         })
         .collect();
-    toml::from_str(&lines)
-        .map_err(|error: toml::de::Error| PluginError::BadToml { key, error: error.message().to_owned() })
+    parse_toml(key, &lines).map_err(|error| PluginError::BadToml { key, error: error.message })
 }
 
 #[cfg(test)]
@@ -128,6 +135,7 @@ mod tests {
             skin: skin.map(str::to_owned),
             parameters: parameters.map(str::to_owned),
             mode: Mode::Sense,
+            coupling: Coupling::default(),
             objects: Vec::new(),
             channels: Vec::new(),
         }

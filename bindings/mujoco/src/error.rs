@@ -41,6 +41,9 @@ pub enum PluginError {
     /// The skin rejected the motion.
     #[error("at {time_s} s: {error}")]
     Skin { time_s: f64, error: SkinError },
+    /// The contact forces of a step cannot be computed.
+    #[error("at {time_s} s: {message}")]
+    Step { time_s: f64, message: String },
     /// The response model returned an error.
     #[error("at {time_s} s: {error}")]
     Response { time_s: f64, error: ResponseError },

@@ -4,8 +4,8 @@ use crate::channel::{self, Channel, Source};
 use crate::setup::Setup;
 use crate::{PluginError, memory};
 use dermis::sensor::ResponseState;
-use dermis::skin::{Motion, State, Touch};
-use dermis_mujoco_coupling::{Data, Kinematics, Mode, Model, StepLimit};
+use dermis::skin::{MissedObjects, Motion, State, Touch, Warning, WarningLog};
+use dermis_mujoco_coupling::{CoupledSensor, Coupling, Data, Kinematics, Lag, Mode, Model, StepLimit, solve};
 use std::sync::Arc;
 
 /// A sensor in one mjData.
@@ -22,9 +22,20 @@ pub struct Instance {
     response: ResponseState,
     /// The last evaluation: kinematics, contact, and the state after the step.
     current: Option<(Kinematics, Touch, State)>,
+    /// The first evaluation of the step: time (s), state after the step, and contact forces of all sensors.
+    pending: Option<(f64, State, Vec<f64>)>,
     /// The response's state after the step.
     next_response: Option<ResponseState>,
     limit: StepLimit,
+    /// False from a step that could not be made until the next evaluation.
+    valid: bool,
+    /// True after the first warning.
+    warned: bool,
+    /// Warnings of the skin.
+    log: WarningLog,
+    missed: MissedObjects,
+    /// Number of steps since the start.
+    steps: u64,
 }
 
 impl Instance {
@@ -35,8 +46,14 @@ impl Instance {
             stamp: 0.0,
             response: setup.sensor.chain().rest(),
             current: None,
+            pending: None,
             next_response: None,
             limit: StepLimit::default(),
+            valid: true,
+            warned: false,
+            log: WarningLog::default(),
+            missed: MissedObjects::default(),
+            steps: 0,
             setup,
         }
     }
@@ -46,9 +63,15 @@ impl Instance {
         &self.setup
     }
 
-    /// Resets the history.
+    /// Resets the history. Warnings that were issued are not issued again.
     pub fn reset(&mut self) {
-        *self = Self::new(Arc::clone(&self.setup));
+        let (log, warned) = (std::mem::take(&mut self.log), self.warned);
+        *self = Self { log, warned, ..Self::new(Arc::clone(&self.setup)) };
+    }
+
+    /// True if the forces act on the bodies and are taken at the end of the step.
+    pub fn is_implicit(&self) -> bool {
+        self.setup.mode == Mode::Couple && self.setup.coupling == Coupling::Implicit
     }
 
     /// Reads the state from mjData if other code has changed it.
@@ -58,8 +81,23 @@ impl Instance {
         if stamp != self.stamp {
             self.state = memory::read(&self.setup.rest, data.state(first, len));
             self.stamp = stamp;
-            self.current = None;
+            (self.current, self.pending) = (None, None);
         }
+    }
+
+    /// Keeps the evaluation. The first of a step determines the next state; later Runge–Kutta stages do not.
+    fn keep(&mut self, time_s: f64, kinematics: Kinematics, (mut touch, next): (Touch, State), forces: Vec<f64>) {
+        let step_s = kinematics.step_s;
+        let later_stage = |known_s: f64| time_s > known_s && time_s < known_s + 1.5 * step_s;
+        if !self.pending.as_ref().is_some_and(|(known_s, ..)| later_stage(*known_s)) {
+            self.pending = Some((time_s, next.clone(), forces));
+            let targets = self.setup.mount.targets(&kinematics);
+            let (skin, motion) = (self.setup.sensor.skin(), Motion { targets: &targets });
+            self.missed.add_warnings(&mut touch, skin, &motion, self.steps);
+            self.log.add(&touch, time_s);
+        }
+        self.current = Some((kinematics, touch, next));
+        self.valid = true;
     }
 
     /// Evaluates the skin unless the kinematics equal those of the last evaluation.
@@ -72,16 +110,31 @@ impl Instance {
         self.current = None;
         let targets = self.setup.mount.targets(&kinematics);
         let motion = Motion { targets: &targets };
-        let (touch, next) = self
+        let evaluated = self
             .setup
             .sensor
             .touch(&self.state, &motion, kinematics.step_s)
             .map_err(|error| PluginError::Skin { time_s, error })?;
-        self.current = Some((kinematics, touch, next));
+        self.keep(time_s, kinematics, evaluated, Vec::new());
         Ok(())
     }
 
-    /// Applies the contact loads (N, N m) to the bodies.
+    /// Evaluates the skin with the objects at rest.
+    fn evaluate_still(
+        &mut self,
+        model: &Model<'_>,
+        data: &mut Data<'_>,
+        time_s: f64,
+    ) -> Result<(Kinematics, (Touch, State)), PluginError> {
+        self.recall(data);
+        self.current = None;
+        let kinematics = self.setup.mount.kinematics(model, data)?;
+        let targets = self.setup.mount.targets_at_rest(&kinematics);
+        let still = self.setup.sensor.touch(&self.state, &Motion { targets: &targets }, kinematics.step_s);
+        Ok((kinematics, still.map_err(|error| PluginError::Skin { time_s, error })?))
+    }
+
+    /// Applies the contact loads (N, N m) at the start of the step to the bodies.
     pub fn push(&mut self, model: &Model<'_>, data: &mut Data<'_>, time_s: f64) -> Result<(), PluginError> {
         if self.setup.mode != Mode::Couple {
             return Ok(());
@@ -96,8 +149,72 @@ impl Instance {
         Ok(())
     }
 
+    /// Applies the contact loads at the end of the step of all implicit sensors of an mjData. The first of them keeps
+    /// the forces of the last step. A sensor that cannot be evaluated applies no load; returns the errors with the
+    /// index of their sensor.
+    pub fn push_all(
+        all: &mut [&mut Self],
+        model: &Model<'_>,
+        data: &mut Data<'_>,
+        time_s: f64,
+    ) -> Vec<(usize, PluginError)> {
+        let mut errors = Vec::new();
+        let Some(lag) = all.first().map(|leader| leader.lag(model, data)) else { return errors };
+        let (mut members, mut kinematics, mut touches) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, instance) in all.iter_mut().enumerate() {
+            match instance.evaluate_still(model, data, time_s) {
+                Ok((poses, still)) => {
+                    members.push(index);
+                    kinematics.push(poses);
+                    touches.push(still);
+                }
+                Err(error) => errors.push((index, error)),
+            }
+        }
+        let coupled = members.iter().zip(&kinematics).zip(touches).map(|((&index, kinematics), still)| {
+            let Setup { mount, sensor, .. } = &*all[index].setup;
+            CoupledSensor { mount, sensor, kinematics, still }
+        });
+        match solve(model, data, coupled.collect(), &lag) {
+            Ok((evaluated, forces)) => {
+                for ((&index, kinematics), evaluated) in members.iter().zip(kinematics).zip(evaluated) {
+                    let forces = if index == 0 { forces.clone() } else { Vec::new() };
+                    all[index].keep(time_s, kinematics, evaluated, forces);
+                }
+            }
+            Err(error) => {
+                let message = error.to_string();
+                let step = |&index: &usize| (index, PluginError::Step { time_s, message: message.clone() });
+                errors.extend(members.iter().map(step));
+            }
+        }
+        errors
+    }
+
+    /// The forces of the last step.
+    fn lag(&self, model: &Model<'_>, data: &mut Data<'_>) -> Lag {
+        let (first, len) = self.setup.lag;
+        if len == 0 {
+            return Lag::none(model);
+        }
+        let (constraint, skin) = data.state(first, len).split_at(len / 2);
+        Lag { constraint: constraint.to_vec(), skin: skin.to_vec() }
+    }
+
+    /// Makes the reading invalid: zero until the next evaluation. True the first time.
+    pub fn invalidate(&mut self, data: &mut Data<'_>) -> bool {
+        (self.current, self.pending, self.valid) = (None, None, false);
+        for &output in &self.setup.outputs {
+            data.sensor(output).fill(0.0);
+        }
+        !std::mem::replace(&mut self.warned, true)
+    }
+
     /// Fills `sensordata`.
     pub fn report(&mut self, model: &Model<'_>, data: &mut Data<'_>, time_s: f64) -> Result<(), PluginError> {
+        if !self.valid && self.setup.mode == Mode::Couple {
+            return Ok(());
+        }
         self.evaluate(model, data, time_s)?;
         let Some((kinematics, touch, _)) = &self.current else { return Ok(()) };
         let sensor = &self.setup.sensor;
@@ -117,15 +234,29 @@ impl Instance {
         Ok(())
     }
 
+    /// Warnings of the skin that were not issued before.
+    pub fn new_warnings(&mut self) -> Vec<Warning> {
+        self.log.take_new()
+    }
+
     /// Makes the state after the step the current one.
     pub fn advance(&mut self, data: &mut Data<'_>) {
+        self.steps += 1;
         if let Some(next) = self.next_response.take() {
             self.response = next;
         }
-        let Some((_, _, next)) = self.current.take() else { return };
+        self.current = None;
+        let Some((_, next, forces)) = self.pending.take() else { return };
         let (first, len) = self.setup.memory;
         self.stamp = memory::stamp(&next);
         memory::write(&self.state, &next, self.stamp, data.state(first, len));
         self.state = next;
+        let (first, len) = self.setup.lag;
+        if len > 0 && forces.len() == len / 2 {
+            let constraint = data.constraint_forces();
+            let (to_constraint, to_skin) = data.state(first, len).split_at_mut(len / 2);
+            to_constraint.copy_from_slice(&constraint);
+            to_skin.copy_from_slice(&forces);
+        }
     }
 }

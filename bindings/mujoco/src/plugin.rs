@@ -1,12 +1,15 @@
 //! The callbacks of the plugin.
 //!
-//! Every callback runs inside `guarded`, which turns an error or a panic into one call of `mju_error`. The call is made
-//! from a stack frame that owns nothing, because MuJoCo may leave it by `longjmp`.
+//! The callbacks that load a model run inside `guarded`, which turns an error or a panic into one call of `mju_error`.
+//! The call is made from a stack frame that owns nothing, because MuJoCo may leave it by `longjmp`. The callbacks of a
+//! step never abort the program: a step that cannot be made has an invalid reading and no force, and the first one of a
+//! sensor is reported by `mju_warning` and, in a Python program, by a RuntimeWarning. Warnings of a skin are reported by
+//! `mju_warning`, once each.
 
 use crate::config::{Config, KEYS};
 use crate::instance::Instance;
-use crate::setup::{self, Setup};
-use crate::{PluginError, memory};
+use crate::setup::{self, Setup, lag_len};
+use crate::{PluginError, memory, python};
 use dermis_mujoco_coupling::layout::table;
 use dermis_mujoco_coupling::{CouplingError, Data, Library, Model};
 use libc::{c_char, c_int, c_void};
@@ -109,11 +112,8 @@ const MAX_MESSAGE: usize = 900;
 /// Runs the work of a callback. Passes an error or a panic to `mju_error`; returns `otherwise` if `mju_error` returns.
 fn guarded<T>(who: impl Fn() -> String, otherwise: T, work: impl FnOnce() -> Result<T, PluginError>) -> T {
     let message = {
-        let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-            Err(PluginError::Panic(text.unwrap_or_else(|| "panic".into())))
-        });
+        let outcome =
+            catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(PluginError::Panic(panic_text(&*panic))));
         match outcome {
             Ok(value) => return value,
             Err(error) => {
@@ -203,8 +203,9 @@ unsafe extern "C-unwind" fn state_count(model: *const c_void, instance: c_int) -
     // SAFETY: MuJoCo passes a live model.
     unsafe {
         with_model(model, instance, 0, |model| {
-            let sensor = Config::read(model, instance)?.sensor()?;
-            Ok(memory::len(&sensor.skin().rest()) as c_int)
+            let config = Config::read(model, instance)?;
+            let sensor = config.sensor()?;
+            Ok((memory::len(&sensor.skin().rest()) + lag_len(model, &config, &sensor)) as c_int)
         })
     }
 }
@@ -272,34 +273,115 @@ unsafe extern "C-unwind" fn reset(_model: *const c_void, state: *mut f64, instan
             unsafe {
                 let instance = &mut *instance.cast::<Instance>();
                 instance.reset();
-                state.write_bytes(0, instance.setup().memory.1);
+                state.write_bytes(0, instance.setup().memory.1 + instance.setup().lag.1);
             }
         }
         Ok(())
     });
 }
 
+/// The text of a panic.
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".into())
+}
+
+/// Issues a warning of MuJoCo; returns its text.
+fn warn(library: &Library, who: &str, what: &dyn std::fmt::Display) -> CString {
+    let text = format!("dermis.sensor {who}: {what}").replace('\0', " ");
+    let text = CString::new(text.chars().take(MAX_MESSAGE).collect::<String>()).unwrap_or_default();
+    // SAFETY: the format string takes one string argument.
+    unsafe { (library.mju_warning)(c"%s".as_ptr(), text.as_ptr()) };
+    text
+}
+
+/// Runs the work of a step on the instances of an mjData. An error invalidates the reading of its instance.
+///
+/// # Safety
+/// The arguments are those of a callback, and the instances exist in the mjData.
+unsafe fn step(
+    model: *const c_void,
+    data: *mut c_void,
+    instances: &[c_int],
+    work: impl FnOnce(&Model<'_>, &mut Data<'_>, &mut [&mut Instance]) -> Vec<(usize, PluginError)>,
+) {
+    let Some(library) = Library::here() else { return };
+    let Ok(layout) = library.layout() else { return };
+    // SAFETY: MuJoCo passes a live model and its data, and the layout is that of the loaded version.
+    let model = unsafe { Model::new(model, layout, library) };
+    // SAFETY: as above; MuJoCo runs the callbacks of one mjData on one thread.
+    let mut view = unsafe { Data::new(data, model) };
+    // SAFETY: every instance has its own box.
+    let found = instances.iter().filter_map(|&instance| unsafe { instance_of(data, instance) }.ok());
+    let mut found: Vec<&mut Instance> = found.collect();
+    let count = found.len();
+    let outcome = catch_unwind(AssertUnwindSafe(|| work(&model, &mut view, &mut found)));
+    let errors = outcome.unwrap_or_else(|panic| {
+        let text = panic_text(&*panic);
+        (0..count).map(|index| (index, PluginError::Panic(text.clone()))).collect()
+    });
+    for (index, error) in errors {
+        if found[index].invalidate(&mut view) {
+            let what = format!("{error}; the reading is invalid and the skin applies no force");
+            python::warn(warn(library, &setup::name(&model, instances[index]), &what));
+        }
+    }
+}
+
+/// The implicit sensors of an mjData, in order; empty if `instance` is not one of them.
+///
+/// # Safety
+/// The arguments are those of a callback.
+unsafe fn implicit_peers(model: *const c_void, data: *mut c_void, instance: c_int) -> Vec<c_int> {
+    let Some(library) = Library::here() else { return Vec::new() };
+    let Ok(layout) = library.layout() else { return Vec::new() };
+    // SAFETY: MuJoCo passes a live model and its data; the instances of this plugin are ours.
+    let is_implicit = |other: c_int| unsafe { instance_of(data, other) }.is_ok_and(|other| other.is_implicit());
+    if !is_implicit(instance) {
+        return Vec::new();
+    }
+    // SAFETY: as above.
+    let model = unsafe { Model::new(model, layout, library) };
+    model.instances_like(instance).filter(|&other| is_implicit(other)).collect()
+}
+
 unsafe extern "C-unwind" fn compute(model: *const c_void, data: *mut c_void, instance: c_int, capability: c_int) {
+    let single = |outcome: Result<(), PluginError>| outcome.err().map(|error| (0, error)).into_iter().collect();
     // SAFETY: MuJoCo passes a live model and its data, and runs the callbacks of one mjData on one thread.
     unsafe {
-        with_model(model, instance, (), |model| {
-            let instance = instance_of(data, instance)?;
-            let mut data = Data::new(data, *model);
-            let time_s = data.time_s();
-            match capability {
-                table::PLUGIN_PASSIVE => instance.push(model, &mut data, time_s),
-                _ => instance.report(model, &mut data, time_s),
-            }
-        });
+        if capability != table::PLUGIN_PASSIVE {
+            return step(model, data, &[instance], |model, data, found| {
+                let time_s = data.time_s();
+                single(found.iter_mut().try_for_each(|instance| instance.report(model, data, time_s)))
+            });
+        }
+        let peers = implicit_peers(model, data, instance);
+        match peers.first() {
+            // The first of them acts for all.
+            Some(&first) if first != instance => {}
+            Some(_) => step(model, data, &peers, |model, data, found| {
+                let time_s = data.time_s();
+                Instance::push_all(found, model, data, time_s)
+            }),
+            None => step(model, data, &[instance], |model, data, found| {
+                let time_s = data.time_s();
+                single(found.iter_mut().try_for_each(|instance| instance.push(model, data, time_s)))
+            }),
+        }
     }
 }
 
 unsafe extern "C-unwind" fn advance(model: *const c_void, data: *mut c_void, instance: c_int) {
     // SAFETY: MuJoCo passes a live model and its data, and runs the callbacks of one mjData on one thread.
     unsafe {
-        with_model(model, instance, (), |model| {
-            instance_of(data, instance)?.advance(&mut Data::new(data, *model));
-            Ok(())
+        step(model, data, &[instance], |model, data, found| {
+            for advanced in found.iter_mut() {
+                advanced.advance(data);
+                for warning in advanced.new_warnings() {
+                    warn(model.library(), &setup::name(model, instance), &warning);
+                }
+            }
+            Vec::new()
         });
     }
 }

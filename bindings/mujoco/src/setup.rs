@@ -8,7 +8,7 @@ use dermis::geometry::Pose;
 use dermis::sensor::Sensor;
 use dermis::skin::State;
 use dermis_mujoco_coupling::layout::table;
-use dermis_mujoco_coupling::{Mode, Model, Mount, geoms_named};
+use dermis_mujoco_coupling::{Coupling, Mode, Model, Mount, geoms_named};
 
 /// A sensor on a model, with its configuration and its addresses in mjData.
 #[derive(Debug)]
@@ -19,14 +19,24 @@ pub struct Setup {
     pub rest: State,
     /// Use of the forces.
     pub mode: Mode,
+    /// The instant of the forces.
+    pub coupling: Coupling,
     /// Output channels, in order.
     pub channels: Vec<Channel>,
     /// Address and length in `sensordata`, for each `<sensor>` element.
     pub outputs: Vec<(usize, usize)>,
     /// Address and length in `plugin_state`.
     pub memory: (usize, usize),
+    /// Address and length of the forces of the last step in `plugin_state`, after the bristles.
+    pub lag: (usize, usize),
     /// The mount of the sensor on the model.
     pub mount: Mount,
+}
+
+/// Number of values in `plugin_state` for the forces of the last step.
+pub fn lag_len(model: &Model<'_>, config: &Config, sensor: &Sensor) -> usize {
+    let implicit = config.mode == Mode::Couple && config.coupling.supported(sensor) == Coupling::Implicit;
+    if implicit { 2 * model.dofs() } else { 0 }
 }
 
 /// The name of an instance in messages.
@@ -37,7 +47,7 @@ pub fn name(model: &Model<'_>, instance: i32) -> String {
 
 impl Setup {
     /// Reads the configuration of an instance and looks up all names in the model. In mode `couple`, refuses geoms
-    /// whose contact MuJoCo would also compute, and time steps that are too long.
+    /// whose contact MuJoCo would also compute, and time steps that are too long for explicit coupling.
     pub fn new(model: &Model<'_>, instance: i32) -> Result<Self, PluginError> {
         let config = Config::read(model, instance)?;
         let sensor = config.sensor()?;
@@ -49,13 +59,18 @@ impl Setup {
                 let (own, object) = (model.geom_name(own), model.geom_name(object));
                 return Err(PluginError::TouchesTwice { own, object });
             }
-            mount.check_step(model, &sensor)?;
+            if config.coupling.supported(&sensor) == Coupling::Explicit {
+                mount.check_step(model, &sensor)?;
+            }
         }
         let rest = sensor.skin().rest();
+        let memory = (model.state_address(instance), memory::len(&rest));
         Ok(Self {
-            memory: (model.state_address(instance), memory::len(&rest)),
+            memory,
+            lag: (memory.0 + memory.1, lag_len(model, &config, &sensor)),
             rest,
             mode: config.mode,
+            coupling: config.coupling.supported(&sensor),
             outputs: model.sensors(instance).map(|sensor| model.sensor_output(sensor)).collect(),
             channels: config.channels,
             mount,

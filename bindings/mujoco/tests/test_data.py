@@ -41,8 +41,8 @@ def test_a_reset_forgets(example, load):
 
 
 def test_two_sensors_of_one_model_have_their_own_state(example, load):
-    """Back to back on one site: each keeps to its part of the state and of the numbers."""
-    text = sliding(example)
+    """Back to back on one site: each keeps to its part of the state and of the numbers. Explicit forces are those that are sensed."""
+    text = sliding(example).replace('<config key="mode"', '<config key="coupling" value="explicit"/><config key="mode"')
     start, end = text.index('    <plugin name="touch"'), text.index("  </sensor>")
     second = text[start:end].replace('name="touch"', 'name="second"').replace('value="couple"', 'value="sense"')
     model, data = load(text[:end] + second + text[end:])

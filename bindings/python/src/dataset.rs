@@ -2,6 +2,7 @@
 
 use crate::error::{IntoPyErr, ToPyErr};
 use crate::threads::{Job, interruptible, interruptible_job};
+use crate::touch::warn_text;
 use dermis::dataset::{Dataset as Set, DatasetError, Share};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -46,6 +47,7 @@ impl Dataset {
     }
 
     /// Makes the missing shards on `threads` threads (default: all cores) and calls `progress(made, wanted)`.
+    /// Issues the warnings of the episodes, each kind once.
     fn make(&self, py: Python<'_>, out: PathBuf, threads: Option<usize>, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let (set, wanted) = (self.set.clone(), Arc::new(AtomicUsize::new(0)));
@@ -67,7 +69,8 @@ impl Dataset {
                 _ => Ok(()),
             }
         };
-        interruptible_job(py, work, tick)?.into_py_err().map(drop)
+        let made = interruptible_job(py, work, tick)?.into_py_err()?;
+        made.warnings.iter().try_for_each(|warning| warn_text(py, &warning.to_string()))
     }
 
     /// Makes those of the given shards that are missing, on one core.
@@ -83,10 +86,11 @@ impl Dataset {
         interruptible(py, move || set.missing(&out))?.into_py_err()
     }
 
-    /// Completes a folder that has all shards.
+    /// Completes a folder that has all shards, and issues the warnings of their episodes.
     fn complete(&self, py: Python<'_>, out: PathBuf) -> PyResult<()> {
         let set = self.set.clone();
-        interruptible(py, move || set.complete(&out))?.into_py_err()
+        let warnings = interruptible(py, move || set.complete(&out))?.into_py_err()?;
+        warnings.iter().try_for_each(|warning| warn_text(py, &warning.to_string()))
     }
 }
 

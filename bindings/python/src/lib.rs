@@ -85,6 +85,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<features::Features>()?;
     module.add_class::<mujoco::Attachment>()?;
+    module.add_function(wrap_pyfunction!(mujoco::mujoco_layouts, module)?)?;
+    module.add_function(wrap_pyfunction!(mujoco::mujoco_layout, module)?)?;
+    module.add_function(wrap_pyfunction!(mujoco::set_mujoco_layout, module)?)?;
     module.add_class::<object::Object>()?;
     module.add_class::<reading::Reading>()?;
     module.add_class::<recording::Recording>()?;

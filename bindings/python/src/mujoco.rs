@@ -9,10 +9,14 @@ use crate::shared_sensor::SharedSensor;
 use crate::state::History;
 use crate::threads::{detached, panic_text};
 use crate::touch::warn;
-use dermis::skin::{Motion, Touch, Warning, WarningLog};
+use dermis::skin::{MissedObjects, Motion, State, Touch, Warning, WarningLog};
 use dermis_mujoco_coupling::contact_filter::DisabledContacts;
+use dermis_mujoco_coupling::layout::{self, Layout};
 use dermis_mujoco_coupling::passive::{PassiveForce, Registration};
-use dermis_mujoco_coupling::{CouplingError, Data, FrameId, Kinematics, Library, Mode, Model, Mount, geoms_named};
+use dermis_mujoco_coupling::{
+    CoupledSensor, Coupling as Instant, CouplingError, Data, FrameId, Kinematics, Lag, Library, Mode, Model, Mount,
+    geoms_named, solve,
+};
 use numpy::PyArrayDyn;
 use pyo3::exceptions::{PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
@@ -23,8 +27,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Tolerance of time comparisons, as a fraction of a time step.
 const TIME_SLACK: f64 = 1e-6;
-/// Steps in mode "couple" between two searches for objects that lie between the contact points of the skin.
-const STEPS_BETWEEN_SEARCHES: u64 = 16;
 
 /// A sensor attached to a MuJoCo simulation, made by ``dermis.mujoco.attach``.
 #[pyclass(frozen, module = "dermis.mujoco")]
@@ -52,6 +54,7 @@ struct Coupling {
     data: usize,
     sensor: Arc<SharedSensor>,
     mode: Mode,
+    instant: Instant,
     mount: Mount,
     progress: Mutex<Progress>,
 }
@@ -67,8 +70,14 @@ struct Progress {
     /// Length of the current step (s).
     dt_s: f64,
     reading: Option<Arc<ReadingData>>,
+    /// Generalized forces of the last step.
+    lag: Lag,
+    /// Generalized contact forces of the current step.
+    forces: Vec<f64>,
     /// Warnings of the skin since the start.
     log: WarningLog,
+    /// Objects between the contact points, in mode "couple".
+    missed: MissedObjects,
     /// Message of the first error since the last reading, in mode "couple".
     error: Option<String>,
 }
@@ -81,7 +90,10 @@ impl Progress {
             time_s: f64::NEG_INFINITY,
             dt_s: 0.0,
             reading: None,
+            lag: Lag::default(),
+            forces: Vec::new(),
             log: WarningLog::default(),
+            missed: MissedObjects::default(),
             error: None,
         }
     }
@@ -122,7 +134,7 @@ impl Coupling {
         let targets = self.mount.targets(kinematics);
         let (sensor, motion) = (self.sensor.sensor().map_err(text)?, Motion { targets: &targets });
         let (mut touch, skin) = sensor.touch(&before.skin, &motion, dt_s).map_err(text)?;
-        if self.mode == Mode::Sense || before.frame.is_multiple_of(STEPS_BETWEEN_SEARCHES) {
+        if self.mode == Mode::Sense {
             touch.warnings.extend(sensor.skin().missed(&touch, &motion));
         }
         Ok((touch, History { skin: Arc::new(skin), ..before.clone() }))
@@ -137,7 +149,7 @@ impl Coupling {
         Ok(Arc::new(ReadingData::new(self.sensor.clone(), numbers, touch)))
     }
 
-    /// Reads the sensor at the current time, in mode "sense". The time since the last reading is one step.
+    /// Reads the sensor at the current time, in modes "sense" and "contacts". The time since the last reading is one step.
     fn sense(&self, py: Python<'_>) -> PyResult<Arc<ReadingData>> {
         // SAFETY: the GIL is held, and the calling method of the attachment keeps model and data alive.
         let (model, data) = unsafe { self.open() }.into_py_err()?;
@@ -155,8 +167,15 @@ impl Coupling {
             (progress.before.clone(), progress.dt_s)
         };
         let kinematics = self.mount.kinematics(&model, &data).into_py_err()?;
+        let carried = match self.mode {
+            Mode::Contacts => Some(self.mount.carry(&model, &data, self.sensor.sensor()?).into_py_err()?),
+            Mode::Sense | Mode::Couple => None,
+        };
         let step = || {
-            let (touch, mut after) = self.touch(&before, &kinematics, dt_s)?;
+            let (touch, mut after) = match carried {
+                Some(touch) => (touch, before.clone()),
+                None => self.touch(&before, &kinematics, dt_s)?,
+            };
             Ok((self.read(touch, &mut after, dt_s)?, after))
         };
         let (reading, after) = detached(py, step)?.map_err(Error::new_err::<String>)?;
@@ -166,11 +185,11 @@ impl Coupling {
         Ok(reading)
     }
 
-    /// Evaluates the skin during a step of MuJoCo and adds its forces, in mode "couple".
+    /// The state at the start of the step that MuJoCo evaluates, in mode "couple".
     ///
     /// Only whole steps change the history: evaluations within a step, such as Runge–Kutta stages, start from the same
     /// state.
-    fn push(&self, model: &Model<'_>, data: &mut Data<'_>) -> Result<(), String> {
+    fn begin(&self, model: &Model<'_>, data: &Data<'_>) -> Result<History, String> {
         let (time_s, step_s) = (data.time_s(), model.step_s());
         let mut progress = self.progress();
         if time_s < progress.time_s {
@@ -178,31 +197,93 @@ impl Coupling {
         }
         if time_s >= progress.time_s + step_s * (1.0 - TIME_SLACK) {
             (progress.before, progress.time_s) = (progress.after.clone(), time_s);
+            if progress.forces.len() == model.dofs() {
+                let skin = std::mem::take(&mut progress.forces);
+                progress.lag = Lag { constraint: data.constraint_forces(), skin };
+            } else {
+                progress.lag = Lag::none(model);
+            }
         }
-        let kinematics = self.mount.kinematics(model, data).map_err(text)?;
-        let (touch, mut after) = self.touch(&progress.before, &kinematics, step_s)?;
-        if time_s != progress.time_s {
-            drop(progress);
-            self.mount.apply(data, &kinematics, &touch);
+        Ok(progress.before.clone())
+    }
+
+    /// Keeps the result of an evaluation. Only the first of a step is read and changes the history.
+    fn finish(
+        &self,
+        model: &Model<'_>,
+        data: &Data<'_>,
+        kinematics: &Kinematics,
+        (mut touch, skin): (Touch, Arc<State>),
+        forces: &[f64],
+    ) -> Result<(), String> {
+        let mut progress = self.progress();
+        let time_s = progress.time_s;
+        if data.time_s() != time_s {
             return Ok(());
         }
-        let reading = self.read(touch, &mut after, step_s)?;
+        let targets = self.mount.targets(kinematics);
+        let (sensor, motion) = (self.sensor.sensor().map_err(text)?, Motion { targets: &targets });
+        let frame = progress.before.frame;
+        progress.missed.add_warnings(&mut touch, sensor.skin(), &motion, frame);
+        let mut after = History { skin, ..progress.before.clone() };
+        let reading = self.read(touch, &mut after, model.step_s())?;
         progress.log.add(&reading.touch, time_s);
-        (progress.after, progress.reading) = (after, Some(reading.clone()));
-        // Unlock first: MuJoCo may leave this function by `longjmp`.
-        drop(progress);
-        self.mount.apply(data, &kinematics, &reading.touch);
+        (progress.after, progress.reading, progress.forces) = (after, Some(reading), forces.to_vec());
         Ok(())
     }
-}
 
-impl PassiveForce for Coupling {
-    /// MuJoCo cannot propagate an exception here: issues the first error as a RuntimeWarning; the next ``read`` raises
-    /// it.
-    fn apply(&self, model: &Model<'_>, data: &mut Data<'_>) {
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.push(model, data)));
-        let Err(message) = outcome.unwrap_or_else(|panic| Err(panic_text(&*panic))) else { return };
-        let first = self.progress().error.replace(message.clone()).is_none();
+    /// Adds the forces at the start of the step.
+    fn push(&self, model: &Model<'_>, data: &mut Data<'_>) -> Result<(), String> {
+        let before = self.begin(model, data)?;
+        let kinematics = self.mount.kinematics(model, data).map_err(text)?;
+        let (touch, after) = self.touch(&before, &kinematics, model.step_s())?;
+        self.mount.apply(data, &kinematics, &touch);
+        self.finish(model, data, &kinematics, (touch, after.skin), &[])
+    }
+
+    /// The contact with the objects at rest.
+    fn still(&self, model: &Model<'_>, data: &Data<'_>) -> Result<(Kinematics, (Touch, State)), String> {
+        let before = self.begin(model, data)?;
+        let kinematics = self.mount.kinematics(model, data).map_err(text)?;
+        let targets = self.mount.targets_at_rest(&kinematics);
+        let sensor = self.sensor.sensor().map_err(text)?;
+        let still = sensor.touch(&before.skin, &Motion { targets: &targets }, model.step_s()).map_err(text)?;
+        Ok((kinematics, still))
+    }
+
+    /// Adds the forces at the end of the step of several sensors.
+    fn push_all(all: &[&Self], model: &Model<'_>, data: &mut Data<'_>) -> Result<(), String> {
+        let mut members = Vec::with_capacity(all.len());
+        let (mut touches, mut failed) = (Vec::with_capacity(all.len()), Vec::new());
+        for &coupling in all {
+            match coupling.still(model, data) {
+                Ok((kinematics, still)) => {
+                    members.push((coupling, kinematics));
+                    touches.push(still);
+                }
+                Err(message) => failed.push((coupling, message)),
+            }
+        }
+        failed.into_iter().for_each(|(coupling, message)| coupling.fail(&message));
+        let Some((leader, _)) = members.first() else { return Ok(()) };
+        let lag = leader.progress().lag.clone();
+        let lag = if lag.constraint.len() == model.dofs() { lag } else { Lag::none(model) };
+        let mut coupled = Vec::with_capacity(members.len());
+        for ((coupling, kinematics), still) in members.iter().zip(touches) {
+            let sensor = coupling.sensor.sensor().map_err(text)?;
+            coupled.push(CoupledSensor { mount: &coupling.mount, sensor, kinematics, still });
+        }
+        let (evaluated, forces) = solve(model, data, coupled, &lag).map_err(text)?;
+        for ((coupling, kinematics), (touch, state)) in members.iter().zip(evaluated) {
+            coupling.finish(model, data, kinematics, (touch, Arc::new(state)), &forces)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the first error since the last reading, and issues it as a RuntimeWarning: MuJoCo cannot propagate an
+    /// exception. The next ``read`` raises it.
+    fn fail(&self, message: &str) {
+        let first = self.progress().error.replace(message.to_owned()).is_none();
         if first {
             Python::try_attach(|py| {
                 let text = CString::new(format!("the skin applies no force in this step: {message}"));
@@ -215,6 +296,24 @@ impl PassiveForce for Coupling {
     }
 }
 
+impl PassiveForce for Coupling {
+    fn apply_all(&self, all: &[Arc<dyn PassiveForce>], model: &Model<'_>, data: &mut Data<'_>) {
+        let all = all.iter().filter_map(|force| (&**force as &dyn std::any::Any).downcast_ref::<Self>());
+        let (implicit, explicit): (Vec<&Self>, Vec<&Self>) = all.partition(|one| one.instant == Instant::Implicit);
+        let caught = |work: &mut dyn FnMut() -> Result<(), String>| {
+            catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panic_text(&*panic)))
+        };
+        for coupling in explicit {
+            if let Err(message) = caught(&mut || coupling.push(model, data)) {
+                coupling.fail(&message);
+            }
+        }
+        if let Err(message) = caught(&mut || Self::push_all(&implicit, model, data)) {
+            implicit.iter().for_each(|coupling| coupling.fail(&message));
+        }
+    }
+}
+
 /// The model at the address of an mjModel.
 ///
 /// # Safety
@@ -223,6 +322,30 @@ unsafe fn open_model(address: usize) -> Result<Model<'static>, CouplingError> {
     let library = Library::here().ok_or(CouplingError::NotLoaded)?;
     // SAFETY: the caller guarantees the address; the layout is that of the loaded version.
     Ok(unsafe { Model::new(address as *const _, library.layout()?, library) })
+}
+
+/// The versions of MuJoCo whose structs dermis knows, and the fields of a layout in order.
+#[pyfunction]
+pub fn mujoco_layouts() -> (&'static [&'static str], &'static [&'static str]) {
+    (layout::VERSIONS, layout::FIELDS)
+}
+
+/// The layout of the loaded MuJoCo: the numbers of the fields in order.
+#[pyfunction]
+pub fn mujoco_layout() -> PyResult<Vec<usize>> {
+    let library = Library::here().ok_or(CouplingError::NotLoaded).into_py_err()?;
+    Ok(library.layout().into_py_err()?.numbers())
+}
+
+/// Sets the layout of MuJoCo's structs: the numbers of the fields in order.
+#[pyfunction]
+pub fn set_mujoco_layout(numbers: Vec<usize>) -> PyResult<()> {
+    let layout = Layout::from_numbers(&numbers).ok_or_else(|| {
+        Error::new_err(format!("a layout has {} numbers, got {}", layout::FIELDS.len(), numbers.len()))
+    })?;
+    // SAFETY: `dermis._mujoco_layout` computes the numbers from the declarations of the loaded MuJoCo.
+    unsafe { Library::set_layout(layout) };
+    Ok(())
 }
 
 /// The address of a mujoco.MjModel or mujoco.MjData.
@@ -293,7 +416,7 @@ fn geoms(model: &Bound<'_, PyAny>, view: &Model<'_>, objects: &Bound<'_, PyAny>)
 #[pymethods]
 impl Attachment {
     #[new]
-    #[pyo3(signature = (model, data, sensor, *, site=None, body=None, geom=None, pose=None, objects=None, mode="sense"))]
+    #[pyo3(signature = (model, data, sensor, *, site=None, body=None, geom=None, pose=None, objects=None, mode="sense", coupling="implicit"))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn new(
         model: &Bound<'_, PyAny>,
@@ -305,6 +428,7 @@ impl Attachment {
         pose: Option<&Bound<'_, PyAny>>,
         objects: Option<&Bound<'_, PyAny>>,
         mode: &str,
+        coupling: &str,
     ) -> PyResult<Self> {
         let (model_address, data_address) = (address(model, "MjModel")?, address(data, "MjData")?);
         for (kind, array) in [("nbody", "xpos"), ("ngeom", "geom_xpos"), ("nsite", "site_xpos")] {
@@ -313,7 +437,9 @@ impl Attachment {
             }
         }
         let mode = Mode::parse(mode)
-            .ok_or_else(|| Error::new_err(format!("`mode` must be 'sense' or 'couple', got {mode:?}")))?;
+            .ok_or_else(|| Error::new_err(format!("`mode` must be 'sense', 'couple' or 'contacts', got {mode:?}")))?;
+        let instant = Instant::parse(coupling)
+            .ok_or_else(|| Error::new_err(format!("`coupling` must be 'implicit' or 'explicit', got {coupling:?}")))?;
         let sensor = match sensor.cast::<Sensor>() {
             Ok(sensor) => sensor.get().shared.clone(),
             Err(_) => {
@@ -329,10 +455,14 @@ impl Attachment {
         let built = sensor.sensor()?;
         let mount = Mount::new(&view, built, frame, frame_from_sensor, objects).into_py_err()?;
         let progress = Mutex::new(Progress::new(at_rest(built)));
-        let coupling = Arc::new(Coupling { model: model_address, data: data_address, sensor, mode, mount, progress });
+        let instant = instant.supported(built);
+        let coupling =
+            Arc::new(Coupling { model: model_address, data: data_address, sensor, mode, instant, mount, progress });
         let active = if mode == Mode::Couple {
             let built = coupling.sensor.sensor()?;
-            coupling.mount.check_step_of_box(&view, built).into_py_err()?;
+            if instant == Instant::Explicit {
+                coupling.mount.check_step_of_box(&view, built).into_py_err()?;
+            }
             let own = coupling.mount.colliding_own_geoms(&view, built).into_py_err()?;
             let own: Vec<usize> = own.into_iter().map(|(geom, _)| geom).collect();
             let objects: Vec<usize> = coupling.mount.objects.iter().map(|object| object.geom).collect();
@@ -346,13 +476,10 @@ impl Attachment {
         Ok(Self { active: Mutex::new(active), coupling, model: model.clone().unbind(), data: data.clone().unbind() })
     }
 
-    /// Mode of the attachment: "sense" or "couple".
+    /// Mode of the attachment: "sense", "couple" or "contacts".
     #[getter]
     fn mode(&self) -> &'static str {
-        match self.coupling.mode {
-            Mode::Sense => "sense",
-            Mode::Couple => "couple",
-        }
+        self.coupling.mode.name()
     }
 
     /// A copy of the sensor with its current state.
@@ -381,7 +508,8 @@ impl Attachment {
     ///
     /// "sense": the time since the last reading is one step of the sensor. Reading again at the same time changes
     /// nothing.
-    /// "couple": the sensor steps with MuJoCo; returns its reading at the start of the last step.
+    /// "contacts": the same, with the contact forces of MuJoCo.
+    /// "couple": the sensor steps with MuJoCo; returns its reading in the last step.
     /// Issues the warnings of the skin since the start, each kind once.
     /// When time has gone back, as after a reset, the sensor starts untouched. Raises dermis.Error if a pose is not
     /// finite now or was not finite in a step since the last reading; the simulation can continue.
@@ -391,7 +519,7 @@ impl Attachment {
         let (model, data) = unsafe { coupling.open() }.into_py_err()?;
         let (has_poses, time_s, step_s) = (data.has_poses(), data.time_s(), model.step_s());
         let forward = || py.import("mujoco")?.call_method1("mj_forward", (&self.model, &self.data)).map(drop);
-        if coupling.mode == Mode::Sense {
+        if coupling.mode != Mode::Couple {
             if !has_poses {
                 forward()?;
             }

@@ -388,7 +388,8 @@ impl Sensor {
         self.keep(py, after, touch, reading, WarningLog::take_settled, precision)
     }
 
-    /// Reads contact points of another simulator, such as PyBullet or MuJoCo. Uses neither the skin nor the state.
+    /// Reads contact points of another simulator, such as PyBullet or MuJoCo. A layer spreads their forces; other skins
+    /// and the state are not used.
     ///
     /// points: positions (m), shape (n, 3). forces: forces on the **sensor** (N), shape (n, 3). normals: normals out
     /// of the sensor, shape (n, 3); default: against the forces. objects: index of the object of each point, shape
@@ -412,8 +413,12 @@ impl Sensor {
         let precision = Precision::read(dtype)?;
         let contacts = contacts::read(points, forces, normals, objects, depths, sensor_pose)?;
         let sensor = self.inner()?;
-        let touch = contacts.touch().into_py_err()?;
-        let reading = detached(py, || sensor.read(&touch))?;
+        let (touch, reading) = detached(py, || {
+            let touch = sensor.skin().carry(&contacts)?;
+            let reading = sensor.read(&touch);
+            Ok::<_, skin::SkinError>((touch, reading))
+        })?
+        .into_py_err()?;
         let numbers = ReadingValues { reading, frame: 0, travel_m: None, sensor_from_object: None };
         Ok(Reading::new(ReadingData::new(self.shared.clone(), numbers, touch).with_precision(precision)))
     }

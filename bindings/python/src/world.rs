@@ -15,7 +15,7 @@ use dermis::geometry::Vec3;
 use dermis::record::Format;
 use dermis::run::{Continue, DEFAULT_IMAGE_INTERVAL_S, RunRecorder, SkinWarnings, run_into};
 use dermis::scene::{Built, SceneError, SceneSpec};
-use dermis::world::{self, Body, BodyId, SensorId, WorldParameters};
+use dermis::world::{self, Body, BodyId, Coupling, SensorId, WorldParameters};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -31,7 +31,10 @@ const DEFAULT_DURATION_S: f64 = 1.0;
 /// ``add_body`` and ``mount``. Poses and twists are in the world frame, z up.
 ///
 /// gravity: acceleration (m/s²), shape (3,). time_step: s. ground: height of a ground plane (m) that solid bodies
-/// collide with; default: none. ground_friction: its coefficient of friction.
+/// collide with; default: none. ground_friction: its coefficient of friction. coupling: the instant of the contact
+/// forces, "explicit" (start of the step; refuses time steps that are unstable with the skin's stiffness) or "implicit"
+/// (end of the step; any time step is stable, springs and hydroelastic skins only); default: explicit if the time step is
+/// stable so.
 #[pyclass(frozen, module = "dermis")]
 pub struct World {
     state: Arc<Mutex<WorldState>>,
@@ -139,14 +142,20 @@ impl World {
 #[pymethods]
 impl World {
     #[new]
-    #[pyo3(signature = (*, gravity=None, time_step=1e-3, ground=None, ground_friction=0.5))]
+    #[pyo3(signature = (*, gravity=None, time_step=1e-3, ground=None, ground_friction=0.5, coupling=None))]
     fn new(
         gravity: Option<&Bound<'_, PyAny>>,
         time_step: f64,
         ground: Option<f64>,
         ground_friction: f64,
+        coupling: Option<&str>,
     ) -> PyResult<Self> {
         let default = WorldParameters::default();
+        let parse = |name: &str| {
+            let refusal = || Error::new_err(format!("`coupling` must be 'implicit' or 'explicit', got {name:?}"));
+            Coupling::parse(name).ok_or_else(refusal)
+        };
+        let coupling = coupling.map(parse).transpose()?;
         let gravity = gravity.map_or(Ok(default.gravity.to_array()), |value| vector::<3>(value, "gravity"))?;
         if ground.is_some_and(|height| !height.is_finite()) || !(0.0..1e3).contains(&ground_friction) {
             return Err(Error::new_err(format!(
@@ -158,6 +167,7 @@ impl World {
             step_s: positive(time_step, "time_step", "seconds")?,
             ground_z_m: ground,
             ground_friction,
+            coupling,
         };
         let built = Built {
             name: "world".into(),
@@ -342,7 +352,7 @@ impl World {
         self.state(py).built.world.parameters().step_s
     }
 
-    /// The largest stable time step (s); None if there is no limit.
+    /// The largest stable time step (s) with explicit coupling; None if there is no limit.
     #[getter]
     fn stable_step(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         detached(py, || {

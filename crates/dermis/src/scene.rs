@@ -36,6 +36,7 @@ pub use place::{PlaceSpec, RotateSpec};
 
 use dermis_geometry::quantity::{Length, Time};
 use dermis_sensor::{SensorSource, parse_toml};
+use dermis_world::Coupling;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -79,6 +80,27 @@ pub struct WorldSpec {
     pub ground: Option<Length>,
     /// Coefficient of friction on the ground.
     pub ground_friction: Option<f64>,
+    /// The instant of the contact forces; by default the start of the step if the time step is stable so, else the end.
+    pub coupling: Option<CouplingSpec>,
+}
+
+/// The instant of the contact forces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CouplingSpec {
+    /// The end of the step: any time step is stable. Springs and hydroelastic skins support it.
+    Implicit,
+    /// The start of the step: a time step that is unstable with the stiffness of the skin is refused.
+    Explicit,
+}
+
+impl CouplingSpec {
+    fn coupling(self) -> Coupling {
+        match self {
+            Self::Implicit => Coupling::Implicit,
+            Self::Explicit => Coupling::Explicit,
+        }
+    }
 }
 
 fn millisecond() -> Time {

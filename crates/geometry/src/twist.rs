@@ -91,6 +91,7 @@ impl Wrench {
 
 impl Add for Wrench {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self { force: self.force + other.force, torque: self.torque + other.torque }
     }

@@ -1,5 +1,6 @@
 //! Reads and writes an mjData through the layout of its version.
 
+use crate::engine_contacts::EngineContact;
 use crate::layout::table;
 use crate::model::{FrameId, Model};
 use dermis_geometry::{Mat3, Pose, Quat, Twist, Vec3, Wrench};
@@ -101,6 +102,150 @@ impl<'a> Data<'a> {
         Twist::new(Vec3::from_slice(&out[3..]), Vec3::from_slice(&out[..3]))
     }
 
+    fn count(&self, offset: usize) -> usize {
+        // SAFETY: the table guarantees that an int is at `offset`.
+        usize::try_from(unsafe { self.raw.byte_add(offset).cast::<i32>().read() }).unwrap_or(0)
+    }
+
+    /// The contacts of geoms in the last evaluation, with their forces.
+    pub fn contacts(&self) -> Vec<EngineContact> {
+        let layout = self.model.layout();
+        let first = self.pointer::<u8>(layout.contact);
+        let contact = |i: usize| {
+            // SAFETY: there are `ncon` records of `contact_bytes`, with fields of these types at these offsets.
+            let (geoms, at, frame) = unsafe {
+                let record = first.add(i * layout.contact_bytes);
+                (
+                    record.add(layout.contact_geom).cast::<[i32; 2]>().read_unaligned(),
+                    record.add(layout.contact_pos).cast::<[f64; 3]>().read_unaligned(),
+                    record.add(layout.contact_frame).cast::<[f64; 9]>().read_unaligned(),
+                )
+            };
+            // Contacts of deformable bodies have no geom.
+            let [Ok(one), Ok(other)] = geoms.map(usize::try_from) else { return None };
+            let mut force = [0.0; 6];
+            // SAFETY: model and data belong together, contact `i` exists, and MuJoCo writes six numbers.
+            unsafe {
+                (self.model.library().mj_contact_force)(self.model.raw(), self.raw, i as i32, force.as_mut_ptr());
+            }
+            // The rows are the axes of the contact frame; the first is the normal.
+            let axes = [0, 3, 6].map(|row| Vec3::from_slice(&frame[row..row + 3]));
+            let force = axes[0] * force[0] + axes[1] * force[1] + axes[2] * force[2];
+            Some(EngineContact { geoms: [one, other], at: Vec3::from_array(at), normal: axes[0], force })
+        };
+        (0..self.count(layout.ncon)).filter_map(contact).collect()
+    }
+
+    fn generalized(&self, offset: usize) -> &[f64] {
+        // SAFETY: the arrays of generalized forces have `nv` numbers.
+        unsafe { slice_at(self.pointer::<f64>(offset), self.model.dofs()) }
+    }
+
+    /// Forces of constraints in the last evaluation (generalized).
+    pub fn constraint_forces(&self) -> Vec<f64> {
+        self.generalized(self.model.layout().qfrc_constraint).to_vec()
+    }
+
+    /// Forces (generalized) that do not depend on the acceleration, without those of skins that are yet to be added:
+    /// passive and applied forces, actuators, gravity, centrifugal and Coriolis forces. MuJoCo computes actuators after
+    /// passive forces; they are computed here with the present controls, and again by MuJoCo.
+    pub fn smooth_forces(&mut self) -> Vec<f64> {
+        let (layout, library) = (self.model.layout(), self.model.library());
+        let mut bias = vec![0.0; self.model.dofs()];
+        // SAFETY: model and data belong together; MuJoCo writes `nv` numbers, and has computed the lengths and velocities
+        // of actuators.
+        unsafe {
+            (library.mj_rne)(self.model.raw(), self.raw, 0, bias.as_mut_ptr());
+            (library.mj_fwd_actuation)(self.model.raw(), self.raw);
+        }
+        let mut sum: Vec<f64> = bias.iter().map(|bias| -bias).collect();
+        for offset in [layout.qfrc_passive, layout.qfrc_applied, layout.qfrc_actuator] {
+            sum.iter_mut().zip(self.generalized(offset)).for_each(|(sum, force)| *sum += force);
+        }
+        for body in 1..self.model.bodies() {
+            let load = self.numbers::<6>(layout.xfrc_applied, body);
+            if load != [0.0; 6] {
+                let center = self.numbers::<3>(layout.xipos, body);
+                // SAFETY: model and data belong together; force and torque have three numbers, the target `nv`.
+                unsafe {
+                    let (force, torque) = (load.as_ptr(), load.as_ptr().add(3));
+                    let target = sum.as_mut_ptr();
+                    let model = self.model.raw();
+                    (library.mj_apply_ft)(model, self.raw, force, torque, center.as_ptr(), body as i32, target);
+                }
+            }
+        }
+        sum
+    }
+
+    /// Adds to `rows` (six rows of `nv` numbers) `sign` times the Jacobian of a body at a point (m) in the world frame:
+    /// velocity of the point and angular velocity, with components in the frame of `rotation`.
+    pub fn add_jacobian(&self, body: usize, point: Vec3, sensor_from_world: &Mat3, sign: f64, rows: &mut [f64]) {
+        let dofs = self.model.dofs();
+        let mut jacobian = vec![0.0; 6 * dofs];
+        let point = point.to_array();
+        // SAFETY: model and data belong together, and MuJoCo writes 3 × nv numbers to each half.
+        unsafe {
+            let (linear, angular) = (jacobian.as_mut_ptr(), jacobian.as_mut_ptr().add(3 * dofs));
+            let raw = self.raw.cast_const();
+            (self.model.library().mj_jac)(self.model.raw(), raw, linear, angular, point.as_ptr(), body as i32);
+        }
+        for half in 0..2 {
+            for dof in 0..dofs {
+                let at = |axis: usize| jacobian[(3 * half + axis) * dofs + dof];
+                let column = *sensor_from_world * Vec3::new(at(0), at(1), at(2)) * sign;
+                for (axis, value) in column.to_array().into_iter().enumerate() {
+                    rows[(3 * half + axis) * dofs + dof] += value;
+                }
+            }
+        }
+    }
+
+    /// M⁻¹ of each row of `nv` numbers.
+    pub fn solve_inertia(&mut self, rows: &[f64]) -> Vec<f64> {
+        let mut solved = vec![0.0; rows.len()];
+        let count = rows.len() / self.model.dofs().max(1);
+        if count > 0 {
+            // SAFETY: model and data belong together, and MuJoCo has factorised M before it computes passive forces.
+            unsafe {
+                let (to, from) = (solved.as_mut_ptr(), rows.as_ptr());
+                (self.model.library().mj_solve_m)(self.model.raw(), self.raw, to, from, count as i32);
+            }
+        }
+        solved
+    }
+
+    /// Jacobian (rows of `nv` numbers) and regularisation R of the equality constraints.
+    pub fn equalities(&self) -> (Vec<f64>, Vec<f64>) {
+        let layout = self.model.layout();
+        let (count, all) = (self.count(layout.ne), self.count(layout.nefc));
+        if count == 0 {
+            return (Vec::new(), Vec::new());
+        }
+        let mut rows = vec![0.0; count * self.model.dofs()];
+        let mut unit = vec![0.0; all];
+        for (row, target) in rows.chunks_exact_mut(self.model.dofs()).enumerate() {
+            unit[row] = 1.0;
+            // SAFETY: model and data belong together; MuJoCo reads `nefc` and writes `nv` numbers.
+            unsafe {
+                let (model, raw) = (self.model.raw(), self.raw.cast_const());
+                (self.model.library().mj_mul_jac_t_vec)(model, raw, target.as_mut_ptr(), unit.as_ptr());
+            }
+            unit[row] = 0.0;
+        }
+        // SAFETY: equalities come first among the `nefc` constraints.
+        let regularisation = unsafe { slice_at(self.pointer::<f64>(layout.efc_R), count) }.to_vec();
+        (rows, regularisation)
+    }
+
+    /// Adds generalized forces to the passive forces.
+    pub fn add_passive(&mut self, forces: &[f64]) {
+        let target = self.pointer::<f64>(self.model.layout().qfrc_passive);
+        // SAFETY: the array has `nv` numbers, and this value has exclusive access to the data.
+        let target = unsafe { std::slice::from_raw_parts_mut(target, self.model.dofs().min(forces.len())) };
+        target.iter_mut().zip(forces).for_each(|(to, force)| *to += force);
+    }
+
     /// Adds a load (N, N m), in the world frame and about `point` (m), to the passive forces on a body.
     pub fn apply_passive(&mut self, body: usize, load: &Wrench, point: Vec3) {
         let (force, torque, point) = (load.force.to_array(), load.torque.to_array(), point.to_array());
@@ -118,4 +263,13 @@ impl<'a> Data<'a> {
             );
         }
     }
+}
+
+/// `len` numbers at an address, which may be null for none.
+///
+/// # Safety
+/// There are `len` numbers at the address while the slice is used.
+unsafe fn slice_at<'a>(address: *const f64, len: usize) -> &'a [f64] {
+    // SAFETY: the caller guarantees the numbers.
+    if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(address, len) } }
 }

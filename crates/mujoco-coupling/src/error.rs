@@ -11,7 +11,7 @@ pub enum CouplingError {
     NotLoaded,
     /// There is no table of offsets for the loaded version.
     #[error(
-        "MuJoCo {version:?} is not one of the versions {first} to {last} whose data this build of dermis can read; install one of those, or a newer dermis"
+        "MuJoCo {version:?} is not one of the versions {first} to {last} whose data this build of dermis knows, and its layout was not found; in Python `import dermis.mujoco` finds it, else install one of those versions or a newer dermis"
     )]
     UnknownVersion { version: String, first: &'static str, last: &'static str },
     /// The model has no element of that name.
@@ -39,9 +39,12 @@ pub enum CouplingError {
     NoFreeBit { geom: String },
     /// The skin is too stiff for the time step.
     #[error(
-        "a time step of {step_s} s is too long for {object} on this skin: it is stable up to {limit_s:.2e} s; write <option timestep=\"{advised_s}\"/>, or use a softer skin, or set mode to \"sense\""
+        "a time step of {step_s} s is too long for {object} on this skin: it is stable up to {limit_s:.2e} s; write <option timestep=\"{advised_s}\"/>, or set coupling to \"implicit\", or use a softer skin, or set mode to \"sense\""
     )]
     StepTooLong { step_s: f64, object: String, limit_s: f64, advised_s: f64 },
+    /// The contact forces at the end of the step are not finite.
+    #[error("the contact forces have no finite solution: the simulation has diverged, or a mass is zero")]
+    NotSolved,
     /// The pose of the sensor is NaN or infinite.
     #[error(
         "the sensor's pose is not finite: the simulation has diverged, or a position was set to a value that is not finite"

@@ -109,6 +109,33 @@ impl<'a> Model<'a> {
         self.count(self.layout.ngeom)
     }
 
+    /// Number of degrees of freedom.
+    pub fn dofs(&self) -> usize {
+        self.count(self.layout.nv)
+    }
+
+    /// Number of bodies.
+    pub fn bodies(&self) -> usize {
+        self.count(self.layout.nbody)
+    }
+
+    /// Indices of the plugin instances of the same plugin as `instance`.
+    pub fn instances_like(&self, instance: i32) -> impl Iterator<Item = i32> + use<'a> {
+        let model = *self;
+        let plugin = move |instance: i32| model.element::<i32>(model.layout.plugin, instance as usize);
+        let ours = plugin(instance);
+        (0..self.count(self.layout.nplugin) as i32).filter(move |&other| plugin(other) == ours)
+    }
+
+    /// Damping (N s/m, N m s) of each degree of freedom that MuJoCo's integrator treats implicitly.
+    pub fn implicit_damping(&self) -> Option<&'a [f64]> {
+        // SAFETY: `integrator` is an int in mjOption.
+        let integrator = unsafe { self.raw.byte_add(self.layout.integrator).cast::<i32>().read() };
+        let explicit = integrator == table::INT_RK4
+            || (integrator == table::INT_EULER && self.disabled(self.layout.disable_eulerdamp));
+        (!explicit).then(|| self.slice(self.layout.dof_damping, 0, self.dofs()))
+    }
+
     /// Time step (s).
     pub fn step_s(&self) -> f64 {
         // SAFETY: `timestep` is a double in mjOption.

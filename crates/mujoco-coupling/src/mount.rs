@@ -18,16 +18,23 @@ pub enum Mode {
     Sense,
     /// The forces also act on the bodies and replace MuJoCo's contact forces.
     Couple,
+    /// The sensor reports MuJoCo's own contact forces.
+    Contacts,
 }
 
 impl Mode {
-    /// The mode of a name, "sense" or "couple".
+    /// All modes with their names.
+    pub const NAMES: [(&str, Self); 3] =
+        [("sense", Self::Sense), ("couple", Self::Couple), ("contacts", Self::Contacts)];
+
+    /// The mode of a name.
     pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "sense" => Some(Self::Sense),
-            "couple" => Some(Self::Couple),
-            _ => None,
-        }
+        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode)
+    }
+
+    /// The name of the mode.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize].0
     }
 }
 
@@ -140,6 +147,13 @@ impl Mount {
         self.objects.iter().zip(&kinematics.objects).map(target).collect()
     }
 
+    /// The objects at rest at their poses.
+    pub fn targets_at_rest<'a>(&'a self, kinematics: &Kinematics) -> Vec<Target<'a>> {
+        let mut targets = self.targets(kinematics);
+        targets.iter_mut().for_each(|target| target.velocity = Twist::ZERO);
+        targets
+    }
+
     /// Adds the contact loads to the passive forces on the bodies of the sensor and the objects.
     pub fn apply(&self, data: &mut Data<'_>, kinematics: &Kinematics, touch: &Touch) {
         let loads = [(self.body, &self.mass, &touch.on_sensor)];
@@ -222,9 +236,11 @@ pub(crate) fn refuse_longer(step_s: f64, limit_s: f64, object: impl FnOnce() -> 
     if step_s <= limit_s {
         return Ok(());
     }
-    // Rounded down to one digit, so that the recommended step is stable.
-    let digit = 10f64.powf(limit_s.log10().floor());
-    let advised_s = format!("{:.0e}", (limit_s / digit).floor() * digit).parse().unwrap_or(limit_s);
+    // The limit of the contacts that occur may be lower than that of the skin pressed by a centred object. A tenth less,
+    // rounded down to one digit, has been stable.
+    let safe_s = 0.9 * limit_s;
+    let digit = 10f64.powf(safe_s.log10().floor());
+    let advised_s = format!("{:.0e}", (safe_s / digit).floor() * digit).parse().unwrap_or(safe_s);
     Err(CouplingError::StepTooLong { step_s, object: object(), limit_s, advised_s })
 }
 

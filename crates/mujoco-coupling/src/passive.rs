@@ -7,6 +7,7 @@
 
 use crate::{CouplingError, Data, Library, Model};
 use libc::c_void;
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -15,9 +16,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 type Callback = unsafe extern "C-unwind" fn(*const c_void, *mut c_void);
 
 /// A force that acts in every evaluation of one mjData.
-pub trait PassiveForce: Send + Sync {
-    /// Adds the force to `qfrc_passive`. Must not panic: MuJoCo calls it.
-    fn apply(&self, model: &Model<'_>, data: &mut Data<'_>);
+pub trait PassiveForce: Any + Send + Sync {
+    /// Adds this force and all others of the mjData, which are `all`, to `qfrc_passive`. Called for the first force
+    /// only. Must not panic: MuJoCo calls it.
+    fn apply_all(&self, all: &[Arc<dyn PassiveForce>], model: &Model<'_>, data: &mut Data<'_>);
 }
 
 #[derive(Default)]
@@ -87,10 +89,10 @@ unsafe extern "C-unwind" fn evaluate(model: *const c_void, data: *mut c_void) {
         registry().forces.range((address, 0)..=(address, u64::MAX)).filter_map(|(_, force)| force.upgrade()).collect();
     let Some(library) = Library::here() else { return };
     let Ok(layout) = library.layout() else { return };
-    for force in forces {
+    if let Some(first) = forces.first() {
         // SAFETY: MuJoCo passes a model and its data, and the layout is that of the loaded version.
         let model = unsafe { Model::new(model, layout, library) };
         // SAFETY: MuJoCo steps an mjData on one thread at a time.
-        force.apply(&model, &mut unsafe { Data::new(data, model) });
+        first.apply_all(&forces, &model, &mut unsafe { Data::new(data, model) });
     }
 }

@@ -19,7 +19,8 @@ pub use solid::Solid;
 pub use surface::{ContactSurface, Face};
 
 use crate::{
-    Corner, Facet, Friction, Load, Motion, Skin, SkinError, State, Support, Tangent, Target, Touch, require_positive,
+    Corner, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoad, Skin, SkinError, State, Support,
+    Tangent, Target, Touch, require_positive,
 };
 use bristles::Held;
 use dermis_geometry::{Surface, TriMesh, Vec3};
@@ -238,6 +239,63 @@ impl Skin for Hydroelastic {
             }
         }
         Ok((Touch::from_facets(facets, motion.targets.len()), State::Hydroelastic(next)))
+    }
+
+    /// One point per corner: a traction that is linear over each triangle acts as a third of the triangle's area at each
+    /// corner, at half the way from the corner to the middle of the opposite edge.
+    fn hold(&self, (touch, state): &(Touch, State)) -> Option<ImplicitContact> {
+        let State::Hydroelastic(bristles) = state else { return None };
+        let mut held = bristles.samples().iter().map(|sample| sample.1);
+        let mut points = Vec::new();
+        for facet in &touch.facets {
+            let Load::Polygon(corners) = &facet.load else { return None };
+            let area_m2 = facet.area_m2();
+            let newton = facet.normal_force();
+            let dissipation = if newton > 0.0 { facet.tangent.damping_normal / newton } else { 0.0 };
+            let mut shares = vec![(0.0, Vec3::ZERO); corners.len()];
+            for i in 2..corners.len() {
+                let triangle = [0, i - 1, i];
+                let [a, b, c] = triangle.map(|corner| corners[corner].at);
+                let third = (b - a).cross(c - a).length() / 6.0;
+                for (corner, at) in triangle.into_iter().zip([a, b, c]) {
+                    shares[corner].0 += third;
+                    shares[corner].1 += (at + a + b + c) * (0.25 * third);
+                }
+            }
+            for (corner, (share, moment)) in corners.iter().zip(shares) {
+                points.push(ImplicitPoint {
+                    object: facet.object,
+                    at: corner.at,
+                    arm: if share > 0.0 { moment / share } else { corner.at },
+                    normal: facet.normal,
+                    newton: corner.pressure_pa * share,
+                    stiffness: facet.tangent.stiffness_normal / area_m2 * share,
+                    damping: dissipation * corner.pressure_pa * share,
+                    deflection_m: held.next().unwrap_or_default(),
+                    share,
+                });
+            }
+        }
+        let static_loads = touch.on_objects.iter().map(|load| -*load).collect();
+        Some(ImplicitContact { points, friction: self.parameters.friction, static_loads })
+    }
+
+    fn release(&self, still: (Touch, State), contact: &ImplicitContact, loads: &[PointLoad]) -> (Touch, State) {
+        let (mut touch, mut state) = still;
+        let mut points = contact.points.iter().zip(loads);
+        for facet in &mut touch.facets {
+            let Load::Polygon(corners) = &mut facet.load else { continue };
+            for (corner, (point, load)) in corners.iter_mut().zip(&mut points) {
+                if point.share > 0.0 {
+                    corner.pressure_pa = load.normal_newton / point.share;
+                    corner.shear_pa = load.friction / point.share;
+                }
+            }
+        }
+        if let State::Hydroelastic(bristles) = &mut state {
+            bristles.set_deflections(loads.iter().map(|load| load.deflection_m));
+        }
+        (touch.resummed(), state)
     }
 
     /// One entry per triangle of the surface, without dissipation, which depends on the unknown load.

@@ -31,8 +31,8 @@ pub use transfer::{Laminate, WaveResponse};
 
 use crate::resolution::{Resolution, few_points, unresolved_on_grid};
 use crate::{
-    Facet, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Target, Touch, Warning,
-    require_positive,
+    Contact, Contacts, Facet, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Target, Touch,
+    Warning, require_positive,
 };
 use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
 use solution::{SlidingFriction, Solver, Step};
@@ -164,8 +164,11 @@ impl Layer {
     ) -> Result<Solution, SkinError> {
         let state = self.check_state(state)?;
         self.check_depth(indenter)?;
-        let solver = Solver { influences: &self.influences, parameters: &self.parameters };
-        Ok(solver.solve(Step { state, indenter, friction, dt_s }))
+        Ok(self.solver().solve(Step { state, indenter, friction, dt_s }))
+    }
+
+    fn solver(&self) -> Solver<'_> {
+        Solver { influences: &self.influences, parameters: &self.parameters }
     }
 
     /// Tangential displacement (m) of an object over a step, at a cell.
@@ -236,11 +239,51 @@ impl Layer {
         let warnings = self.warnings(&self.extent(solution, &facets), &solution.effort);
         let mut touch = Touch::from_facets(facets, objects);
         self.stiffen(&mut touch);
+        self.set_fields(&mut touch, solution);
+        touch.warnings = warnings;
+        touch
+    }
+
+    /// Sets the displacement of the surface and the stress at the sensing depth.
+    fn set_fields(&self, touch: &mut Touch, solution: &Solution) {
         touch.surface = Some(self.field(solution.surface_m.each_ref().map(|part| &part[..]), 0.0));
         let depth_m = self.parameters.sense_depth_m(&self.laminate);
         touch.base = Some(self.field(solution.below_pa.each_ref().map(|part| &part[..]), -depth_m));
-        touch.warnings = warnings;
-        touch
+    }
+
+    /// True if a point (m) lies over the layer, within half a cell of the centre of a cell.
+    fn is_over(&self, at: Vec3) -> bool {
+        let half = 0.5 * self.grid.cell_m;
+        let (x, y) = (at.x - self.grid.center.x, at.y - self.grid.center.y);
+        x.abs() <= half * self.grid.cols as f64 && y.abs() <= half * self.grid.rows as f64
+    }
+
+    /// The cells under a contact point and the tractions (Pa) on each along x and y and as pressure: the force, divided
+    /// among the four nearest centres of cells so that its moment is kept. Empty beside the layer.
+    fn cells_under(&self, contact: &Contact) -> Vec<(usize, [f64; 3])> {
+        if !self.is_over(contact.at) {
+            return Vec::new();
+        }
+        let middle = self.grid.cell_center(0, 0);
+        let place = |offset_m: f64, count: usize| {
+            let at = (offset_m / self.grid.cell_m).clamp(0.0, (count - 1) as f64);
+            let low = (at as usize).min(count.saturating_sub(2));
+            (low, at - low as f64)
+        };
+        let (row, down) = place(middle.y - contact.at.y, self.grid.rows);
+        let (col, across) = place(contact.at.x - middle.x, self.grid.cols);
+        let traction = contact.force / (self.grid.cell_m * self.grid.cell_m);
+        let mut cells = Vec::with_capacity(4);
+        for (row, height) in [(row, 1.0 - down), (row + 1, down)] {
+            for (col, width) in [(col, 1.0 - across), (col + 1, across)] {
+                let share = height * width;
+                if share > 0.0 {
+                    let on_cell = [traction.x * share, traction.y * share, -traction.z * share];
+                    cells.push((row * self.grid.cols + col, on_cell));
+                }
+            }
+        }
+        cells
     }
 
     /// Sets the tangent stiffness of each facet: its share of F′(δ) = n F/δ; in the plane, the ratio of a sticking
@@ -308,11 +351,16 @@ impl Layer {
         self.warnings(extent, effort).into_iter().chain(unresolved).collect()
     }
 
-    /// The extent of a contact.
-    fn extent(&self, solution: &Solution, facets: &[Facet]) -> ContactExtent {
+    /// Smallest distance (m) of a facet from the rim; infinite without facets.
+    fn rim_m<'a>(&self, facets: impl IntoIterator<Item = &'a Facet>) -> f64 {
         let half = Vec2::new(self.grid.cols as f64, self.grid.rows as f64) * (0.5 * self.grid.cell_m);
         let rim = |facet: &Facet| (half.x - facet.at().x.abs()).min(half.y - facet.at().y.abs());
-        let rim_m = facets.iter().map(rim).fold(f64::INFINITY, f64::min);
+        facets.into_iter().map(rim).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The extent of a contact.
+    fn extent(&self, solution: &Solution, facets: &[Facet]) -> ContactExtent {
+        let rim_m = self.rim_m(facets);
         let down_m = &solution.surface_m[2];
         let region = solution.region;
         let pressure = &solution.tractions.parts[2];
@@ -348,6 +396,18 @@ impl Skin for Layer {
         let still: Vec<Target<'_>> =
             motion.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect();
         self.step(state, &Motion { targets: &still }, None)
+    }
+
+    fn carry(&self, contacts: &Contacts) -> Result<Touch, SkinError> {
+        let mut touch = contacts.touch()?;
+        let pushes = |contact: &&Contact| contact.force.z < 0.0;
+        let solution = self.solver().loaded(contacts.points.iter().filter(pushes).flat_map(|at| self.cells_under(at)));
+        self.set_fields(&mut touch, &solution);
+        // The strain under a point is unknown, because its area is.
+        let rim_m = self.rim_m(touch.facets.iter().filter(|facet| self.is_over(facet.at())));
+        let extent = ContactExtent { cells: touch.facets.len(), deepest_m: 0.0, step_m: 0.0, rim_m };
+        touch.warnings = self.range_warnings(&extent);
+        Ok(touch)
     }
 
     /// One entry per block of cells, with the stiffness of the longest wave on the layer.

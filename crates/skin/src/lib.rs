@@ -20,11 +20,14 @@
 mod contacts;
 mod friction;
 mod friction_lanes;
+mod friction_slope;
 pub mod gel;
 pub mod hydroelastic;
+mod implicit;
 mod imprint;
 pub mod layer;
 mod lugre;
+mod missed_objects;
 mod motion;
 mod resolution;
 mod shared_numbers;
@@ -40,9 +43,11 @@ pub use contacts::{Contact, Contacts};
 pub use friction::{Coulomb, Friction};
 pub use gel::{Constitution, Gel, GelFriction, GelParameters};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
+pub use implicit::{ImplicitContact, ImplicitLoad, ImplicitMotion, ImplicitPoint, Matrix6, PointLoad, StickingSlope};
 pub use imprint::{Imprint, ImprintParameters};
 pub use layer::{Layer, LayerParameters};
 pub use lugre::Lugre;
+pub use missed_objects::MissedObjects;
 pub use motion::{Motion, Object, Target};
 pub use resolution::Resolution;
 pub use simd::{Simd, SimdLevel};
@@ -188,6 +193,24 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     fn missed(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {
         let _ = (touch, motion);
         Vec::new()
+    }
+
+    /// Contact loads from the contact points of another engine, in static equilibrium. The default assigns each force to
+    /// its point; a skin that spreads loads, or whose surface moves, computes both.
+    fn carry(&self, contacts: &Contacts) -> Result<Touch, SkinError> {
+        contacts.touch()
+    }
+
+    /// The contact points of `still`, which [`Skin::touch`] found with the objects at rest, to be held during a step
+    /// with the force at its end; `None` if the skin supports only the force at the start of a step.
+    fn hold(&self, _still: &(Touch, State)) -> Option<ImplicitContact> {
+        None
+    }
+
+    /// The touch and the next state of `still`, for which [`Skin::hold`] returned the contact, with the loads of its points
+    /// at the end of the step.
+    fn release(&self, still: (Touch, State), _contact: &ImplicitContact, _loads: &[PointLoad]) -> (Touch, State) {
+        still
     }
 
     /// Stiffness and damping of the skin when all of it is in contact: an upper bound for choosing a stable time step.

@@ -187,7 +187,7 @@ const NEAR: f64 = 0.05;
 
 /// e^(−x) and φ(x) = (1 − e^(−x))/x for x ≥ 0. Sticking contacts are slow, so x is usually small.
 #[inline(always)]
-fn decay(x: f64) -> (f64, f64) {
+pub(crate) fn decay(x: f64) -> (f64, f64) {
     if x < NEAR {
         return decay_near(x);
     }

@@ -11,8 +11,8 @@ use crate::friction_lanes::LANES;
 use crate::resolution::{Resolution, SEARCH, few_points, unresolved};
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::{
-    Bristle, Facet, Friction, Motion, Skin, SkinError, State, Support, Tangent, Target, Touch, Warning,
-    require_positive,
+    Bristle, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoad, Skin, SkinError, State, Support,
+    Tangent, Target, Touch, Warning, require_positive,
 };
 use block::{Block, RayContact};
 use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Twist, Vec3};
@@ -427,6 +427,40 @@ impl Skin for Springs {
         let mut touch = Touch::from_facets(facets, motion.targets.len());
         touch.warnings = self.unresolved(&touch, motion.targets.len(), |_| false);
         Ok((touch, next))
+    }
+
+    fn hold(&self, (touch, state): &(Touch, State)) -> Option<ImplicitContact> {
+        let State::Springs { bristles, .. } = state else { return None };
+        let point = |(facet, bristle): (&Facet, &Bristle)| {
+            let at = facet.at();
+            ImplicitPoint {
+                object: facet.object,
+                at,
+                arm: at,
+                normal: facet.normal,
+                newton: facet.normal_force(),
+                stiffness: facet.tangent.stiffness_normal,
+                damping: facet.tangent.damping_normal,
+                deflection_m: bristle.deflection_m,
+                share: self.sites[bristle.site as usize].share,
+            }
+        };
+        let points = touch.facets.iter().zip(bristles).map(point).collect();
+        let static_loads = touch.on_objects.iter().map(|load| -*load).collect();
+        Some(ImplicitContact { points, friction: self.parameters.friction, static_loads })
+    }
+
+    fn release(&self, still: (Touch, State), contact: &ImplicitContact, loads: &[PointLoad]) -> (Touch, State) {
+        let (mut touch, mut state) = still;
+        for ((facet, point), load) in touch.facets.iter_mut().zip(&contact.points).zip(loads) {
+            if let Load::Point { force, .. } = &mut facet.load {
+                *force = load.friction - point.normal * load.normal_newton;
+            }
+        }
+        if let State::Springs { bristles, .. } = &mut state {
+            bristles.iter_mut().zip(loads).for_each(|(bristle, load)| bristle.deflection_m = load.deflection_m);
+        }
+        (touch.resummed(), state)
     }
 
     fn missed(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {

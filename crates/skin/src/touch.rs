@@ -198,6 +198,13 @@ impl Touch {
         touch
     }
 
+    /// The same touch with the sums of its facets computed again.
+    pub(crate) fn resummed(mut self) -> Self {
+        let facets = std::mem::take(&mut self.facets);
+        let sums = Self::from_facets(facets, self.on_objects.len());
+        Self { facets: sums.facets, on_sensor: sums.on_sensor, on_objects: sums.on_objects, ..self }
+    }
+
     /// The warnings, and one for saturated facets: what every interface reports beside the numbers of a touch.
     pub fn all_warnings(&self) -> impl Iterator<Item = Warning> + '_ {
         self.warnings.iter().cloned().chain(Warning::saturated(self.saturated))

@@ -7,7 +7,8 @@
 //! [`World::warnings`] lists loads that no sensor reads, and bodies that passed a sensor or left the scene.
 //!
 //! The integrator is symplectic Euler with one solver pass, which conserves the energy of springs. [`World::stability`]
-//! computes the largest stable step; [`World::step`] refuses longer steps.
+//! computes the largest stable step with the contact forces at the start of the step. Beyond it, springs and
+//! hydroelastic skins take their forces at the end of the step ([`Coupling`], [`implicit`]); other skins are refused.
 //!
 //! [`Gripper`] is the interface between controllers and grippers. [`ParallelGripper`] and [`ThreeFingerHand`] are
 //! simulated grippers; a driver of a real gripper can implement the trait too. [`PickAndPlace`] is the work cycle of
@@ -18,8 +19,10 @@
 //! [`CartesianHand`] are simulated end effectors.
 
 mod body;
+mod coupling;
 mod gripper;
 mod ground;
+pub mod implicit;
 mod joint;
 mod lift_axis;
 mod parallel_gripper;
@@ -31,6 +34,7 @@ mod warning;
 mod world;
 
 pub use body::{Body, BodyId, BodyKind};
+pub use coupling::Coupling;
 pub use gripper::{FingerCommand, Gripper};
 pub use joint::{Drive, Joint, JointId, JointKind};
 pub use parallel_gripper::{ParallelGripper, ParallelGripperParameters};
@@ -63,7 +67,7 @@ pub enum WorldError {
     Duplicate { name: String },
     /// The time step exceeds the stability limit of the contact springs.
     #[error(
-        "the time step of {step_s:e} s is too long: {body:?} on sensor {sensor:?} is stable up to {limit_s:.3e} s; take a shorter `time_step`, or a heavier body, a softer skin, less damping"
+        "the time step of {step_s:e} s is too long: {body:?} on sensor {sensor:?} is stable up to {limit_s:.3e} s; take a shorter `time_step`, or implicit `coupling`, which springs and hydroelastic skins support, or a heavier body, a softer skin, less damping"
     )]
     Unstable { body: String, sensor: String, step_s: f64, limit_s: f64 },
     /// The simulation diverged.

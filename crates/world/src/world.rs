@@ -2,18 +2,21 @@
 
 use crate::ground::GroundContact;
 use crate::joint::JoinedJoint;
-use crate::{Body, BodyId, BodyKind, Drive, Joint, JointId, JointKind, WorldError, WorldWarning, require_positive};
+use crate::{
+    Body, BodyId, BodyKind, Coupling, Drive, Joint, JointId, JointKind, WorldError, WorldWarning, require_positive,
+};
 use carrier::{Base, CarriedSkin, CarrierContacts, hull};
 use dermis_geometry::{Bounds, Pose, Twist, Vec3, Wrench};
 use dermis_sensor::{Reading, ResponseState, Sensor};
-use dermis_skin::{Motion, Object, State, Target, Touch};
-use missed::{MissedObjects, STEPS_BETWEEN_SEARCHES};
+use dermis_skin::{MissedObjects, Motion, Object, State, Target, Touch};
+use nalgebra::Vector6;
 use rapier3d_f64::prelude as rapier;
 use std::sync::Arc;
 
 mod carrier;
+mod end_of_step;
 mod limits;
-mod missed;
+mod mobility;
 mod watch;
 
 /// Parameters of the world.
@@ -27,12 +30,15 @@ pub struct WorldParameters {
     pub ground_z_m: Option<f64>,
     /// Coefficient of friction of the ground.
     pub ground_friction: f64,
+    /// The instant of the contact forces. `None`: the start of the step if the step is stable so, else the end.
+    pub coupling: Option<Coupling>,
 }
 
 impl Default for WorldParameters {
     /// Gravity 9.81 m/s² along −z, steps of 1 ms, no ground, ground friction 0.5.
     fn default() -> Self {
-        Self { gravity: Vec3::new(0.0, 0.0, -9.81), step_s: 1e-3, ground_z_m: None, ground_friction: 0.5 }
+        let gravity = Vec3::new(0.0, 0.0, -9.81);
+        Self { gravity, step_s: 1e-3, ground_z_m: None, ground_friction: 0.5, coupling: None }
     }
 }
 
@@ -62,6 +68,8 @@ struct Mounted {
     reading: Reading,
     base: Base,
     missed: MissedObjects,
+    /// The coupling that the skin supports.
+    coupling: Coupling,
     /// Centre of each body in the sensor's frame before the last step.
     centers: Vec<Vec3>,
 }
@@ -75,6 +83,10 @@ pub struct World {
     joints: Vec<JoinedJoint>,
     steps: u64,
     checked: bool,
+    /// The coupling in use.
+    coupling: Coupling,
+    /// Accelerations of the bodies by unknown forces in the last step, with implicit coupling.
+    lag: Vec<Vector6<f64>>,
     warnings: Vec<WorldWarning>,
 }
 
@@ -105,6 +117,8 @@ impl World {
             joints: Vec::new(),
             steps: 0,
             checked: false,
+            coupling: Coupling::Explicit,
+            lag: Vec::new(),
             warnings: Vec::new(),
         })
     }
@@ -172,8 +186,20 @@ impl World {
             self.physics.colliders.insert_with_parent(collider, carrier, &mut self.physics.bodies)
         });
         let (missed, centers) = (MissedObjects::default(), Vec::new());
-        let mounted =
-            Mounted { sensor, body, body_from_sensor, state, touch, response, reading, base, missed, centers };
+        let coupling = Coupling::Implicit.supported(&sensor);
+        let mounted = Mounted {
+            sensor,
+            body,
+            body_from_sensor,
+            state,
+            touch,
+            response,
+            reading,
+            base,
+            missed,
+            coupling,
+            centers,
+        };
         self.sensors.push(mounted);
         self.checked = false;
         SensorId(self.sensors.len() - 1)
@@ -318,7 +344,8 @@ impl World {
     /// current contacts, if a skin or response fails, or if a pose is not finite afterwards.
     pub fn step(&mut self) -> Result<(), WorldError> {
         if !self.checked {
-            self.refuse_beyond(self.stability())?;
+            self.coupling = self.suitable_coupling();
+            self.check_step()?;
             self.checked = true;
         }
         for placed in &self.bodies {
@@ -327,16 +354,22 @@ impl World {
             rigid.reset_torques(false);
         }
         self.stand();
-        for index in 0..self.sensors.len() {
+        for index in (0..self.sensors.len()).filter(|&index| !self.is_implicit(index)).collect::<Vec<_>>() {
             self.feel(index)?;
         }
         // The trace bounds the eigenvalues at low cost; the full matrices are built only if it exceeds the limit.
-        if self.parameters.step_s > self.cheap_limit_s() {
-            self.refuse_beyond(self.present_stability())?;
+        if self.parameters.step_s > self.cheap_limit_s()
+            && let Err(refused) = self.refuse_beyond(self.present_stability())
+        {
+            if self.parameters.coupling.is_some() || self.coupling == Coupling::Implicit {
+                return Err(refused);
+            }
+            self.coupling = Coupling::Implicit;
         }
         for index in 0..self.joints.len() {
             self.push(JointId(index));
         }
+        let expected = self.feel_at_the_end()?;
         let skin = |(index, mounted)| -> CarriedSkin<'_> {
             let mounted: &Mounted = mounted;
             let sensor_from_world = self.world_from_sensor(SensorId(index)).inverse();
@@ -347,6 +380,7 @@ impl World {
             touchable: self.bodies.iter().filter(|p| p.body.object.is_some()).map(|p| p.handle).collect(),
         };
         self.physics.step_with_events(&contacts, &());
+        self.keep_lag(expected);
         self.steps += 1;
         self.watch();
         match self.bodies().find(|&id| !self.pose(id).is_finite()) {
@@ -371,52 +405,56 @@ impl World {
         Ok(())
     }
 
-    /// Computes the contact loads of a sensor and applies the forces to both bodies.
-    fn feel(&mut self, index: usize) -> Result<(), WorldError> {
+    /// Pose of a sensor, and the objects that it can touch.
+    fn targets(&self, index: usize) -> (Pose, Vec<Target<'_>>) {
         let mounted = &self.sensors[index];
         let world_from_sensor = self.world_from_sensor(SensorId(index));
         let arm = world_from_sensor.translation - self.pose(mounted.body).translation;
         let sensor_velocity = self.velocity(mounted.body).moved(arm);
-        let touchable = self.touchable(mounted.body);
-        let targets: Vec<Target<'_>> = touchable
-            .iter()
-            .map(|(id, object)| {
-                Target::from_world(object, &self.pose(*id), &self.velocity(*id), &world_from_sensor, &sensor_velocity)
-            })
-            .collect();
-        let answer = mounted.sensor.touch(&mounted.state, &Motion { targets: &targets }, self.parameters.step_s);
-        let (mut touch, state) = answer.map_err(|error| WorldError::Skin {
+        let mut targets = Vec::new();
+        for (id, object) in self.touchable(mounted.body) {
+            let (pose, velocity) = (self.pose(id), self.velocity(id));
+            targets.push(Target::from_world(object, &pose, &velocity, &world_from_sensor, &sensor_velocity));
+        }
+        (world_from_sensor, targets)
+    }
+
+    /// The contact of a sensor with objects, and its next state.
+    fn contact(&self, index: usize, targets: &[Target<'_>]) -> Result<(Touch, State), WorldError> {
+        let mounted = &self.sensors[index];
+        let answer = mounted.sensor.touch(&mounted.state, &Motion { targets }, self.parameters.step_s);
+        answer.map_err(|error| WorldError::Skin {
             sensor: mounted.sensor.name().to_owned(),
             time_s: self.time_s(),
             error,
-        })?;
-        let mut missed = mounted.missed.clone();
-        if self.steps.is_multiple_of(STEPS_BETWEEN_SEARCHES) {
-            missed.search(mounted.sensor.skin().missed(&touch, &Motion { targets: &targets }));
+        })
+    }
+
+    /// Computes the contact loads of a sensor at the start of the step and applies the forces to both bodies.
+    fn feel(&mut self, index: usize) -> Result<(), WorldError> {
+        let (world_from_sensor, targets) = self.targets(index);
+        let (touch, state) = self.contact(index, &targets)?;
+        let mount = self.sensors[index].body;
+        let touched: Vec<BodyId> = self.touchable(mount).iter().map(|(id, _)| *id).collect();
+        self.apply(mount, &touch.on_sensor, &world_from_sensor);
+        for (id, load) in touched.iter().zip(&touch.on_objects) {
+            self.apply(*id, load, &world_from_sensor);
         }
-        touch.warnings.extend(missed.warnings(&touch));
+        self.sense(index, touch, state)
+    }
+
+    /// Reads a sensor with its contact, and keeps its next state.
+    fn sense(&mut self, index: usize, mut touch: Touch, state: State) -> Result<(), WorldError> {
+        let mounted = &self.sensors[index];
+        let mut missed = mounted.missed.clone();
+        let (_, targets) = self.targets(index);
+        missed.add_warnings(&mut touch, mounted.sensor.skin(), &Motion { targets: &targets }, self.steps);
         let sensed = mounted.sensor.sense(&mounted.response, &touch, self.parameters.step_s);
         let (reading, response) = sensed.map_err(|error| WorldError::Response {
             sensor: mounted.sensor.name().to_owned(),
             time_s: self.time_s(),
             error,
         })?;
-        let touched: Vec<BodyId> = touchable.iter().map(|(id, _)| *id).collect();
-        let mount = mounted.body;
-        let give = |world: &mut Self, body: BodyId, wrench: &Wrench| {
-            if *wrench == Wrench::ZERO {
-                return;
-            }
-            let rigid = &mut world.physics.bodies[world.bodies[body.0].handle];
-            let in_world = wrench.rotated(&world_from_sensor);
-            let about_center = in_world.moved(rigid.center_of_mass() - world_from_sensor.translation);
-            rigid.add_force(about_center.force, false);
-            rigid.add_torque(about_center.torque, false);
-        };
-        give(self, mount, &touch.on_sensor);
-        for (id, wrench) in touched.iter().zip(&touch.on_objects) {
-            give(self, *id, wrench);
-        }
         let mounted = &mut self.sensors[index];
         (mounted.touch, mounted.state, mounted.missed) = (touch, state, missed);
         (mounted.reading, mounted.response) = (reading, response);

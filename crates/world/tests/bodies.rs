@@ -5,7 +5,7 @@ use dermis_geometry::shapes::{cuboid, sphere};
 use dermis_geometry::{MassProperties, Pose, Primitive, Quat, Twist, Vec3};
 use dermis_sensor::{Response, Sensor, Taxels};
 use dermis_skin::{Coulomb, Damping, Elasticity, Friction, Law, Lugre, Object, Site, SpringParameters, Springs};
-use dermis_world::{Body, BodyId, World, WorldError, WorldParameters};
+use dermis_world::{Body, BodyId, Coupling, World, WorldError, WorldParameters};
 use std::sync::Arc;
 
 fn sensor(stiffness: f64, damping: f64, friction: Friction) -> Sensor {
@@ -43,6 +43,11 @@ fn cube(side: f64, mass_kg: f64) -> (MassProperties, Arc<Object>) {
 fn world(step_s: f64, gravity: f64) -> World {
     let gravity = Vec3::new(0.0, 0.0, -gravity);
     World::new(WorldParameters { gravity, step_s, ..Default::default() }).unwrap()
+}
+
+fn explicit_world(step_s: f64) -> World {
+    let (gravity, coupling) = (Vec3::new(0.0, 0.0, -9.8), Some(Coupling::Explicit));
+    World::new(WorldParameters { gravity, step_s, coupling, ..Default::default() }).unwrap()
 }
 
 /// Linear momentum (N s) and angular momentum about the world's origin (N m s) of a free body.
@@ -128,7 +133,7 @@ fn an_undamped_cube_swings_for_ever() {
 #[test]
 fn a_step_beyond_the_limit_is_refused_with_the_number() {
     let build = |step_s: f64| {
-        let mut world = world(step_s, 9.8);
+        let mut world = explicit_world(step_s);
         let finger = world.add_body(Body::fixed("finger", Pose::IDENTITY)).unwrap();
         world.mount(sensor(1000.0, 10.0, lugre()), finger, Pose::IDENTITY);
         let (mass, object) = cube(0.06, 0.1);
@@ -157,7 +162,7 @@ fn a_step_beyond_the_limit_is_refused_with_the_number() {
 /// Coulomb friction regularised at a low speed is a damper proportional to the load: detected during the run.
 #[test]
 fn a_load_that_makes_the_step_too_long_is_refused_when_it_comes() {
-    let mut world = world(1e-3, 9.8);
+    let mut world = explicit_world(1e-3);
     let finger = world.add_body(Body::fixed("finger", Pose::IDENTITY)).unwrap();
     let coulomb = Friction::Coulomb(Coulomb { mu: 0.4, regularisation_m_per_s: 1e-5 });
     world.mount(sensor(1000.0, 1.0, coulomb), finger, Pose::IDENTITY);

@@ -237,7 +237,9 @@ class Reading(_Copyable, Generic[_R]):
     outside: Final[NDArray[_R]]
     """Force on the skin outside all taxels (N), shape (3,)."""
     image: Final[NDArray[np.uint8]]
-    """Camera image, RGB, uint8, shape (height, width, 3). Raises dermis.Error for a sensor without a camera."""
+    """Camera image, RGB, uint8, shape (height, width, 3). Issues the warning about a surface steeper than the presses
+    that the light was fitted to. Raises dermis.Error for a sensor without a camera.
+    """
     depth: Final[_F32]
     """Indentation of the gel at each pixel (m), positive inwards, float32, shape (height, width)."""
     normals: Final[_F32]
@@ -298,7 +300,9 @@ class Batch(_Copyable, Generic[_R]):
     outside: Final[NDArray[_R]]
     """``Reading.outside`` of all readings (N), shape (n, 3)."""
     image: Final[NDArray[np.uint8]]
-    """``Reading.image`` of all readings, uint8, shape (n, height, width, 3)."""
+    """``Reading.image`` of all readings, uint8, shape (n, height, width, 3). Issues the first warning about the light
+    of an image.
+    """
     depth: Final[_F32]
     """``Reading.depth`` of all readings (m), float32, shape (n, height, width)."""
     normals: Final[_F32]
@@ -362,9 +366,7 @@ class DeviceBatch:
     ``taxels``, ``forces``, ``force`` … are those of a ``Batch``: numpy arrays, copied to the host on access.
     ``taxels_on_device``, ``forces_on_device`` … are the same arrays in GPU memory:
     ``torch.from_dlpack(batch.forces_on_device)`` shares them without a copy and keeps the memory alive.
-
-    A batch on a GPU warns only of a layer's shear that depends on the path; ``saturated`` counts contacts beyond the range of springs and pads. Press one of the
-    poses on the CPU to see the warnings of a skin.
+    ``warnings`` are those of the CPU, by the same rules.
     """
 
     device: Final[str]
@@ -388,6 +390,7 @@ class DeviceBatch:
     saturated: Final[_U32]
     """``Reading.saturated`` of all readings, shape (n,), copied."""
     warnings: Final[list[str]]
+    """The first warning of each kind of all readings."""
     travel: Final[_F64]
     """``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses."""
     def __len__(self) -> int: ...
@@ -421,7 +424,7 @@ class Environments:
         object's origin (m/s) and angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU
         tensors.
 
-        Returns a DeviceBatch of the n environments.
+        Returns a DeviceBatch of the n environments. Its ``warnings`` are computed on access; none are issued.
         """
 
     def reset(self, which: Sequence[bool] | None = None) -> None:
@@ -531,9 +534,7 @@ class Sensor(_Copyable):
         dtype: element type of the arrays of forces, as for ``press``; those of a GPU are numpy.float64.
 
         Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU a
-        DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once; a
-        batch on a GPU warns only of a layer's shear that depends on the path; ``saturated`` is the number of contacts beyond
-        the range of springs and pads.
+        DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once.
         Raises dermis.Error with the index of the first press that fails, and for "cuda" without a usable GPU.
         """
 
@@ -619,7 +620,8 @@ class Sensor(_Copyable):
         sensor_pose: ArrayLike | None = None,
         dtype: _DType[_R] = ...,
     ) -> Reading[_R]:
-        """Reads contact points of another simulator, such as PyBullet or MuJoCo. Uses neither the skin nor the state.
+        """Reads contact points of another simulator, such as PyBullet or MuJoCo. A layer spreads their forces; other skins
+        and the state are not used.
 
         points: positions (m), shape (n, 3). forces: forces on the **sensor** (N), shape (n, 3). normals: normals out
         of the sensor, shape (n, 3); default: against the forces. objects: index of the object of each point, shape
@@ -684,14 +686,15 @@ class Attachment:
         geom: str | int | None = None,
         pose: ArrayLike | None = None,
         objects: str | int | Sequence[str | int] | None = None,
-        mode: Literal["sense", "couple"] = "sense",
+        mode: Literal["sense", "couple", "contacts"] = "sense",
+        coupling: Literal["implicit", "explicit"] = "implicit",
     ) -> Attachment: ...
     model: Final[Any]
     """The mujoco.MjModel."""
     data: Final[Any]
     """The mujoco.MjData."""
-    mode: Final[Literal["sense", "couple"]]
-    """Mode of the attachment: "sense" or "couple"."""
+    mode: Final[Literal["sense", "couple", "contacts"]]
+    """Mode of the attachment: "sense", "couple" or "contacts"."""
     sensor: Final[Sensor]
     """A copy of the sensor with its current state."""
     objects: Final[list[str]]
@@ -703,7 +706,8 @@ class Attachment:
 
         "sense": the time since the last reading is one step of the sensor. Reading again at the same time changes
         nothing.
-        "couple": the sensor steps with MuJoCo; returns its reading at the start of the last step.
+        "contacts": the same, with the contact forces of MuJoCo.
+        "couple": the sensor steps with MuJoCo; returns its reading in the last step.
         Issues the warnings of the skin since the start, each kind once.
         When time has gone back, as after a reset, the sensor starts untouched. Raises dermis.Error if a pose is not
         finite now or was not finite in a step since the last reading; the simulation can continue.
@@ -750,7 +754,10 @@ class World:
     ``add_body`` and ``mount``. Poses and twists are in the world frame, z up.
 
     gravity: acceleration (m/s²), shape (3,). time_step: s. ground: height of a ground plane (m) that solid bodies
-    collide with; default: none. ground_friction: its coefficient of friction.
+    collide with; default: none. ground_friction: its coefficient of friction. coupling: the instant of the contact
+    forces, "explicit" (start of the step; refuses time steps that are unstable with the skin's stiffness) or "implicit"
+    (end of the step; any time step is stable, springs and hydroelastic skins only); default: explicit if the time step is
+    stable so.
     """
 
     def __new__(
@@ -760,6 +767,7 @@ class World:
         time_step: float = 1e-3,
         ground: float | None = None,
         ground_friction: float = 0.5,
+        coupling: Literal["implicit", "explicit"] | None = None,
     ) -> World:
         ...
 
@@ -822,7 +830,7 @@ class World:
     time_step: Final[float]
     """Time step (s)."""
     stable_step: Final[float | None]
-    """The largest stable time step (s); None if there is no limit."""
+    """The largest stable time step (s) with explicit coupling; None if there is no limit."""
     phase: Final[str | None]
     """Current phase of the scene's task, such as "Lift"; None without a task."""
     warnings: Final[list[str]]
@@ -927,7 +935,9 @@ class Dataset:
     def about(self) -> str:
         """Name, counts and labels of the data set as JSON."""
     def make(self, out: _Path, threads: int | None, progress: Callable[[int, int], object] | None) -> None:
-        """Makes the missing shards on `threads` threads (default: all cores) and calls `progress(made, wanted)`."""
+        """Makes the missing shards on `threads` threads (default: all cores) and calls `progress(made, wanted)`.
+        Issues the warnings of the episodes, each kind once.
+        """
     def make_shards(self, out: _Path, shards: list[int]) -> None:
         """Makes those of the given shards that are missing, on one core."""
     def missing(self, out: _Path) -> list[int]:
@@ -937,3 +947,11 @@ class Dataset:
 
 def check_dataset(folder: _Path) -> int:
     """Compares every file of a finished data set with its hash; returns the number of files."""
+def mujoco_layout() -> list[int]:
+    """The layout of the loaded MuJoCo: the numbers of the fields in order."""
+
+def mujoco_layouts() -> tuple[list[str], list[str]]:
+    """The versions of MuJoCo whose structs dermis knows, and the fields of a layout in order."""
+
+def set_mujoco_layout(numbers: Sequence[int]) -> None:
+    """Sets the layout of MuJoCo's structs: the numbers of the fields in order."""

@@ -1,11 +1,11 @@
 //! Builds a world from a scene.
 
-use super::{BodySpec, Hand, SceneError, SceneSpec};
+use super::{BodySpec, CouplingSpec, Hand, SceneError, SceneSpec};
 use dermis_geometry::Pose;
 use dermis_geometry::limits::{MAX_RECORDED_VALUES, MAX_STEPS};
 use dermis_geometry::quantity::{Length, Time};
 use dermis_sensor::{Sensor, SensorSource};
-use dermis_world::{Body, BodyId, PickAndPlace, SensorId, Stability, World, WorldError, WorldParameters};
+use dermis_world::{Body, BodyId, PickAndPlace, SensorId, World, WorldError, WorldParameters};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -115,6 +115,7 @@ pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Bui
         step_s,
         ground_z_m: scene.world.ground.map(Length::si),
         ground_friction: scene.world.ground_friction.unwrap_or(WorldParameters::default().ground_friction),
+        coupling: scene.world.coupling.map(CouplingSpec::coupling),
     })
     .map_err(refused)?;
     let mut bodies = Vec::new();
@@ -137,11 +138,7 @@ pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Bui
     }
     let hand = scene.gripper.as_ref().map(|gripper| gripper.build(&mut world, file, folder)).transpose()?;
     sensors.extend(hand.iter().flat_map(Hand::sensors));
-    if let Some(Stability { limit_s, body, sensor }) = world.stability()
-        && step_s > limit_s
-    {
-        return Err(refused(WorldError::Unstable { body, sensor, step_s, limit_s }));
-    }
+    world.check_step().map_err(refused)?;
     // The time step is checked first, because it is the more likely input error.
     let every_s = scene.record.every.map_or(step_s.max(0.01), Time::si);
     if every_s < step_s {

@@ -135,7 +135,8 @@ fn slips_are_named() {
     says(with("mass = \"50 g\"", "mass = \"-50 g\""), &["\"ball\"", "`mass`", "-0.05"]);
     says(with("mass = \"50 g\"", "weight = \"50 g\""), &["line 9", "weight"]);
     says(with("mass = \"50 g\"\n", ""), &["\"ball\"", "`mass`", "`density`"]);
-    says(with("\"0.2 ms\"", "\"50 ms\""), &["5e-2 s", "stable up to"]);
+    says(with("\"0.2 ms\"", "\"50 ms\"\ncoupling = \"explicit\""), &["5e-2 s", "stable up to"]);
+    says(with("\"0.2 ms\"", "\"0.2 ms\"\ncoupling = \"semi\""), &["semi", "implicit"]);
     says(with("\"0.2 ms\"", "0.2"), &["line 4", "no unit"]);
     says(with("\"15 mm\"", "\"15 N\""), &["line 10", "no unit of length"]);
     says(with("name = \"pad\"", "name = \"pad\"\nbody = \"table\""), &["`body`", "\"table\"", "\"ball\""]);

@@ -69,6 +69,8 @@ const MAX_AT_ONCE: usize = 4096;
 const TRIANGLES_PER_BLOCK: usize = 4096;
 /// Cells of a height map that a block computes.
 const CELLS_PER_BLOCK: usize = 2048;
+/// Blocks that average cells under a cliff.
+const CLIFF_BLOCKS: usize = 1024;
 /// Levels of the hierarchy of a mesh for which the stack of a ray has room.
 pub(super) const MAX_LEVELS: usize = 15;
 
@@ -200,11 +202,11 @@ impl LayerBatch {
         let (gpu, cells) = (&self.gpu, self.cells());
         Ok(Chunk {
             count,
-            depths: gpu.zeros(count * cells)?,
+            depths: gpu.uninitialised(count * cells)?,
             covered: gpu.uninitialised(count * cells)?,
             tractions: gpu.zeros(3 * count * cells)?,
-            surfaces: gpu.zeros(3 * count * cells)?,
-            belows: gpu.zeros(3 * count * cells)?,
+            surfaces: gpu.uninitialised(3 * count * cells)?,
+            belows: gpu.uninitialised(3 * count * cells)?,
             regions: gpu.zeros(count)?,
         })
     }
@@ -212,24 +214,37 @@ impl LayerBatch {
     /// Computes the height map of the object at each pose: of a primitive in closed form, else of its mesh.
     fn rasterize(&self, chunk: &Chunk, poses: Ptr<f64>) -> Result<(), GpuError> {
         let (gpu, object, keys) = (&self.gpu, self.object.view(), chunk.count * self.cells());
-        let centers = gpu.uninitialised::<f64>(keys)?;
+        let (depths, covered) = (&chunk.depths, &chunk.covered);
+        let (cliff_count, cliffs) = (gpu.zeros::<u64>(1)?, gpu.uninitialised::<i64>(keys)?);
         let blocks = grid(keys.div_ceil(THREADS as usize).min(1 << 16), 1);
         let over_triangles = grid(chunk.count, (object.triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
         let over_cells = grid(chunk.count, self.cells().div_ceil(CELLS_PER_BLOCK));
         let (triangles, cells) = (TRIANGLES_PER_BLOCK as i32, CELLS_PER_BLOCK as i32);
-        // SAFETY: `centers`, `depths` and `covered` hold one grid per press, and there is one pose per press.
+        // SAFETY: `depths`, `covered` and `cliffs` have room for one grid per press, and there is one pose per press.
         unsafe {
             if self.object.cast_kind == SurfaceKind::Mesh {
-                launch!(gpu, &self.kernel("clear_heights")?, blocks, &centers, &(keys as i64))?;
+                launch!(gpu, &self.kernel("clear_heights")?, blocks, depths, &(keys as i64))?;
                 let rasterize = self.kernel("rasterize_indenter")?;
-                launch!(gpu, &rasterize, over_triangles, &self.grid, &poses, object, &triangles, &centers)?;
+                launch!(gpu, &rasterize, over_triangles, &self.grid, &poses, object, &triangles, depths)?;
             } else {
                 let enter = self.kernel("enter_primitive")?;
-                launch!(gpu, &enter, over_cells, &self.grid, &poses, object, &cells, &centers)?;
+                launch!(gpu, &enter, over_cells, &self.grid, &poses, object, &cells, depths)?;
             }
+            let find = self.kernel("find_cliffs")?;
+            launch!(gpu, &find, over_cells, &self.grid, &cells, depths, covered, &cliff_count, &cliffs)?;
             let average = self.kernel("average_cliffs")?;
-            let (depths, covered) = (&chunk.depths, &chunk.covered);
-            launch!(gpu, &average, over_cells, &self.grid, &poses, object, &cells, &centers, depths, covered)?;
+            launch!(
+                gpu,
+                &average,
+                grid(CLIFF_BLOCKS, 1),
+                &self.grid,
+                &poses,
+                object,
+                &cliff_count,
+                &cliffs,
+                depths,
+                covered
+            )?;
         }
         Ok(())
     }

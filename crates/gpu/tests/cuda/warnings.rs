@@ -6,7 +6,7 @@ use dermis_gpu::array::Arrays;
 use dermis_gpu::layer::Outputs;
 use dermis_gpu::{GpuObject, LayerBatch};
 use dermis_sensor::optics::Optics;
-use dermis_sensor::{Sensor, SensorSource, SensorSpec};
+use dermis_sensor::{Sensor, SensorSource, SensorSpec, presets};
 use dermis_skin::{Layer, LayerParameters, Motion, Object, Target, Touch, Warning};
 
 fn ball(radius_m: f64) -> Object {
@@ -34,7 +34,9 @@ fn warnings_of_layers_are_those_of_the_cpu() {
     let gpu = gpu();
     let (mut kinds, mut steep_images) = (Vec::new(), 0);
     for name in ["gelsight", "gelsight-mini", "wts0614-layer"] {
-        let built = SensorSpec::find(name).unwrap().0.build(None).unwrap();
+        // A light that was fitted to shallow presses only.
+        let text = presets::text(name).unwrap().replace("steepest = 0.889", "steepest = 0.2");
+        let built = SensorSpec::parse(name, &text).unwrap().build(None).unwrap();
         let parameters = built.skin_as::<Layer>().unwrap().parameters().clone();
         let parameters = LayerParameters { max_increments: 1, ..parameters };
         let sensor = built.with_skin(Layer::new(parameters).unwrap());

@@ -37,6 +37,11 @@ impl Bristles {
         &self.samples
     }
 
+    /// Replaces the deflections (m) of all corners.
+    pub(super) fn set_deflections(&mut self, deflections_m: impl Iterator<Item = Vec3>) {
+        self.samples.iter_mut().zip(deflections_m).for_each(|(sample, deflection_m)| sample.1 = deflection_m);
+    }
+
     /// Adds a polygon with its corners.
     pub(super) fn push(&mut self, object: u32, face: &Face, samples: impl IntoIterator<Item = (Vec3, Vec3)>) {
         let first = self.samples.len() as u32;

@@ -1,8 +1,8 @@
 //! The stability limit of a world, before and during a run.
 
-use super::{BodyId, BodyKind, SensorId, World};
-use crate::WorldError;
+use super::{BodyId, BodyKind, Mounted, SensorId, World};
 use crate::stability::{BodyStiffness, Stability, largest_stable_step_s, limit_when_pressed_s};
+use crate::{Coupling, WorldError};
 use dermis_geometry::{MassProperties, Vec3};
 
 impl World {
@@ -22,11 +22,32 @@ impl World {
         }
     }
 
-    /// The largest stable step for any one object that lies centred on any one sensor and presses all of the skin under
-    /// it. `None` if no free body can be touched.
+    /// The coupling of the next steps: that of the parameters, else explicit if the step is stable so.
+    pub(super) fn suitable_coupling(&self) -> Coupling {
+        let is_stable = || self.refuse_beyond(self.stability()).is_ok();
+        match self.parameters.coupling {
+            Some(coupling) => coupling,
+            None if self.coupling == Coupling::Explicit && is_stable() => Coupling::Explicit,
+            None => Coupling::Implicit,
+        }
+    }
+
+    /// Refuses a step that is unstable with the coupling of the parameters; with implicit coupling, on skins that do not
+    /// support it.
+    pub fn check_step(&self) -> Result<(), WorldError> {
+        self.refuse_beyond(self.stability_with(self.suitable_coupling()))
+    }
+
+    /// The largest stable step with explicit coupling, for any one object that lies centred on any one sensor and presses
+    /// all of the skin under it. `None` if no free body can be touched.
     pub fn stability(&self) -> Option<Stability> {
+        self.stability_with(Coupling::Explicit)
+    }
+
+    fn stability_with(&self, coupling: Coupling) -> Option<Stability> {
         let mut least: Option<Stability> = None;
-        for mounted in &self.sensors {
+        let explicit = |mounted: &&Mounted| coupling == Coupling::Explicit || mounted.coupling == Coupling::Explicit;
+        for mounted in self.sensors.iter().filter(explicit) {
             let pressed = mounted.sensor.skin().fully_pressed();
             for (id, object) in self.touchable(mounted.body) {
                 let size = object.surface.bounds().size();
@@ -46,7 +67,7 @@ impl World {
     /// A lower bound of the stable step (s), from sums only: λ_max(M⁻¹K) ≤ Σ k (1/m + r²/I_min) over all contacts.
     pub(super) fn cheap_limit_s(&self) -> f64 {
         let (mut omega_squared, mut gamma) = (0.0, 0.0);
-        for index in 0..self.sensors.len() {
+        for index in (0..self.sensors.len()).filter(|&index| !self.is_implicit(index)) {
             let mounted = &self.sensors[index];
             let sensor_from_world = self.world_from_sensor(SensorId(index)).inverse();
             let touchable = self.touchable(mounted.body);
@@ -79,7 +100,7 @@ impl World {
         let mut loads: Vec<Option<BodyStiffness>> =
             self.bodies().map(|id| self.mass(id).map(|mass| BodyStiffness::new(mass, &self.pose(id)))).collect();
         let mut met: Vec<(usize, usize, usize)> = Vec::new();
-        for (index, mounted) in self.sensors.iter().enumerate() {
+        for (index, mounted) in self.sensors.iter().enumerate().filter(|(index, _)| !self.is_implicit(*index)) {
             let world_from_sensor = self.world_from_sensor(SensorId(index));
             let touchable = self.touchable(mounted.body);
             for facet in &mounted.touch.facets {

@@ -1,0 +1,34 @@
+//! Objects that lie between the contact points of a skin, during a run.
+
+use crate::{Motion, Skin, Touch, Warning};
+
+/// Steps between two searches, each of which may cost as much as a step.
+const STEPS_BETWEEN_SEARCHES: u64 = 16;
+
+/// Warnings for objects between the contact points. An object that lands is between them for a few steps too, so only
+/// one that two searches in a row find is reported.
+#[derive(Clone, Debug, Default)]
+pub struct MissedObjects {
+    /// Found by the last search.
+    found: Vec<Warning>,
+    /// Found by the last two searches.
+    confirmed: Vec<Warning>,
+}
+
+impl MissedObjects {
+    /// Adds to the touch of a step the warnings for the objects that still have no contact. Every 16th `step` searches
+    /// with [`Skin::missed`].
+    pub fn add_warnings(&mut self, touch: &mut Touch, skin: &dyn Skin, motion: &Motion<'_>, step: u64) {
+        if step.is_multiple_of(STEPS_BETWEEN_SEARCHES) {
+            let found = skin.missed(touch, motion);
+            self.confirmed = found.iter().filter(|warning| self.found.contains(warning)).cloned().collect();
+            self.found = found;
+        }
+        let is_free = |warning: &&Warning| match warning {
+            Warning::Unresolved { object, .. } => touch.facets.iter().all(|facet| facet.object != *object),
+            _ => true,
+        };
+        let free: Vec<Warning> = self.confirmed.iter().filter(is_free).cloned().collect();
+        touch.warnings.extend(free);
+    }
+}

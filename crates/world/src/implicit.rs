@@ -1,0 +1,227 @@
+//! Solves for the contact forces at the end of a step.
+//!
+//! For every pair of a sensor and an object in contact, u is the velocity of the object relative to the sensor and w the
+//! load on the sensor (six components each, in the sensor's frame and about its origin). With the inverse inertia
+//! A = J M⁻¹ Jᵀ of all pairs together, the velocity u₀ at the start of the step and the acceleration a without contact,
+//! ```text
+//! u = u₀ + h (a − A w)        w = W(Θu, u)
+//! ```
+//! where W is the law of the held contact points ([`dermis_skin::ImplicitContact`]). Newton's method solves for w with
+//! the derivative G of W: (1 + h G A) δ = W − w, starting from the solution in which every point sticks. While the residual
+//! falls fast, G is that of sticking points, which needs no further evaluation. If the residual does not fall, the step
+//! is halved, and then G is replaced by its value for sticking points, which bounds it.
+//!
+//! Θ = B (1 + B)⁻¹ with B = h² A K and the normal stiffness K is the part of the displacement within the step that acts
+//! on the springs. For a mode with λ = h² ω² it is θ = λ/(1 + λ): slow modes (λ ≪ 1) are integrated as by the explicit
+//! method, which does not damp them, and stiff ones (λ ≫ 1) by backward Euler. The step
+//! v′ = (v − λ x/h)/(1 + θλ), x′ = x + h v′ is stable if 4 + (2θ − 1) λ > 0, which holds for every λ, and a bounce off a
+//! spring without damping returns no more than the speed of the approach (to 1e-4). At rest u = 0, so w is the static
+//! load.
+
+use dermis_geometry::{Twist, Vec3, Wrench};
+use dermis_skin::{ImplicitContact, ImplicitMotion, PointLoad};
+use nalgebra::{DMatrix, DVector};
+
+/// Maximum number of evaluations of the contact law.
+const MAX_EVALUATIONS: usize = 30;
+/// Relative tolerance of the loads, in the norm √(wᵀAw).
+const TOLERANCE: f64 = 1e-9;
+/// Ratio of two residuals, or of the first one and the loads, up to which the derivative of sticking points is used.
+const FAST: f64 = 0.05;
+
+/// A sensor and an object in contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// Index of the sensor.
+    pub sensor: usize,
+    /// Index of the object in the sensor's motion.
+    pub object: usize,
+}
+
+/// The contacts of a step and the dynamics of the bodies. Vectors and matrices have six rows per pair.
+#[derive(Debug)]
+pub struct ImplicitStep<'a> {
+    /// Contact points of each sensor.
+    pub contacts: &'a [ImplicitContact],
+    /// The pairs.
+    pub pairs: &'a [Pair],
+    /// Relative velocity at the start of the step (m/s, rad/s).
+    pub velocity: DVector<f64>,
+    /// Relative acceleration without contact (m/s², rad/s²).
+    pub acceleration: DVector<f64>,
+    /// A: inverse inertia (1/kg, 1/(kg m), 1/(kg m²)).
+    pub mobility: DMatrix<f64>,
+    /// Time step (s).
+    pub step_s: f64,
+}
+
+/// The solution of an [`ImplicitStep`].
+#[derive(Debug)]
+pub struct ImplicitSolution {
+    /// Loads on the sensors: six components per pair.
+    pub loads: DVector<f64>,
+    /// Loads of the contact points of each sensor.
+    pub points: Vec<Vec<PointLoad>>,
+    /// Residual of the loads, relative to them.
+    pub residual: f64,
+}
+
+/// The twist of six components.
+fn twist_of(c: &[f64]) -> Twist {
+    Twist::new(Vec3::from_slice(&c[..3]), Vec3::from_slice(&c[3..6]))
+}
+
+/// The six components of a twist.
+pub fn components(twist: &Twist) -> [f64; 6] {
+    let (v, w) = (twist.linear, twist.angular);
+    [v.x, v.y, v.z, w.x, w.y, w.z]
+}
+
+/// The last accepted load.
+struct Accepted {
+    load: DVector<f64>,
+    residual: DVector<f64>,
+    /// rᵀAr of the residual.
+    error: f64,
+}
+
+impl ImplicitStep<'_> {
+    /// Solves the step. `None` if the velocities are not finite.
+    pub fn solve(&self) -> Option<ImplicitSolution> {
+        let h = self.step_s;
+        let size = 6 * self.pairs.len();
+        if size == 0 {
+            let points = vec![Vec::new(); self.contacts.len()];
+            return Some(ImplicitSolution { loads: DVector::zeros(0), points, residual: 0.0 });
+        }
+        let one = DMatrix::<f64>::identity(size, size);
+        let free = &self.velocity + &self.acceleration * h;
+        let reach = &self.mobility * h;
+        let (filter, static_load, sticking) = self.sticking()?;
+        let bound = (&one + &sticking * &reach).lu();
+        let mut load = bound.solve(&(static_load + &sticking * &free))?;
+        let mut best: Option<Accepted> = None;
+        let mut step = DVector::zeros(size);
+        let mut part = 1.0;
+        let mut sticks = true;
+        for evaluation in 0..MAX_EVALUATIONS {
+            let motion = self.motion(&(&free - &reach * &load), &filter);
+            let (points, law) = self.loads(&motion);
+            let residual = &law - &load;
+            let error = residual.dot(&(&self.mobility * &residual));
+            let scale = law.dot(&(&self.mobility * &law)).max(load.dot(&(&self.mobility * &load)));
+            if !error.is_finite() {
+                return None;
+            }
+            let converged = error <= TOLERANCE * TOLERANCE * scale;
+            if converged || evaluation + 1 == MAX_EVALUATIONS {
+                let residual = if error > 0.0 { (error / scale).sqrt() } else { 0.0 };
+                // Equal up to the tolerance; with the law, the loads that are reported are those that act. Without
+                // convergence only `load` belongs to the velocity.
+                return Some(ImplicitSolution { loads: if converged { law } else { load }, points, residual });
+            }
+            let was_sticking = sticks;
+            let reference = best.as_ref().map_or(scale, |last| last.error);
+            sticks &= error <= FAST * FAST * reference;
+            match &best {
+                Some(last) if !was_sticking && error > 0.99 * last.error => {
+                    part *= 0.5;
+                    if part < 0.1 {
+                        // Always descends; taken whatever the residual.
+                        load = &last.load + bound.solve(&last.residual)?;
+                        best = None;
+                        part = 1.0;
+                    } else {
+                        load = &last.load + &step * part;
+                    }
+                }
+                _ => {
+                    step = if sticks {
+                        bound.solve(&residual)?
+                    } else {
+                        (&one + self.slope(&motion, &filter) * &reach).lu().solve(&residual)?
+                    };
+                    let next = &load + &step;
+                    best = Some(Accepted { load: std::mem::replace(&mut load, next), residual, error });
+                    part = 1.0;
+                }
+            }
+        }
+        None
+    }
+
+    /// Θ, the static load, and the slope of sticking points.
+    fn sticking(&self) -> Option<(DMatrix<f64>, DVector<f64>, DMatrix<f64>)> {
+        let size = 6 * self.pairs.len();
+        let mut load = DVector::zeros(size);
+        let (mut stiffness, mut slope) = (DMatrix::<f64>::zeros(size, size), DMatrix::<f64>::zeros(size, size));
+        for (sensor, contact) in self.contacts.iter().enumerate() {
+            let slopes = contact.sticking(self.step_s);
+            for (index, pair) in self.pairs.iter().enumerate().filter(|(_, pair)| pair.sensor == sensor) {
+                write(&mut stiffness, index, &slopes[pair.object].normal_stiffness);
+                write(&mut slope, index, &slopes[pair.object].by_velocity);
+                write_wrench(&mut load, index, &contact.static_loads[pair.object]);
+            }
+        }
+        let modes = &self.mobility * &stiffness * (self.step_s * self.step_s);
+        let filter = (DMatrix::identity(size, size) + &modes).lu().solve(&modes)?;
+        let slope = slope + stiffness * &filter * self.step_s;
+        Some((filter, load, slope))
+    }
+
+    fn motion(&self, velocity: &DVector<f64>, filter: &DMatrix<f64>) -> Vec<Vec<ImplicitMotion>> {
+        let spring = filter * velocity;
+        let mut motion: Vec<Vec<ImplicitMotion>> =
+            self.contacts.iter().map(|c| vec![ImplicitMotion::default(); c.static_loads.len()]).collect();
+        for (index, pair) in self.pairs.iter().enumerate() {
+            let six = 6 * index..6 * index + 6;
+            motion[pair.sensor][pair.object] = ImplicitMotion {
+                velocity: twist_of(&velocity.as_slice()[six.clone()]),
+                spring_velocity: twist_of(&spring.as_slice()[six]),
+            };
+        }
+        motion
+    }
+
+    /// Loads of all points, and their sum for each pair.
+    fn loads(&self, motion: &[Vec<ImplicitMotion>]) -> (Vec<Vec<PointLoad>>, DVector<f64>) {
+        let mut sum = DVector::zeros(6 * self.pairs.len());
+        let mut points = Vec::with_capacity(self.contacts.len());
+        for (sensor, contact) in self.contacts.iter().enumerate() {
+            let (loads, sums) = contact.loads(&motion[sensor], self.step_s);
+            for (index, pair) in self.pairs.iter().enumerate().filter(|(_, pair)| pair.sensor == sensor) {
+                write_wrench(&mut sum, index, &sums[pair.object]);
+            }
+            points.push(loads);
+        }
+        (points, sum)
+    }
+
+    /// Derivative of the loads.
+    fn slope(&self, motion: &[Vec<ImplicitMotion>], filter: &DMatrix<f64>) -> DMatrix<f64> {
+        let size = 6 * self.pairs.len();
+        let (mut slope, mut spring_slope) = (DMatrix::zeros(size, size), DMatrix::zeros(size, size));
+        for (sensor, contact) in self.contacts.iter().enumerate() {
+            let answers = contact.respond(&motion[sensor], self.step_s);
+            for (index, pair) in self.pairs.iter().enumerate().filter(|(_, pair)| pair.sensor == sensor) {
+                write(&mut slope, index, &answers[pair.object].by_velocity);
+                write(&mut spring_slope, index, &answers[pair.object].by_spring_velocity);
+            }
+        }
+        slope + spring_slope * filter
+    }
+}
+
+fn write_wrench(vector: &mut DVector<f64>, index: usize, wrench: &Wrench) {
+    let (f, t) = (wrench.force, wrench.torque);
+    vector.rows_mut(6 * index, 6).copy_from_slice(&[f.x, f.y, f.z, t.x, t.y, t.z]);
+}
+
+/// Writes the diagonal block of a pair.
+fn write(matrix: &mut DMatrix<f64>, index: usize, block: &dermis_skin::Matrix6) {
+    for (i, row) in block.iter().enumerate() {
+        for (j, &value) in row.iter().enumerate() {
+            matrix[(6 * index + i, 6 * index + j)] = value;
+        }
+    }
+}
