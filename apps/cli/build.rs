@@ -25,8 +25,10 @@ fn main() -> std::io::Result<()> {
         let _ = writeln!(list, "    ({name:?}, {:?}, include_bytes!({file:?})),", content_type(file));
     }
     let module = root.join("dist/playground/dermis.wasm.gz");
-    // The folder, which is always there: a missing file would run this script, and compile the program, every time.
-    println!("cargo:rerun-if-changed={}", root.join("dist").display());
+    // A folder that is there: a missing file would run this script, and compile the program, every time.
+    let watched =
+        ["dist/playground", "dist"].map(|folder| root.join(folder)).into_iter().find(|folder| folder.exists());
+    println!("cargo:rerun-if-changed={}", watched.unwrap_or(root.join("dist")).display());
     for folder in SOURCES {
         println!("cargo:rerun-if-changed={}", root.join(folder).display());
     }

@@ -34,8 +34,11 @@ DATA_POINTERS = {
     "double": """plugin_state sensordata qfrc_passive qfrc_applied qfrc_actuator qfrc_constraint xfrc_applied xpos xquat xipos geom_xpos
         geom_xmat site_xpos site_xmat efc_R""".split(),
     "uintptr_t": ["plugin_data"],
+    "mjContact": ["contact"],
 }
-DATA_COUNTS = "ne nefc".split()
+DATA_COUNTS = "ne nefc ncon".split()
+# Element type, number of elements and fields of mjContact.
+CONTACT_FIELDS = {"pos": ("double", 3), "frame": ("double", 9), "geom": ("int", 2)}
 # Bits of mjOption.disableflags, which differ between versions.
 FLAGS = {"disable_contact": "mjDSBL_CONTACT", "disable_filterparent": "mjDSBL_FILTERPARENT", "disable_eulerdamp": "mjDSBL_EULERDAMP"}
 # Must be the same in every version.
@@ -74,6 +77,10 @@ def program():
         for kind, names in pointers.items():
             for name in names:
                 lines.append(f"POINTS({kind}, {struct}, {name}); AT({struct}, {name});")
+    lines.append("printf(\"contact_bytes %zu\\n\", sizeof(mjContact));")
+    for name, (kind, count) in CONTACT_FIELDS.items():
+        lines.append(f"_Static_assert(sizeof(((mjContact*)0)->{name}) == {count} * sizeof({kind}), \"{name}\");")
+        lines.append(f"printf(\"contact_{name} %zu\\n\", offsetof(mjContact, {name}));")
     for name in CONSTANTS:
         lines.append(f"printf(\"{name} %d\\n\", (int){name});")
     lines.append("printf(\"sizeof_mjpPlugin %zu\\n\", sizeof(mjpPlugin));")

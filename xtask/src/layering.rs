@@ -47,6 +47,11 @@ const ROOMS: &[Room] = &[
     // The page must stay small, so it may take single crates instead of the facade.
     Room { folder: "apps/playground", may_use: &["crates/*"] },
     Room { folder: "apps/*", may_use: &["crates/dermis", "crates/research"] },
+    // The wheel contains the command line.
+    Room {
+        folder: "bindings/python",
+        may_use: &["crates/dermis", "crates/research", "crates/mujoco-coupling", "apps/cli"],
+    },
     Room { folder: "bindings/*", may_use: &["crates/dermis", "crates/research", "crates/mujoco-coupling"] },
     Room { folder: "xtask", may_use: &[] },
 ];

@@ -1,7 +1,7 @@
 //! The tasks of this repository: `cargo xtask test` runs the checks of CI on any machine.
 //!
 //! [`mod@test`] lists the steps, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
-//! has replaced, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@reference`] writes the reference pages, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
+//! has replaced, [`unwraps`] refuses `.unwrap()` outside of tests, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@reference`] writes the reference pages, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
 //! [`validate`] compares dermis with other programs, and [`workspace`] reads Cargo's metadata.
 
 mod deny;
@@ -13,6 +13,7 @@ mod reference;
 mod source_size;
 mod step;
 mod test;
+mod unwraps;
 mod validate;
 mod vocabulary;
 mod workspace;
@@ -30,7 +31,7 @@ cargo xtask TASK
   playground
             the page as static files in dist/playground, which the program then contains: `dermis view` shows it
   docs      the schemas and reference pages in docs/reference, from the types that read the files
-  layering  only the checks of dependencies between crates, vocabulary and CUDA function length (and a warning for very long files), and the
+  layering  only the checks of dependencies between crates, vocabulary, CUDA function length and `.unwrap()` outside of tests (and a warning for very long files), and the
             list of hand-written parts with their reasons
   validate [NAME]
             our numbers against other programs', which are installed for it; a dated log is left in validation/NAME

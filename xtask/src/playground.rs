@@ -41,19 +41,23 @@ pub fn build(workspace: &Workspace, out: &Path) -> Result<(), Failure> {
     let built = workspace.target.join(WASM_TARGET).join("release/dermis_playground.wasm");
     let place = || -> std::io::Result<(u64, u64)> {
         fs::create_dir_all(out)?;
-        let module = out.join("dermis.wasm.gz");
+        let (module, web) = (out.join("dermis.wasm.gz"), workspace.root.join(WEB));
         for entry in fs::read_dir(out)? {
-            let path = entry?.path();
-            if path != module {
-                fs::remove_file(path)?;
+            let entry = entry?;
+            if entry.path() != module && !web.join(entry.file_name()).exists() {
+                fs::remove_file(entry.path())?;
             }
         }
+        // Files that are current are left alone, because the program contains them and would be compiled again.
         let mut page = 0;
-        for entry in fs::read_dir(workspace.root.join(WEB))? {
+        for entry in fs::read_dir(web)? {
             let entry = entry?;
-            page += fs::copy(entry.path(), out.join(entry.file_name()))?;
+            let (text, copy) = (fs::read(entry.path())?, out.join(entry.file_name()));
+            page += text.len() as u64;
+            if fs::read(&copy).ok().as_ref() != Some(&text) {
+                fs::write(copy, text)?;
+            }
         }
-        // A module that is current is left alone, because the program contains it and would be compiled again.
         let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
         if changed(&module).is_none_or(|packed| changed(&built).is_none_or(|built| built > packed)) {
             let skins = fs::read(&built)?;

@@ -28,7 +28,7 @@ const PLUGIN: &str = match () {
     () => "libdermis_mujoco.so",
 };
 
-/// Builds the engine plugin and the page into the package, and the wheel from it; returns the path of the wheel.
+/// Builds the engine plugin into the package, the page for the command line in it, and the wheel; returns the path of the wheel.
 fn wheel(workspace: &Workspace, out: &Path) -> Result<PathBuf, Failure> {
     let root = &workspace.root;
     let (make, python) = environment(workspace);
@@ -45,7 +45,6 @@ fn wheel(workspace: &Workspace, out: &Path) -> Result<PathBuf, Failure> {
         repeat: "cargo xtask wheel".into(),
     };
     let package = root.join(PACKAGE);
-    copy_folder(&site, &package.join("_page")).map_err(failure)?;
     fs::create_dir_all(package.join("_plugin")).map_err(failure)?;
     place_library(&workspace.target.join("release").join(PLUGIN), &package.join("_plugin").join(PLUGIN))
         .map_err(failure)?;
@@ -69,19 +68,6 @@ fn build(python: &Path, out: &Path) -> Invocation {
 
 fn is_wheel(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "whl")
-}
-
-/// Copies the files of a folder into a new one.
-fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
-    if to.exists() {
-        fs::remove_dir_all(to)?;
-    }
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        fs::copy(entry.path(), to.join(entry.file_name()))?;
-    }
-    Ok(())
 }
 
 /// Copies a library without its symbols, or as it is where there is no `strip`.
@@ -116,7 +102,8 @@ fn python_in(venv: &Path) -> PathBuf {
 /// The wheel in the environment, the tests of the package and of the engine plugin, and the types of the examples.
 fn checks(place: &Path, wheel: &Path) -> Vec<Invocation> {
     let python = || Invocation::program(&python_in(&place.join("venv"))).env("PYTHONDONTWRITEBYTECODE", "1");
-    let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider"];
+    // Two processes: most tests keep one core busy.
+    let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--numprocesses=2"];
     vec![
         python().args("-m pip install --quiet --requirement bindings/python/requirements-test.txt".split(' ')),
         python().args("-m pip install --quiet --no-deps --force-reinstall".split(' ')).args([text(wheel)]),

@@ -16,6 +16,7 @@ use crate::playground;
 use crate::python;
 use crate::source_size;
 use crate::step::{Failure, Invocation, Step};
+use crate::unwraps;
 use crate::vocabulary;
 use crate::workspace::Workspace;
 
@@ -47,6 +48,7 @@ fn layering(workspace: &Workspace) -> Result<(), Failure> {
     }
     let mut violations = layering::violations(&workspace.packages);
     violations.extend(vocabulary::violations(&workspace.root));
+    violations.extend(unwraps::violations(&workspace.root));
     match hand_written::parts(&workspace.root) {
         Ok(parts) => {
             println!("hand-written parts: {}", parts.len());

@@ -33,6 +33,11 @@ pub const ALL: &[Validation] = &[
         about: "the wheel in every version of MuJoCo, in robosuite and in gymnasium-robotics",
         paths: &[],
     },
+    Validation {
+        name: "gym",
+        about: "policies trained with touch and without, and the checkers of other libraries",
+        paths: &[],
+    },
     Validation { name: "ros", about: "topics of ROS 2 over DDS, read with Eclipse Cyclone DDS", paths: &[] },
     Validation { name: "rerun", about: "worlds and recordings in Rerun's files", paths: &[] },
     Validation {

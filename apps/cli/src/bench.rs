@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let named = |name: &String| {
         find(name).with_context(|| {
             let meant = dermis::sensor::did_you_mean(name, ALL.iter().map(|bench| bench.name));
-            format!("unknown benchmark {name:?}{meant}; the benchmarks are {}", known())
+            format!("unknown benchmark {name:?}; the benchmarks are {}{meant}", known())
         })
     };
     let chosen: Vec<&'static Bench> = if arguments.names.is_empty() {

@@ -62,7 +62,7 @@ impl CameraPeaks {
         for Peak { name, id, time_s, touch, frame } in &self.0 {
             let optics = built.world.sensor(*id).optics();
             let (Some(optics), Some(surface), Some(frame)) = (optics, &touch.surface, frame) else { continue };
-            let title = format!("{name}, {time_s:.3} s: {:.3} N", touch.on_sensor.force.length());
+            let title = format!("{name}, {time_s:.3} s: total force {:.3} N", touch.on_sensor.force.length());
             let image = camera_frame::overview(optics, surface, frame, &title);
             output.add_image(format!("camera-{}.png", slug(name)), &image);
         }

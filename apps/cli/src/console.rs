@@ -155,23 +155,35 @@ pub fn probe(folder: Option<&Path>) -> anyhow::Result<()> {
     folder.map_or(Ok(()), |folder| Ok(Output::probe(folder)?))
 }
 
-/// Refuses a folder that holds files, so that the results of two commands do not mix.
-pub fn refuse_filled(folder: Option<&Path>, overwrite: bool) -> anyhow::Result<()> {
-    let is_filled = |folder: &&Path| std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
-    match folder.filter(|_| !overwrite).filter(is_filled) {
-        Some(folder) => anyhow::bail!(
+/// Refuses a folder that holds files, so that the results of two commands do not mix. With `overwrite`, returns their
+/// names for [`commit_over`].
+pub fn refuse_filled(folder: Option<&Path>, overwrite: bool) -> anyhow::Result<Vec<String>> {
+    let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    match folder {
+        Some(folder) if !overwrite && !names.is_empty() => anyhow::bail!(
             "{}: the folder is not empty; name a new one, or write into it with `--overwrite`",
             folder.display()
         ),
-        None => Ok(()),
+        _ => Ok(names),
     }
 }
 
 /// Writes the files and lists them on stdout, or on stderr if stdout holds JSON.
 pub fn commit(output: Output, folder: &Path, json: bool) -> anyhow::Result<()> {
+    commit_over(output, folder, json, &[])
+}
+
+/// Like [`commit`], and names the files that were there `before` and do not belong to this command.
+pub fn commit_over(output: Output, folder: &Path, json: bool, before: &[String]) -> anyhow::Result<()> {
     let names: Vec<String> = output.names().map(|name| name.display().to_string()).collect();
     output.commit(folder)?;
-    let line = format!("wrote {}: {}", folder.display(), names.join(", "));
+    let mut line = format!("wrote {}: {}", folder.display(), names.join(", "));
+    let others: Vec<&str> = before.iter().filter(|name| !names.contains(name)).map(String::as_str).collect();
+    if !others.is_empty() {
+        line += &format!("\nkept from before, not of this command: {}", others.join(", "));
+    }
     if json {
         say_aside(line)
     } else {

@@ -15,7 +15,7 @@ use std::time::Instant;
 /// Generate data sets of touches from one description: reproducible, resumable, on all cores or many machines.
 ///
 /// Start with `dermis dataset example array > array.toml`. Episode k depends only on the description and on k, so a run can be interrupted
-/// and resumed, or split over machines (`--shard`), with the same bytes as a result.
+/// and resumed, or split over machines with CPUs of one instruction set (`--shard`), with the same bytes as a result.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -104,7 +104,7 @@ fn example(name: Option<&str>) -> anyhow::Result<()> {
     let Some((_, text)) = EXAMPLES.iter().find(|(known, _)| *known == name) else {
         let known: Vec<&str> = EXAMPLES.iter().map(|(name, _)| *name).collect();
         let meant = did_you_mean(name, known.iter().copied());
-        bail!("unknown example {name:?}{meant}; the examples are {}", known.join(", "));
+        bail!("unknown example {name:?}; the examples are {}{meant}", known.join(", "));
     };
     say(text.trim_end());
     Ok(())
@@ -159,6 +159,7 @@ fn tell(set: &Dataset, out: &Path, made: &MakeSummary, as_json: bool) -> anyhow:
             "name": set.spec.name, "out": out.display().to_string(), "episodes": made.episodes, "found": made.found,
             "wall_s": made.wall_s, "cpu_s": cpu_s, "episodes_per_s": rate, "threads": made.threads, "bytes": made.bytes,
             "peak_memory_bytes": peak_memory(), "complete": made.complete,
+            "warnings": made.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         }));
     }
     let found = if made.found > 0 { format!(", {} found", made.found) } else { String::new() };
@@ -177,6 +178,7 @@ fn tell(set: &Dataset, out: &Path, made: &MakeSummary, as_json: bool) -> anyhow:
     } else {
         "  not complete: other shares are missing"
     });
+    made.warnings.iter().for_each(|warning| say(format!("  warning     {warning}")));
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! `dermis press`: presses an object on a sensor.
 
-use crate::console::{commit, probe, refuse_filled, say, say_json, say_verbose, short};
+use crate::console::{commit_over, probe, refuse_filled, say, say_json, say_verbose, short};
 use crate::sensor::SensorArguments;
 use dermis::camera_frame;
 use dermis::geometry::files::LengthUnit;
@@ -83,7 +83,7 @@ fn pair_or_one(text: &str) -> Result<(Angle, Angle), String> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     probe(arguments.out.as_deref())?;
-    refuse_filled(arguments.out.as_deref(), arguments.overwrite)?;
+    let before = refuse_filled(arguments.out.as_deref(), arguments.overwrite)?;
     let sensor = on_device(arguments.sensor.build()?, arguments.device)?;
     let object =
         ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.object(None, arguments.roughness.as_ref())?;
@@ -139,7 +139,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         if let (Some((optics, frame)), Some(surface)) = (&seen, &pressed.touch.surface) {
             camera_frame::add(&mut output, optics, surface, frame, &heading);
         }
-        commit(output, folder, arguments.json)?;
+        commit_over(output, folder, arguments.json, &before)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `dermis run`: runs a scene file.
 
 use crate::camera_peaks::CameraPeaks;
-use crate::console::{Ended, Interrupt, commit, probe, progress, refuse_filled, say, say_aside, say_json, short};
+use crate::console::{Ended, Interrupt, commit_over, probe, progress, refuse_filled, say, say_aside, say_json, short};
 use crate::image;
 use crate::web::{Live, LiveArguments};
 use anyhow::Context;
@@ -12,7 +12,7 @@ use dermis::output::Output;
 use dermis::record::Format;
 use dermis::run::{Continue, DEFAULT_IMAGE_INTERVAL_S, Progress, Recording, RunRecorder, run_into};
 use dermis::scene::{Built, SceneSpec, slug};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Run a scene file and record the readings.
 ///
@@ -86,7 +86,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let file = arguments.scene.display().to_string();
     let mut built = spec.build(&file, arguments.scene.parent())?;
     probe(arguments.out.as_deref())?;
-    refuse_filled(arguments.out.as_deref(), arguments.overwrite)?;
+    let before = refuse_filled(arguments.out.as_deref(), arguments.overwrite)?;
     let mut run_recorder = run_recorder(arguments, &built)?;
     let mut live = Live::begin(&arguments.live, &built)?;
     let mut peaks = CameraPeaks::new(&built);
@@ -107,7 +107,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let line = format!("recorded {}", path.display());
         if arguments.json { say_aside(line) } else { say(line) }
     }
-    arguments.out.as_ref().map_or(Ok(()), |out| write_results(&built, &recording, &peaks, out, arguments.json))?;
+    if let Some(out) = &arguments.out {
+        commit_over(results(&built, &recording, &peaks), out, arguments.json, &before)?;
+    }
     verdict(&recording)
 }
 
@@ -124,14 +126,8 @@ pub fn verdict(recording: &Recording) -> anyhow::Result<()> {
     Err(Ended::incomplete(format!("{}: {reason}; see the warnings", recording.scene)).into())
 }
 
-/// Writes tables and images of a finished run.
-fn write_results(
-    built: &Built,
-    recording: &Recording,
-    peaks: &CameraPeaks,
-    out: &Path,
-    json: bool,
-) -> anyhow::Result<()> {
+/// Tables and images of a finished run.
+fn results(built: &Built, recording: &Recording, peaks: &CameraPeaks) -> Output {
     let mut output = Output::new();
     recording.write_into(&mut output);
     output.add_image("forces.png", &image::forces(recording));
@@ -146,7 +142,7 @@ fn write_results(
             output.add_image(format!("tactile-{}.png", slug(&track.name)), &image);
         }
     }
-    commit(output, out, json)
+    output
 }
 
 /// Runs a scene with a progress bar, until its end or Ctrl-C.

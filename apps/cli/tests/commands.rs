@@ -38,6 +38,10 @@ fn sensors_lists_what_ships_and_what_it_shows_can_be_used() {
     let folder = TempDir::new().unwrap();
     let list = dermis(folder.path(), &["sensors"]);
     let all = json(&dermis(folder.path(), &["sensors", "--json"]));
+    assert!(
+        !list.lines().any(|line| line.ends_with("et al") || line.ends_with('(')),
+        "a description is cut off: {list}"
+    );
     for sensor in all.as_array().unwrap() {
         let name = sensor["name"].as_str().unwrap();
         assert!(list.contains(name), "{list}");

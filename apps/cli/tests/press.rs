@@ -36,6 +36,24 @@ fn text_and_table_name_the_same_taxel_in_the_sensor_frame() {
     }
 }
 
+/// A second press into the folder of the first: refused, or the files of the first that stay are named.
+#[test]
+fn files_of_an_earlier_press_are_not_mixed_in_silence() {
+    let folder = TempDir::new().unwrap();
+    let press = |sensor: &str, more: &[&str]| {
+        let press = ["press", "--sensor", sensor, "--object", "sphere:radius=4mm", "--depth", "0.3mm", "--out", "o"];
+        let all: Vec<String> = press.iter().chain(more).map(|argument| (*argument).to_owned()).collect();
+        crate::common::dermis(folder.path(), &all)
+    };
+    assert!(press("gelsight", &[]).status.success());
+    let refused = press("wts0614", &[]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("the folder is not empty"));
+    let text = String::from_utf8(press("wts0614", &["--overwrite"]).stdout).unwrap();
+    let kept = text.lines().find(|line| line.starts_with("kept from before")).unwrap_or_else(|| panic!("{text}"));
+    assert!(kept.contains("camera.png") && !kept.contains("reading.json"), "{kept}");
+}
+
 /// Half a newton on four taxels is below the threshold of this sensor: the load is shown, and that nothing is reported.
 #[test]
 fn a_load_below_the_threshold_is_shown_with_the_report_of_zero() {

@@ -198,6 +198,13 @@ def test_both_commands_are_shown_in_compare_mode(page):
     assert page.locator("#command-1").count() == 0
 
 
+def test_labels_of_an_axis_differ(page):
+    labels = "async (top) => (await import('./plot.js')).ticks(top, Math.ceil).map((tick) => tick.label)"
+    for top in [0.001, 0.0013, 0.02, 1, 7, 40]:
+        found = page.evaluate(labels, top)
+        assert len(found) == len(set(found)) >= 3 and float(found[-1]) >= top, found
+
+
 def test_keys_rotate_and_zoom_the_view(page):
     go(page, sensor="wts0614", depth=0.5)
     axis = lambda: page.locator(".axis-x").evaluate("label => label.style.transform")

@@ -29,21 +29,32 @@ pub mod setup;
 pub use error::PluginError;
 
 use dermis_mujoco_coupling::Library;
+use dermis_mujoco_coupling::layout::Layout;
 
 /// The oldest version with the current layout of `mjpPlugin`.
 const OLDEST: (u32, u32, u32) = (3, 1, 6);
 
 extern "C" fn on_load() {
     let Some(library) = Library::here() else { return };
-    if let Some(refusal) = Library::refusal() {
-        let text = std::ffi::CString::new(format!("dermis.sensor: {refusal}")).unwrap_or_default();
-        // SAFETY: the format string takes one string argument.
-        unsafe { (library.mju_warning)(c"%s".as_ptr(), text.as_ptr()) };
-        if Library::version().is_none_or(|version| version < OLDEST) {
-            return;
-        }
+    // An unknown version is refused when a model has a sensor: Python may still provide its layout.
+    if Library::refusal().is_none() || Library::version().is_some_and(|version| version >= OLDEST) {
+        plugin::register(library);
     }
-    plugin::register(library);
+}
+
+/// Sets the layout of a version that this build does not know: the numbers in the order of
+/// [`dermis_mujoco_coupling::layout::FIELDS`]. Returns 0, or 1 if their number is wrong.
+///
+/// # Safety
+/// There are `count` numbers, and they are the layout of the loaded MuJoCo.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dermis_mujoco_set_layout(numbers: *const usize, count: usize) -> i32 {
+    // SAFETY: as the caller guarantees.
+    let numbers = unsafe { std::slice::from_raw_parts(numbers, count) };
+    let Some(layout) = Layout::from_numbers(numbers) else { return 1 };
+    // SAFETY: as the caller guarantees.
+    unsafe { Library::set_layout(layout) };
+    0
 }
 
 /// Runs when the library is loaded.

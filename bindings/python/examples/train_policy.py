@@ -1,8 +1,8 @@
-"""Trains a policy on tactile observations with the cross-entropy method.
+"""Trains a policy with touch and one with touch zeroed (cross-entropy method), and scores both on episodes that neither has seen.
 
     python train_policy.py [dermis/EdgeFollow-v0 | dermis/GraspLift-v0] [rounds]
 
-The policy is linear in a few features: load, center and orientation of the contact on each array.
+The policies are linear in a few features: load, center and orientation of the contact on each array, and the position of the hand.
 """
 
 import sys
@@ -14,47 +14,47 @@ from numpy.typing import NDArray
 
 import dermis.gym  # registers the environments
 
-NAME = sys.argv[1] if len(sys.argv) > 1 else "dermis/EdgeFollow-v0"
-ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 4
-TRIES, BEST, STEPS = 16, 4, 150
+TRIES, BEST, STEPS = 16, 4, 300
 
 
-def features(observation: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Load, center and orientation of the contact on each array, and the hand position: (environments, features)."""
-    tactile = observation["tactile"].astype(float)
+def features(observation: dict[str, NDArray[np.float64]], touch: bool) -> NDArray[np.float64]:
+    """Features of each environment, (environments, features). Without touch, the tactile images are zero."""
+    tactile = observation["tactile"].astype(float) * touch
     images = tactile[:, None] if tactile.ndim == 3 else np.concatenate([-tactile[..., 2], tactile[..., 1]], axis=1)
-    weights = np.clip(images, 0, None)
-    total = images.sum(axis=(2, 3))
-    scale = np.maximum(weights.sum(axis=(2, 3)), 1e-3)
+    weights, total = np.clip(images, 0, None), images.sum(axis=(2, 3))
     up, along = np.meshgrid(np.linspace(1, -1, images.shape[2]), np.linspace(-1, 1, images.shape[3]), indexing="ij")
-    moments = [(weights * part).sum(axis=(2, 3)) / scale for part in (up, along, up * along)]
-    hand = observation.get("hand", np.zeros((len(total), 0))) * 20
-    return np.concatenate([np.ones((len(total), 1)), total, *moments, hand], axis=1)
+    moments = [(weights * part).sum(axis=(2, 3)) / np.maximum(weights.sum(axis=(2, 3)), 1e-3) for part in (up, along, up * along)]
+    return np.concatenate([np.ones((len(total), 1)), total, *moments, observation.get("hand", total[:, :0]) * 20], axis=1)
 
 
-def returns(envs: Any, policies: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Return of each policy in one episode, with the same seed for all."""
-    observation, _ = envs.reset(seed=[seed] * len(policies))
-    earned, alive = np.zeros(len(policies)), np.ones(len(policies), bool)
+def play(envs: Any, policies: NDArray[np.float64], touch: bool, seeds: list[int]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return and success of each policy in the episode of its seed."""
+    observation, _ = envs.reset(seed=seeds)
+    earned, success, alive = np.zeros(len(seeds)), np.zeros(len(seeds), bool), np.ones(len(seeds), bool)
     while alive.any():
-        action = np.tanh(np.einsum("nij,nj->ni", policies, features(observation)))
-        observation, reward, terminated, truncated, _ = envs.step(action.astype(np.float32))
-        earned += np.where(alive, reward, 0)
+        action = np.tanh(np.einsum("nij,nj->ni", policies, features(observation, touch)))
+        observation, reward, terminated, truncated, info = envs.step(action.astype(np.float32))
+        earned, success = earned + alive * reward, success | (alive & info["success"])
         alive &= ~(terminated | truncated)
-    return earned
+    return earned, success
 
 
-envs: Any = gymnasium.make_vec(NAME, num_envs=TRIES, vectorization_mode="sync", max_episode_steps=STEPS)
-count = features(envs.reset(seed=0)[0]).shape[1]
-rng = np.random.default_rng(0)
-mean = np.zeros((*envs.single_action_space.shape, count))
-spread, best, history = np.array(0.7), np.empty((0, *mean.shape)), list[float]()
-for round_ in range(ROUNDS):
-    policies = mean + spread * rng.normal(size=(TRIES, *mean.shape))
-    policies[: len(best)] = best
-    earned = returns(envs, policies, seed=1)
-    best = policies[np.argsort(earned)[-BEST:]]
-    mean, spread = best.mean(axis=0), best.std(axis=0) + 0.2 * 0.8**round_
-    history.append(float(np.sort(earned)[-BEST:].mean()))
-    print(f"round {round_}: the best {BEST} of {TRIES} earn {history[-1]:.2f}", flush=True)
-assert history[-1] > history[0] + 0.5, "training does not help"
+def train(envs: Any, touch: bool, seed: int, rounds: int) -> NDArray[np.float64]:
+    """The weights of a policy, (actions, features). Each round plays two episodes that no round has played before."""
+    rng, count = np.random.default_rng(seed), features(envs.reset(seed=0)[0], touch).shape[1]
+    mean, spread = np.zeros((*envs.single_action_space.shape, count)), np.array(0.7)
+    for episode in range(1000 * seed, 1000 * seed + 2 * rounds, 2):
+        policies = mean + spread * rng.normal(size=(TRIES, *mean.shape))
+        earned = play(envs, policies, touch, [episode] * TRIES)[0] + play(envs, policies, touch, [episode + 1] * TRIES)[0]
+        best = policies[np.argsort(earned)[-BEST:]]
+        mean, spread = best.mean(axis=0), best.std(axis=0) + 0.2 * 0.8 ** (episode % 1000 / 2)
+    return mean
+
+
+if __name__ == "__main__":
+    name, rounds = (*sys.argv[1:], *("dermis/EdgeFollow-v0", "4")[len(sys.argv) - 1 :])
+    envs: Any = gymnasium.make_vec(name, num_envs=TRIES, vectorization_mode="sync", max_episode_steps=STEPS)
+    trained = {touch: np.array([train(envs, touch, 1, int(rounds))] * TRIES) for touch in (True, False)}
+    rates = [play(envs, policies, touch, list(range(10**6, 10**6 + TRIES)))[1].mean() for touch, policies in trained.items()]
+    print(f"{name}: success {rates[0]:.2f} with touch, {rates[1]:.2f} with touch zeroed")
+    assert rates[0] > rates[1] + 0.3, "touch does not help"

@@ -1,7 +1,9 @@
 //! Converts arrays from and to numpy.
 
 use crate::error::Error;
-use numpy::{Element, IxDyn, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{
+    Element, IxDyn, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -32,7 +34,11 @@ impl Numbers {
     }
 
     fn of(array: &Bound<'_, PyArrayDyn<f64>>) -> Self {
-        let values = array.readonly().as_array().iter().copied().collect();
+        let elements = array.readonly();
+        let values = match elements.as_slice() {
+            Ok(contiguous) => contiguous.to_vec(),
+            Err(_) => elements.as_array().iter().copied().collect(),
+        };
         Self { shape: array.shape().to_vec(), values }
     }
 
@@ -76,6 +82,66 @@ pub fn positive(value: f64, what: &str, unit: &str) -> PyResult<f64> {
         return Ok(value);
     }
     Err(Error::new_err(format!("`{what}` must be a positive number of {unit}, got {value}")))
+}
+
+/// Element type of returned arrays of real numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// float32.
+    Single,
+    /// float64.
+    #[default]
+    Double,
+}
+
+impl Precision {
+    /// Reads the argument `dtype`: anything that numpy takes for float32 or float64.
+    pub fn read(dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let Some(dtype) = dtype else { return Ok(Self::Double) };
+        let refuse = || Error::new_err(format!("`dtype` must be float32 or float64, got {dtype}"));
+        let known = dtype.py().import("numpy")?.call_method1("dtype", (dtype,)).map_err(|_| refuse())?;
+        match known.getattr("name")?.extract::<String>()?.as_str() {
+            "float32" => Ok(Self::Single),
+            "float64" => Ok(Self::Double),
+            _ => Err(refuse()),
+        }
+    }
+
+    /// Name of the type in numpy.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Single => "float32",
+            Self::Double => "float64",
+        }
+    }
+
+    /// Makes an array that Python owns and writes the numbers into it.
+    pub fn array<'py>(
+        self,
+        py: Python<'py>,
+        shape: &[usize],
+        values: impl Iterator<Item = f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Self::Single => filled(py, shape, values.map(|value| value as f32)),
+            Self::Double => filled(py, shape, values),
+        }
+    }
+}
+
+fn filled<'py, T: Element + Copy>(
+    py: Python<'py>,
+    shape: &[usize],
+    values: impl Iterator<Item = T>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let made = PyArrayDyn::zeros(py, IxDyn(shape), false);
+    made.readwrite().as_slice_mut()?.iter_mut().zip(values).for_each(|(element, value)| *element = value);
+    Ok(made.into_any())
+}
+
+/// Makes an array of the memory of a vector, without a copy.
+pub fn moved<'py, T: Element>(py: Python<'py>, shape: &[usize], values: Vec<T>) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
+    PyArray1::from_vec(py, values).reshape(IxDyn(shape))
 }
 
 /// Makes an array that Python owns.

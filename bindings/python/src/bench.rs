@@ -4,7 +4,7 @@ use crate::array::{Numbers, array};
 use crate::error::{Error, IntoPyErr};
 use crate::sensor::Sensor;
 use crate::shared_sensor::SharedSensor;
-use crate::threads::detached;
+use crate::threads::{Job, interruptible, interruptible_job};
 use dermis::sensor::SensorSpec;
 use dermis::sensor::calibration::{TaxelLoads, fit_sensor as fit};
 use dermis::sensor::characterise::{self, CreepRow, PressRow, Protocol};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// taxel ``creep_taxel``, (m,).
 #[pyclass(frozen, module = "dermis")]
 pub struct Bench {
-    bench: characterise::Bench,
+    bench: Arc<characterise::Bench>,
 }
 
 fn column(value: &Bound<'_, PyAny>, what: &str, count: Option<usize>) -> PyResult<Vec<f64>> {
@@ -93,7 +93,7 @@ impl Bench {
                 return Err(Error::new_err("give all of `creep_time`, `creep_force` and `creep_raw`, or none of them"));
             }
         };
-        Ok(Self { bench: characterise::Bench { presses, creep } })
+        Ok(Self { bench: Arc::new(characterise::Bench { presses, creep }) })
     }
 
     /// Index of the taxel under the indenter, shape (n,).
@@ -162,17 +162,10 @@ pub fn characterise_sensor(py: Python<'_>, sensor: PyRef<'_, Sensor>, protocol: 
         merged[&key] = value;
     }
     let protocol: Protocol = serde_json::from_value(merged).map_err(bad)?;
-    let shared = sensor.shared.clone();
-    let inner = shared.sensor()?;
-    let mut interrupted = None;
-    let bench = detached(py, || {
-        characterise::characterise(inner, &protocol, |_| {
-            interrupted = Python::attach(|py| py.check_signals().err());
-            interrupted.is_none()
-        })
-    })?
-    .into_py_err()?;
-    interrupted.map_or(Ok(Bench { bench }), Err)
+    let inner = sensor.shared.sensor()?.clone();
+    let work = move |job: &Job| characterise::characterise(&inner, &protocol, |_| job.goes_on());
+    let bench = interruptible_job(py, work, |_| Ok(()))?.into_py_err()?;
+    Ok(Bench { bench: Arc::new(bench) })
 }
 
 /// Fits the response of a sensor to bench measurements. Returns the fitted sensor and the estimates as JSON.
@@ -184,12 +177,13 @@ pub fn fit_sensor(
     kernel: usize,
     indenter: f64,
 ) -> PyResult<(Sensor, String)> {
-    let (shared, bench) = (sensor.shared.clone(), &bench.bench);
-    let inner = shared.sensor()?;
-    let spec = shared.spec();
-    let found =
-        detached(py, || TaxelLoads::new(inner, bench, indenter).and_then(|loads| fit(&loads, &spec.response, kernel)))?
-            .into_py_err()?;
+    let (shared, bench) = (sensor.shared.clone(), bench.bench.clone());
+    let (inner, spec) = (shared.sensor()?.clone(), shared.spec());
+    let response = spec.response.clone();
+    let found = interruptible(py, move || {
+        TaxelLoads::new(&inner, &bench, indenter).and_then(|loads| fit(&loads, &response, kernel))
+    })?
+    .into_py_err()?;
     let spec = SensorSpec {
         name: format!("{}-fitted", spec.name),
         description: format!("{}, with its response fitted to bench data", spec.name),
@@ -197,7 +191,7 @@ pub fn fit_sensor(
         ..spec.clone()
     };
     let folder = shared.folder().map(ToOwned::to_owned);
-    let fitted = detached(py, || SharedSensor::build(spec, folder))?.into_py_err()?;
+    let fitted = interruptible(py, move || SharedSensor::build(spec, folder))?.into_py_err()?;
     let numbers = serde_json::to_string(&found).map_err(|error| Error::new_err(error.to_string()))?;
     Ok((Sensor::of_shared(Arc::new(fitted))?, numbers))
 }

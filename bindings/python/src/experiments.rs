@@ -1,7 +1,7 @@
 //! Reproductions of published experiments.
 
 use crate::error::{Error, IntoPyErr};
-use crate::threads::detached;
+use crate::threads::{Job, interruptible_job};
 use dermis_research::experiments::{self, Options};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -25,17 +25,8 @@ pub fn run_experiment(
 ) -> PyResult<String> {
     let experiment = experiments::find(name).into_py_err()?;
     let options = Options { full, data, skin, out: None };
-    let mut interrupted = None;
-    let outcome = detached(py, || {
-        experiment.run(&options, &mut |_| {
-            interrupted = Python::attach(|py| py.check_signals().err());
-            interrupted.is_none()
-        })
-    })?;
-    if let Some(error) = interrupted {
-        return Err(error);
-    }
-    let outcome = outcome.into_py_err()?;
+    let work = move |job: &Job| experiment.run(&options, &mut |_| job.goes_on());
+    let outcome = interruptible_job(py, work, |_| Ok(()))?.into_py_err()?;
     let verdicts: Vec<_> = outcome
         .verdicts
         .iter()

@@ -17,6 +17,7 @@ mod motion;
 mod mujoco;
 mod object;
 mod pose;
+mod progress;
 mod reading;
 mod recording;
 mod sensor;
@@ -29,6 +30,7 @@ mod world;
 use dermis::skin::hydroelastic::Material;
 use error::IntoPyErr;
 use pyo3::prelude::*;
+use std::ffi::OsString;
 
 /// Names of the built-in sensors, for ``Sensor.preset``.
 #[pyfunction]
@@ -63,6 +65,13 @@ fn hydroelastic_modulus(
     }
 }
 
+/// Runs the command line ``arguments``, which start with the name of the program, and returns the exit code. Ctrl-C ends the
+/// process.
+#[pyfunction]
+fn run_command(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<u8> {
+    threads::detached(py, || dermis_cli::run_command(arguments))
+}
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     threads::remember_process();
@@ -76,6 +85,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<features::Features>()?;
     module.add_class::<mujoco::Attachment>()?;
+    module.add_function(wrap_pyfunction!(mujoco::mujoco_layouts, module)?)?;
+    module.add_function(wrap_pyfunction!(mujoco::mujoco_layout, module)?)?;
+    module.add_function(wrap_pyfunction!(mujoco::set_mujoco_layout, module)?)?;
     module.add_class::<object::Object>()?;
     module.add_class::<reading::Reading>()?;
     module.add_class::<recording::Recording>()?;
@@ -90,5 +102,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bench::fit_sensor, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::compare_images, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::experiment_list, module)?)?;
+    module.add_function(wrap_pyfunction!(run_command, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::run_experiment, module)?)
 }

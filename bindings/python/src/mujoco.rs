@@ -11,6 +11,7 @@ use crate::threads::{detached, panic_text};
 use crate::touch::warn;
 use dermis::skin::{MissedObjects, Motion, State, Touch, Warning, WarningLog};
 use dermis_mujoco_coupling::contact_filter::DisabledContacts;
+use dermis_mujoco_coupling::layout::{self, Layout};
 use dermis_mujoco_coupling::passive::{PassiveForce, Registration};
 use dermis_mujoco_coupling::{
     CoupledSensor, Coupling as Instant, CouplingError, Data, FrameId, Kinematics, Lag, Library, Mode, Model, Mount,
@@ -148,7 +149,7 @@ impl Coupling {
         Ok(Arc::new(ReadingData::new(self.sensor.clone(), numbers, touch)))
     }
 
-    /// Reads the sensor at the current time, in mode "sense". The time since the last reading is one step.
+    /// Reads the sensor at the current time, in modes "sense" and "contacts". The time since the last reading is one step.
     fn sense(&self, py: Python<'_>) -> PyResult<Arc<ReadingData>> {
         // SAFETY: the GIL is held, and the calling method of the attachment keeps model and data alive.
         let (model, data) = unsafe { self.open() }.into_py_err()?;
@@ -166,8 +167,15 @@ impl Coupling {
             (progress.before.clone(), progress.dt_s)
         };
         let kinematics = self.mount.kinematics(&model, &data).into_py_err()?;
+        let carried = match self.mode {
+            Mode::Contacts => Some(self.mount.carry(&model, &data, self.sensor.sensor()?).into_py_err()?),
+            Mode::Sense | Mode::Couple => None,
+        };
         let step = || {
-            let (touch, mut after) = self.touch(&before, &kinematics, dt_s)?;
+            let (touch, mut after) = match carried {
+                Some(touch) => (touch, before.clone()),
+                None => self.touch(&before, &kinematics, dt_s)?,
+            };
             Ok((self.read(touch, &mut after, dt_s)?, after))
         };
         let (reading, after) = detached(py, step)?.map_err(Error::new_err::<String>)?;
@@ -316,6 +324,30 @@ unsafe fn open_model(address: usize) -> Result<Model<'static>, CouplingError> {
     Ok(unsafe { Model::new(address as *const _, library.layout()?, library) })
 }
 
+/// The versions of MuJoCo whose structs dermis knows, and the fields of a layout in order.
+#[pyfunction]
+pub fn mujoco_layouts() -> (&'static [&'static str], &'static [&'static str]) {
+    (layout::VERSIONS, layout::FIELDS)
+}
+
+/// The layout of the loaded MuJoCo: the numbers of the fields in order.
+#[pyfunction]
+pub fn mujoco_layout() -> PyResult<Vec<usize>> {
+    let library = Library::here().ok_or(CouplingError::NotLoaded).into_py_err()?;
+    Ok(library.layout().into_py_err()?.numbers())
+}
+
+/// Sets the layout of MuJoCo's structs: the numbers of the fields in order.
+#[pyfunction]
+pub fn set_mujoco_layout(numbers: Vec<usize>) -> PyResult<()> {
+    let layout = Layout::from_numbers(&numbers).ok_or_else(|| {
+        Error::new_err(format!("a layout has {} numbers, got {}", layout::FIELDS.len(), numbers.len()))
+    })?;
+    // SAFETY: `dermis._mujoco_layout` computes the numbers from the declarations of the loaded MuJoCo.
+    unsafe { Library::set_layout(layout) };
+    Ok(())
+}
+
 /// The address of a mujoco.MjModel or mujoco.MjData.
 fn address(value: &Bound<'_, PyAny>, class: &str) -> PyResult<usize> {
     if !value.is_instance(&value.py().import("mujoco")?.getattr(class)?)? {
@@ -405,7 +437,7 @@ impl Attachment {
             }
         }
         let mode = Mode::parse(mode)
-            .ok_or_else(|| Error::new_err(format!("`mode` must be 'sense' or 'couple', got {mode:?}")))?;
+            .ok_or_else(|| Error::new_err(format!("`mode` must be 'sense', 'couple' or 'contacts', got {mode:?}")))?;
         let instant = Instant::parse(coupling)
             .ok_or_else(|| Error::new_err(format!("`coupling` must be 'implicit' or 'explicit', got {coupling:?}")))?;
         let sensor = match sensor.cast::<Sensor>() {
@@ -444,13 +476,10 @@ impl Attachment {
         Ok(Self { active: Mutex::new(active), coupling, model: model.clone().unbind(), data: data.clone().unbind() })
     }
 
-    /// Mode of the attachment: "sense" or "couple".
+    /// Mode of the attachment: "sense", "couple" or "contacts".
     #[getter]
     fn mode(&self) -> &'static str {
-        match self.coupling.mode {
-            Mode::Sense => "sense",
-            Mode::Couple => "couple",
-        }
+        self.coupling.mode.name()
     }
 
     /// A copy of the sensor with its current state.
@@ -479,6 +508,7 @@ impl Attachment {
     ///
     /// "sense": the time since the last reading is one step of the sensor. Reading again at the same time changes
     /// nothing.
+    /// "contacts": the same, with the contact forces of MuJoCo.
     /// "couple": the sensor steps with MuJoCo; returns its reading in the last step.
     /// Issues the warnings of the skin since the start, each kind once.
     /// When time has gone back, as after a reset, the sensor starts untouched. Raises dermis.Error if a pose is not
@@ -489,7 +519,7 @@ impl Attachment {
         let (model, data) = unsafe { coupling.open() }.into_py_err()?;
         let (has_poses, time_s, step_s) = (data.has_poses(), data.time_s(), model.step_s());
         let forward = || py.import("mujoco")?.call_method1("mj_forward", (&self.model, &self.data)).map(drop);
-        if coupling.mode == Mode::Sense {
+        if coupling.mode != Mode::Couple {
             if !has_poses {
                 forward()?;
             }

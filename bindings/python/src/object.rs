@@ -3,7 +3,7 @@
 use crate::array::{Numbers, array, positive, rows, vector};
 use crate::error::{Error, IntoPyErr};
 use crate::pose::vectors;
-use crate::threads::detached;
+use crate::threads::interruptible;
 use dermis::geometry::files::{Import, LengthUnit, read};
 use dermis::geometry::shapes::terrain;
 use dermis::geometry::{Primitive, TriMesh, Vec3};
@@ -90,7 +90,12 @@ impl Object {
             return Err(Error::new_err(format!("`mu` must be zero or a positive number, got {mu}")));
         }
         let definition = Definition { name: name.to_owned(), shape, mu };
-        let object = Arc::new(detached(py, || definition.build())??);
+        Self::of_definition(py, definition)
+    }
+
+    fn of_definition(py: Python<'_>, definition: Definition) -> PyResult<Self> {
+        let owned = definition.clone();
+        let object = Arc::new(interruptible(py, move || owned.build())??);
         Ok(Self { definition, object })
     }
 
@@ -120,7 +125,8 @@ impl Object {
     #[pyo3(signature = (shape, *, unit=None, mu=None))]
     fn new(py: Python<'_>, shape: &str, unit: Option<&str>, mu: Option<f64>) -> PyResult<Self> {
         let spec = ObjectSpec::parse_flag(shape, unit_of(unit)?).into_py_err()?;
-        let shape = detached(py, || Shape::of_spec(&spec))?.into_py_err()?;
+        let owned = spec.clone();
+        let shape = interruptible(py, move || Shape::of_spec(&owned))?.into_py_err()?;
         let name = match &spec {
             ObjectSpec::Mesh { file, .. } | ObjectSpec::Points { file, .. } => file.display().to_string(),
             ObjectSpec::Indenter { name } => name.clone(),
@@ -280,7 +286,7 @@ impl Object {
     #[pyo3(signature = (path, *, unit=None, repair=false, mu=None))]
     fn load(py: Python<'_>, path: PathBuf, unit: Option<&str>, repair: bool, mu: Option<f64>) -> PyResult<Self> {
         let import = Import { unit: unit_of(unit)?, drop_degenerate: repair, ..Import::default() };
-        let mesh = detached(py, || read(&path, &import))?.into_py_err()?;
+        let mesh = interruptible(py, move || read(&path, &import))?.into_py_err()?;
         Self::of_mesh(py, &mesh, mu)
     }
 
@@ -339,8 +345,7 @@ impl Object {
     fn _restore(_class: &Bound<'_, PyType>, py: Python<'_>, saved: &[u8]) -> PyResult<Self> {
         let definition: Definition =
             serde_json::from_slice(saved).map_err(|error| Error::new_err(error.to_string()))?;
-        let object = Arc::new(detached(py, || definition.build())??);
-        Ok(Self { definition, object })
+        Self::of_definition(py, definition)
     }
 
     fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {

@@ -1,19 +1,21 @@
 //! Readings of a sensor.
 
-use crate::array::array;
+use crate::array::{Precision, array, moved};
 use crate::error::{Error, IntoPyErr};
 use crate::features::Features;
 use crate::pose::{matrix, six};
 use crate::shared_sensor::SharedSensor;
-use crate::threads::detached;
+use crate::threads::interruptible;
 use crate::touch::{Touch, warn_text};
 use dermis::geometry::Pose;
-use dermis::sensor::optics::{CameraFrame, Relief};
+use dermis::sensor::optics::{CameraFrame, Optics, OpticsError, Relief};
+use dermis::skin::SurfaceField;
 use dermis::{camera_frame, sensor, skin};
-use numpy::PyArrayDyn;
+use numpy::{Element, PyArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -29,9 +31,11 @@ pub struct Reading {
 /// The data of a reading.
 pub struct ReadingData {
     pub shared: Arc<SharedSensor>,
-    pub values: ReadingValues,
+    pub values: Arc<ReadingValues>,
     pub touch: Arc<skin::Touch>,
-    pub camera_frame: OnceLock<CameraFrame>,
+    /// Element type of the arrays of forces.
+    pub precision: Precision,
+    camera_frame: OnceLock<CameraFrame>,
 }
 
 /// The values of a reading.
@@ -49,8 +53,18 @@ pub struct ReadingValues {
 
 impl ReadingData {
     /// A reading whose image has not been rendered yet.
-    pub fn new(shared: Arc<SharedSensor>, values: ReadingValues, touch: skin::Touch) -> Self {
-        Self { shared, values, touch: Arc::new(touch), camera_frame: OnceLock::new() }
+    pub fn new(
+        shared: Arc<SharedSensor>,
+        values: impl Into<Arc<ReadingValues>>,
+        touch: impl Into<Arc<skin::Touch>>,
+    ) -> Self {
+        let (values, touch) = (values.into(), touch.into());
+        Self { shared, values, touch, precision: Precision::Double, camera_frame: OnceLock::new() }
+    }
+
+    /// The same reading with another element type of its arrays.
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
     }
 
     /// Shape of per-taxel arrays, with trailing axes `behind`.
@@ -72,17 +86,64 @@ impl ReadingData {
         Ok(self.camera_frame.get_or_init(|| frame))
     }
 
+    /// Camera and deformed surface, or the reason why there is no image.
+    fn seen(&self) -> PyResult<(&Optics, &SurfaceField)> {
+        let sensor = self.shared.sensor()?;
+        let name = || sensor.name().to_owned();
+        let optics = sensor.optics().ok_or_else(|| OpticsError::WithoutCamera { sensor: name() }).into_py_err()?;
+        let surface = self.touch.surface.as_ref().ok_or_else(|| OpticsError::NoSurface { sensor: name() });
+        Ok((optics, surface.into_py_err()?))
+    }
+
+    /// Height and slope at each pixel: those of the camera frame if it was rendered.
+    fn relief(&self) -> PyResult<Cow<'_, Relief>> {
+        if let Some(frame) = self.camera_frame.get() {
+            return Ok(Cow::Borrowed(&frame.relief));
+        }
+        let (optics, surface) = self.seen()?;
+        Ok(Cow::Owned(Relief::of(surface, optics.camera())))
+    }
+
+    /// Image, red, green and blue.
+    pub fn rgb(&self) -> PyResult<Vec<u8>> {
+        Ok(self.render()?.image.to_rgb8().into_pixels().into_flattened())
+    }
+
+    /// The warning about a surface steeper than the presses that the light was fitted to.
+    pub fn light_warning(&self) -> Option<String> {
+        self.seen().ok()?.0.warning(&*self.relief().ok()?)
+    }
+
     /// Indentation at each pixel (m).
     pub fn pressed_m(&self) -> PyResult<Vec<f32>> {
-        let relief = &self.render()?.relief;
-        let optics = self.shared.sensor()?.optics();
-        let rest = match (optics, &self.touch.surface) {
-            (Some(optics), Some(surface)) if surface.rest_heights_m.is_some() => {
-                Some(Relief::at_rest(surface, optics.camera()))
-            }
-            _ => None,
-        };
-        Ok(camera_frame::pressed_m(relief, rest.as_ref()))
+        let (optics, surface) = self.seen()?;
+        let rest = surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, optics.camera()));
+        Ok(camera_frame::pressed_m(&*self.relief()?, rest.as_ref()))
+    }
+
+    /// Normal at each pixel: right, up, towards the camera.
+    pub fn normals(&self) -> PyResult<Vec<f32>> {
+        Ok(self.relief()?.normals().into_flattened())
+    }
+
+    /// Column and row of each marker before and after the contact (pixels).
+    pub fn markers(&self) -> PyResult<Vec<f64>> {
+        let (optics, surface) = self.seen()?;
+        let markers = optics.markers().map(|markers| markers.track(surface, optics.camera())).unwrap_or_default();
+        Ok(markers.into_flattened())
+    }
+
+    /// Optical flow at each pixel: right and down (pixels).
+    pub fn flow(&self) -> PyResult<Vec<f32>> {
+        let (optics, surface) = self.seen()?;
+        let [right, down] = optics.flow(surface);
+        Ok(right.iter().zip(&down).flat_map(|(&right, &down)| [right, down]).collect())
+    }
+
+    /// Height and width of the camera's image.
+    pub fn image_size(&self) -> PyResult<[usize; 2]> {
+        let camera = self.seen()?.0.camera();
+        Ok([camera.height, camera.width])
     }
 }
 
@@ -96,19 +157,36 @@ impl Reading {
         &self.data.values.reading
     }
 
-    /// The camera frame, rendered with the GIL released.
-    fn frame(&self, py: Python<'_>) -> PyResult<&CameraFrame> {
-        match self.data.camera_frame.get() {
-            Some(camera_frame) => Ok(camera_frame),
-            None => {
-                let frame = detached(py, || self.data.render())??;
-                let optics = self.data.shared.sensor()?.optics();
-                if let Some(warning) = optics.and_then(|optics| optics.warning(&frame.relief)) {
-                    warn_text(py, &warning)?;
-                }
-                Ok(frame)
-            }
+    /// Renders the camera frame, if that was not done before.
+    fn look(&self, py: Python<'_>) -> PyResult<()> {
+        if self.data.camera_frame.get().is_some() {
+            return Ok(());
         }
+        let data = self.data.clone();
+        interruptible(py, move || data.render().map(drop))?
+    }
+
+    /// Computes an image with the GIL released; its memory becomes the array.
+    fn image_array<'py, T: Element + Send + 'static>(
+        &self,
+        py: Python<'py>,
+        behind: &[usize],
+        values: fn(&ReadingData) -> PyResult<Vec<T>>,
+    ) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
+        self.look(py)?;
+        let data = self.data.clone();
+        let values = interruptible(py, move || values(&data))??;
+        moved(py, &[&self.data.image_size()?[..], behind].concat(), values)
+    }
+
+    /// An array of real numbers in the precision of the reading.
+    fn real<'py>(
+        &self,
+        py: Python<'py>,
+        shape: &[usize],
+        values: impl IntoIterator<Item = f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.data.precision.array(py, shape, values.into_iter())
     }
 }
 
@@ -117,14 +195,14 @@ impl Reading {
     /// Normal force on each taxel (N), positive in compression, before the response: shape (rows, cols), row 0 at +y,
     /// or (taxels,) for taxels without a grid.
     #[getter]
-    fn taxels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        array(py, &self.data.shape(&[]), &self.reading().values_newton)
+    fn taxels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.real(py, &self.data.shape(&[]), self.reading().values_newton.iter().copied())
     }
 
     /// Force that the sensor reports for each taxel (N), after its response; shape of ``taxels``.
     #[getter]
-    fn reported<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        array(py, &self.data.shape(&[]), &self.reading().reported_newton)
+    fn reported<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.real(py, &self.data.shape(&[]), self.reading().reported_newton.iter().copied())
     }
 
     /// Raw counts of each taxel, after its response; shape of ``taxels``.
@@ -135,33 +213,33 @@ impl Reading {
 
     /// Force vector on each taxel (N); shape of ``taxels`` with a last axis of 3: x, y, z of the sensor frame.
     #[getter]
-    fn forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        let values: Vec<f64> = self.reading().forces_newton.iter().flat_map(|force| force.to_array()).collect();
-        array(py, &self.data.shape(&[3]), &values)
+    fn forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.real(py, &self.data.shape(&[3]), self.reading().forces_newton.iter().flat_map(|force| force.to_array()))
     }
 
     /// Pressure of each taxel from sampled rays (Pa), shape of ``taxels``; None unless the sensor samples rays.
     #[getter]
-    fn pressures<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
-        self.reading().pressures_pa.as_ref().map(|values| array(py, &self.data.shape(&[]), values)).transpose()
+    fn pressures<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let pressures = self.reading().pressures_pa.as_ref();
+        pressures.map(|values| self.real(py, &self.data.shape(&[]), values.iter().copied())).transpose()
     }
 
     /// Force on the sensor (N), shape (3,).
     #[getter]
-    fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        array(py, &[3], &self.reading().net_force_newton().to_array())
+    fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.real(py, &[3], self.reading().net_force_newton().to_array())
     }
 
     /// Force (N) and torque (N m) on the sensor, about its origin, shape (6,).
     #[getter]
-    fn wrench<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        array(py, &[6], &six(&self.data.touch.on_sensor))
+    fn wrench<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.real(py, &[6], six(&self.data.touch.on_sensor))
     }
 
     /// Force on the skin outside all taxels (N), shape (3,).
     #[getter]
-    fn outside<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        array(py, &[3], &self.reading().outside_newton.to_array())
+    fn outside<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.real(py, &[3], self.reading().outside_newton.to_array())
     }
 
     /// Sum of ``taxels`` (N).
@@ -214,48 +292,41 @@ impl Reading {
         array(py, &self.data.shape(&[3]), &values)
     }
 
-    /// Camera image, RGB, uint8, shape (height, width, 3). Raises dermis.Error for a sensor without a camera.
+    /// Camera image, RGB, uint8, shape (height, width, 3). Issues the warning about a surface steeper than the presses
+    /// that the light was fitted to. Raises dermis.Error for a sensor without a camera.
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
-        let image = &self.frame(py)?.image;
-        array(py, &[image.height, image.width, 3], image.to_rgb8().pixels().as_flattened())
+        let image = self.image_array(py, &[3], ReadingData::rgb)?;
+        self.data.light_warning().map_or(Ok(()), |warning| warn_text(py, &warning))?;
+        Ok(image)
     }
 
     /// Indentation of the gel at each pixel (m), positive inwards, float32, shape (height, width).
     #[getter]
     fn depth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        let pressed = detached(py, || self.data.pressed_m())??;
-        let relief = &self.frame(py)?.relief;
-        array(py, &[relief.height, relief.width], &pressed)
+        self.image_array(py, &[], ReadingData::pressed_m)
     }
 
     /// Unit normals of the visible surface: right, up, towards the camera; float32, shape (height, width, 3).
     #[getter]
     fn normals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        let relief = &self.frame(py)?.relief;
-        array(py, &[relief.height, relief.width, 3], relief.normals().as_flattened())
+        self.image_array(py, &[3], ReadingData::normals)
     }
 
     /// Column and row of each marker before and after the contact (pixels), shape (markers, 4); no rows for a gel
     /// without markers.
     #[getter]
     fn markers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        let markers = &self.frame(py)?.markers;
-        array(py, &[markers.len(), 4], markers.as_flattened())
+        self.look(py)?;
+        let markers = self.data.markers()?;
+        moved(py, &[markers.len() / 4, 4], markers)
     }
 
     /// Optical flow from the untouched to the current image: right and down (pixels), float32, shape
     /// (height, width, 2).
     #[getter]
     fn flow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        let relief = &self.frame(py)?.relief;
-        let sensor = self.data.shared.sensor()?;
-        let (Some(optics), Some(surface)) = (sensor.optics(), self.data.touch.surface.as_ref()) else {
-            return Err(Error::new_err("this sensor has no camera"));
-        };
-        let [right, down] = detached(py, || optics.flow(surface))?;
-        let both: Vec<f32> = right.iter().zip(&down).flat_map(|(&right, &down)| [right, down]).collect();
-        array(py, &[relief.height, relief.width, 2], &both)
+        self.image_array(py, &[2], ReadingData::flow)
     }
 
     /// Image moments of the taxel forces; None if no taxel is above ``threshold`` (N).
@@ -299,21 +370,24 @@ impl Reading {
         folder: Option<PathBuf>,
         values: &[u8],
         touch: PyRef<'_, Touch>,
+        dtype: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let shared = Arc::new(SharedSensor::restore(toml, folder).into_py_err()?);
-        let values = serde_json::from_slice(values).map_err(|error| Error::new_err(error.to_string()))?;
-        let data = ReadingData { shared, values, touch: touch.touch.clone(), camera_frame: OnceLock::new() };
-        Ok(Self::new(data))
+        let values: ReadingValues =
+            serde_json::from_slice(values).map_err(|error| Error::new_err(error.to_string()))?;
+        let data = ReadingData::new(shared, values, touch.touch.clone());
+        Ok(Self::new(data.with_precision(Precision::read(Some(dtype))?)))
     }
 
     #[allow(clippy::type_complexity)] // the tuple of pickle
     fn __reduce__<'py>(
         this: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (String, Option<PathBuf>, Bound<'py, PyBytes>, Touch))> {
+    ) -> PyResult<(Bound<'py, PyAny>, (String, Option<PathBuf>, Bound<'py, PyBytes>, Touch, &'static str))> {
         let data = &this.get().data;
-        let values = serde_json::to_vec(&data.values).map_err(|error| Error::new_err(error.to_string()))?;
+        let values = serde_json::to_vec(&*data.values).map_err(|error| Error::new_err(error.to_string()))?;
         let (toml, folder) = data.shared.saved();
         let touch = Touch { touch: data.touch.clone() };
-        Ok((this.get_type().getattr("_restore")?, (toml, folder, PyBytes::new(this.py(), &values), touch)))
+        let saved = (toml, folder, PyBytes::new(this.py(), &values), touch, data.precision.name());
+        Ok((this.get_type().getattr("_restore")?, saved))
     }
 }

@@ -1,6 +1,7 @@
 //! The Python class of a sensor.
 
-use crate::array::{array, positive, vector};
+use crate::array::{Precision, array, positive, vector};
+use crate::batch::Batch;
 use crate::batch::presses::{self, PressRequest};
 use crate::contacts;
 use crate::error::{Error, IntoPyErr, ToPyErr};
@@ -8,10 +9,11 @@ use crate::gpu::{self, DeviceBatch, Environments, batch::Places};
 use crate::motion::ObjectMotions;
 use crate::object::Object;
 use crate::pose::vectors;
+use crate::progress::Bar;
 use crate::reading::{Reading, ReadingData, ReadingValues};
 use crate::shared_sensor::{SharedSensor, with_parameters};
 use crate::state::{History, State};
-use crate::threads::detached;
+use crate::threads::{Job, detached, interruptible, interruptible_job};
 use crate::touch::warn;
 use dermis::geometry::Vec3;
 use dermis::gpu::{Choice, GpuError};
@@ -76,7 +78,7 @@ impl Sensor {
             None => spec,
         };
         let spec = parameters.map_or(Ok(spec.clone()), |parameters| with_parameters(&spec, parameters))?;
-        Self::of_shared(Arc::new(detached(py, || SharedSensor::build(spec, folder))?.into_py_err()?))
+        Self::of_shared(Arc::new(interruptible(py, move || SharedSensor::build(spec, folder))?.into_py_err()?))
     }
 
     /// The state; never locked during a computation.
@@ -96,6 +98,7 @@ impl Sensor {
         touch: skin::Touch,
         reading: sensor::Reading,
         take: fn(&mut WarningLog) -> Vec<skin::Warning>,
+        precision: Precision,
     ) -> PyResult<Reading> {
         let frame = history.frame;
         let numbers = ReadingValues { reading, frame, travel_m: None, sensor_from_object: None };
@@ -106,19 +109,45 @@ impl Sensor {
             take(&mut log)
         };
         warn(py, new)?;
-        Ok(Reading::new(ReadingData::new(self.shared.clone(), numbers, touch)))
+        Ok(Reading::new(ReadingData::new(self.shared.clone(), numbers, touch).with_precision(precision)))
     }
 
     /// Computes a batch of presses on the CPU and issues each kind of warning once.
-    fn press_on_cpu(&self, py: Python<'_>, object: &Arc<skin::Object>, wanted: &[PressRequest]) -> PyResult<Py<PyAny>> {
-        let batch = detached(py, || presses::make(&self.shared, object, wanted))??;
+    fn press_on_cpu(
+        &self,
+        py: Python<'_>,
+        object: &Arc<skin::Object>,
+        wanted: Vec<PressRequest>,
+        progress: bool,
+        precision: Precision,
+    ) -> PyResult<Py<PyAny>> {
+        let bar = Bar::start(py, progress, wanted.len(), "presses")?;
+        let (shared, object) = (self.shared.clone(), object.clone());
+        let work = move |job: &Job| presses::make(&shared, &object, &wanted, job);
+        let made = interruptible_job(py, work, |job| bar.show(py, job.done()));
+        bar.close(py)?;
+        let batch = Batch::new(self.shared.clone(), made?.map_err(Error::new_err)?, precision);
         warn(py, batch.all_warnings())?;
         Ok(Py::new(py, batch)?.into_any())
+    }
+
+    /// Runs work of this sensor so that Ctrl-C acts: on a thread of its own, unless it takes much less time than to
+    /// start one.
+    fn run<T: Send + 'static>(&self, py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+        if is_quick(self.inner()?) { detached(py, work) } else { interruptible(py, work) }
     }
 
     fn warnings(&self) -> MutexGuard<'_, WarningLog> {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Largest number of taxels of a spring skin that is stepped in much less than a tenth of a second.
+const QUICK_TAXELS: usize = 20_000;
+
+/// True if a step of the sensor takes less than a tenth of a second: springs with the usual number of taxels.
+pub fn is_quick(sensor: &sensor::Sensor) -> bool {
+    sensor.skin_as::<skin::Springs>().is_some() && sensor.taxels().len() <= QUICK_TAXELS
 }
 
 /// The goal of a press: exactly one of depth (m) and force (N).
@@ -179,6 +208,7 @@ impl Sensor {
     /// depth: travel past first contact (m), or force: force on the sensor along -z (N); give one of them.
     /// at: x and y of the object's origin over the sensor (m), shape (2,); default: the origin.
     /// tilt: rotation about the sensor's x axis, then y (rad), shape (2,). yaw: rotation about z before that (rad).
+    /// dtype: element type of the arrays of forces, numpy.float64 (the default) or numpy.float32.
     ///
     /// Returns a Reading: ``taxels`` (rows, cols), ``force`` (3,), ``image`` (height, width, 3) …; its ``pose`` is the
     /// final pose of the object. The sensor stays pressed, so ``step`` can continue from there. Raises dermis.Error (a
@@ -190,7 +220,7 @@ impl Sensor {
     /// >>> reading = dermis.Sensor.preset("uji-foam-14x6").press(ball, depth=2e-3)
     /// >>> reading.taxels.shape
     /// (14, 6)
-    #[pyo3(signature = (obj, *, depth=None, force=None, at=None, tilt=None, yaw=0.0))]
+    #[pyo3(signature = (obj, *, depth=None, force=None, at=None, tilt=None, yaw=0.0, dtype=None))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn press(
         &self,
@@ -201,17 +231,19 @@ impl Sensor {
         at: Option<&Bound<'_, PyAny>>,
         tilt: Option<&Bound<'_, PyAny>>,
         yaw: f64,
+        dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Reading> {
+        let precision = Precision::read(dtype)?;
         let pair =
             |value: Option<&Bound<'_, PyAny>>, what| value.map_or(Ok([0.0; 2]), |value| vector::<2>(value, what));
         let aim = Aim { at_m: pair(at, "at")?, tilt_rad: pair(tilt, "tilt")?, yaw_rad: finite(yaw, "yaw")? };
-        let (goal, sensor, object) = (goal(depth, force)?, self.inner()?, obj.object.clone());
-        let pressed = detached(py, || sensor::press(sensor, &object, &aim, goal))?.into_py_err()?;
+        let (goal, sensor, object) = (goal(depth, force)?, self.inner()?.clone(), obj.object.clone());
+        let pressed = self.run(py, move || sensor::press(&sensor, &object, &aim, goal))?.into_py_err()?;
         let skin = Arc::new(pressed.state.clone());
-        let history = History { skin, ..at_rest(sensor) };
+        let history = History { skin, ..at_rest(self.inner()?) };
         *self.history() = history;
         warn(py, pressed.touch.all_warnings())?;
-        Ok(Reading::new(presses::data_of(&self.shared, pressed)))
+        Ok(Reading::new(presses::data_of(&self.shared, pressed).with_precision(precision)))
     }
 
     /// Many presses in parallel, on all CPU cores or on a GPU, each of the untouched sensor. Does not change the state.
@@ -225,12 +257,13 @@ impl Sensor {
     /// images, at poses or to a depth; "auto": the GPU if it supports the presses, else the CPU, with one warning that
     /// gives the reason.
     ///
+    /// progress: shows the number of finished presses on stderr, with tqdm if it is installed (CPU only).
+    /// dtype: element type of the arrays of forces, as for ``press``; those of a GPU are numpy.float64.
+    ///
     /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU a
-    /// DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once; a
-    /// batch on a GPU warns only of a layer's shear that depends on the path; ``saturated`` is the number of contacts beyond
-    /// the range of springs and pads.
+    /// DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once.
     /// Raises dermis.Error with the index of the first press that fails, and for "cuda" without a usable GPU.
-    #[pyo3(signature = (obj, poses=None, *, depth=None, force=None, at=None, tilt=None, yaw=None, device="cpu"))]
+    #[pyo3(signature = (obj, poses=None, *, depth=None, force=None, at=None, tilt=None, yaw=None, device="cpu", progress=false, dtype=None))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn press_batch(
         &self,
@@ -243,8 +276,11 @@ impl Sensor {
         tilt: Option<&Bound<'_, PyAny>>,
         yaw: Option<&Bound<'_, PyAny>>,
         device: &str,
+        progress: bool,
+        dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         self.inner()?;
+        let precision = Precision::read(dtype)?;
         let object = obj.object.clone();
         let choice = gpu::choice(device)?;
         if let Some(gpu) = gpu::open(py, choice)? {
@@ -255,7 +291,7 @@ impl Sensor {
                     let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
                     if choice == Choice::Auto && !presses::have_poses(&wanted) {
                         gpu::warn_once(py, "force-controlled presses run on the CPU only")?;
-                        return self.press_on_cpu(py, &object, &wanted);
+                        return self.press_on_cpu(py, &object, wanted, progress, precision);
                     }
                     detached(py, || Places::of_depths(&self.shared, &object, &wanted))??
                 }
@@ -266,13 +302,13 @@ impl Sensor {
                 }
                 made => {
                     let batch = made.into_py_err()?;
-                    warn(py, batch.warnings())?;
+                    warn(py, batch.all_warnings(py)?)?;
                     return Ok(Py::new(py, batch)?.into_any());
                 }
             }
         }
         let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
-        self.press_on_cpu(py, &object, &wanted)
+        self.press_on_cpu(py, &object, wanted, progress, precision)
     }
 
     /// Many untouched copies of this sensor, each with its own instance of obj, that step together on a GPU. Springs
@@ -285,7 +321,7 @@ impl Sensor {
         self.inner()?;
         let object = obj.object.clone();
         let gpu = gpu::open(py, Choice::Cuda)?.ok_or_else(|| GpuError::NoDriver.to_py_err())?;
-        let made = detached(py, || Environments::new(&gpu, &self.shared, gpu::object_on(&gpu, &object)?, count))?;
+        let made = detached(py, || Environments::new(&gpu, &self.shared, &object, count))?;
         made.into_py_err()
     }
 
@@ -294,11 +330,11 @@ impl Sensor {
     /// objects: an Object with its ``pose`` and ``twist``, or a sequence of (Object, pose) or (Object, pose, twist).
     /// pose: pose at the start of the step, in the sensor frame. twist: velocity (m/s, rad/s), (6,); default: at rest.
     /// sensor_pose, sensor_twist: pose and twist of the sensor; if given, all poses and twists are in the world frame,
-    /// each twist with the velocity of its own frame's origin.
+    /// each twist with the velocity of its own frame's origin. dtype: as for ``press``.
     ///
     /// Returns a Reading. ``reading.touch.on_sensor`` (6,) and ``.on_objects`` (n, 6) are the loads (N, N m) about the
     /// sensor's origin, in its frame. On an error the state is unchanged.
-    #[pyo3(signature = (objects, *, dt, pose=None, twist=None, sensor_pose=None, sensor_twist=None))]
+    #[pyo3(signature = (objects, *, dt, pose=None, twist=None, sensor_pose=None, sensor_twist=None, dtype=None))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn step(
         &self,
@@ -309,11 +345,12 @@ impl Sensor {
         twist: Option<&Bound<'_, PyAny>>,
         sensor_pose: Option<&Bound<'_, PyAny>>,
         sensor_twist: Option<&Bound<'_, PyAny>>,
+        dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Reading> {
-        let dt_s = positive(dt, "dt", "seconds")?;
+        let (dt_s, precision) = (positive(dt, "dt", "seconds")?, Precision::read(dtype)?);
         let moving = ObjectMotions::read(objects, pose, twist, sensor_pose, sensor_twist)?;
-        let (sensor, before) = (self.inner()?, self.history().clone());
-        let (touch, reading, after) = detached(py, || {
+        let (sensor, before) = (self.inner()?.clone(), self.history().clone());
+        let (touch, reading, after) = self.run(py, move || {
             let touched = moving.with(|motion| {
                 let (mut touch, skin) = sensor.touch(&before.skin, motion, dt_s)?;
                 touch.warnings.extend(sensor.skin().missed(&touch, motion));
@@ -324,36 +361,43 @@ impl Sensor {
             let frame = before.frame + 1;
             Ok::<_, PyErr>((touch, reading, History { skin: Arc::new(skin), response: Arc::new(response), frame }))
         })??;
-        self.keep(py, after, touch, reading, WarningLog::take_new)
+        self.keep(py, after, touch, reading, WarningLog::take_new, precision)
     }
 
     /// Holds objects in place until the skin is at rest, and reads the sensor without its response.
     ///
-    /// objects, pose, sensor_pose: as for ``step``.
-    #[pyo3(signature = (objects, *, pose=None, sensor_pose=None))]
+    /// objects, pose, sensor_pose, dtype: as for ``step``.
+    #[pyo3(signature = (objects, *, pose=None, sensor_pose=None, dtype=None))]
     fn settle(
         &self,
         py: Python<'_>,
         objects: &Bound<'_, PyAny>,
         pose: Option<&Bound<'_, PyAny>>,
         sensor_pose: Option<&Bound<'_, PyAny>>,
+        dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Reading> {
+        let precision = Precision::read(dtype)?;
         let moving = ObjectMotions::read(objects, pose, None, sensor_pose, None)?;
-        let (sensor, before) = (self.inner()?, self.history().clone());
-        let (touch, skin) =
-            detached(py, || moving.with(|motion| sensor.skin().settle(&before.skin, motion)))?.into_py_err()?;
-        let reading = detached(py, || sensor.read(&touch))?;
-        self.keep(py, History { skin: Arc::new(skin), ..before }, touch, reading, WarningLog::take_settled)
+        let (sensor, before) = (self.inner()?.clone(), self.history().clone());
+        let settled = self.run(py, move || {
+            let (touch, skin) = moving.with(|motion| sensor.skin().settle(&before.skin, motion))?;
+            let reading = sensor.read(&touch);
+            Ok::<_, skin::SkinError>((touch, reading, History { skin: Arc::new(skin), ..before }))
+        })?;
+        let (touch, reading, after) = settled.into_py_err()?;
+        self.keep(py, after, touch, reading, WarningLog::take_settled, precision)
     }
 
-    /// Reads contact points of another simulator, such as PyBullet or MuJoCo. Uses neither the skin nor the state.
+    /// Reads contact points of another simulator, such as PyBullet or MuJoCo. A layer spreads their forces; other skins
+    /// and the state are not used.
     ///
     /// points: positions (m), shape (n, 3). forces: forces on the **sensor** (N), shape (n, 3). normals: normals out
     /// of the sensor, shape (n, 3); default: against the forces. objects: index of the object of each point, shape
     /// (n,).
     /// depths: penetration depths (m), shape (n,), for ``reading.touch``; they do not change the forces.
     /// sensor_pose: pose of the sensor; if given, points, forces and normals are in the world frame.
-    #[pyo3(signature = (points, forces, *, normals=None, objects=None, depths=None, sensor_pose=None))]
+    /// dtype: as for ``press``.
+    #[pyo3(signature = (points, forces, *, normals=None, objects=None, depths=None, sensor_pose=None, dtype=None))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn read_contacts(
         &self,
@@ -364,13 +408,19 @@ impl Sensor {
         objects: Option<&Bound<'_, PyAny>>,
         depths: Option<&Bound<'_, PyAny>>,
         sensor_pose: Option<&Bound<'_, PyAny>>,
+        dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Reading> {
+        let precision = Precision::read(dtype)?;
         let contacts = contacts::read(points, forces, normals, objects, depths, sensor_pose)?;
         let sensor = self.inner()?;
-        let touch = contacts.touch().into_py_err()?;
-        let reading = detached(py, || sensor.read(&touch))?;
+        let (touch, reading) = detached(py, || {
+            let touch = sensor.skin().carry(&contacts)?;
+            let reading = sensor.read(&touch);
+            Ok::<_, skin::SkinError>((touch, reading))
+        })?
+        .into_py_err()?;
         let numbers = ReadingValues { reading, frame: 0, travel_m: None, sensor_from_object: None };
-        Ok(Reading::new(ReadingData::new(self.shared.clone(), numbers, touch)))
+        Ok(Reading::new(ReadingData::new(self.shared.clone(), numbers, touch).with_precision(precision)))
     }
 
     /// Resets the sensor to its untouched state.
@@ -510,9 +560,10 @@ impl Sensor {
         folder: Option<PathBuf>,
         state: PyRef<'_, State>,
     ) -> PyResult<Self> {
-        let shared = SharedSensor::restore(toml, folder).into_py_err()?;
-        detached(py, || shared.sensor().map(|_| ()))??;
-        Ok(Self::with_history(Arc::new(shared), state.history.clone()))
+        let shared = Arc::new(SharedSensor::restore(toml, folder).into_py_err()?);
+        let built = shared.clone();
+        interruptible(py, move || built.sensor().map(drop))??;
+        Ok(Self::with_history(shared, state.history.clone()))
     }
 
     #[allow(clippy::type_complexity)] // the tuple of pickle

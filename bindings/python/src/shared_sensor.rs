@@ -86,7 +86,7 @@ impl SharedSensor {
 
 /// A description with entries replaced by those of a nested dict.
 pub fn with_parameters(spec: &SensorSpec, parameters: &Bound<'_, PyAny>) -> PyResult<SensorSpec> {
-    let text: String = parameters.py().import("json")?.call_method1("dumps", (parameters,))?.extract()?;
+    let text: String = parameters.py().import("dermis._json")?.call_method1("dumps", (parameters,))?.extract()?;
     let bad = |error: serde_json::Error| Error::new_err(format!("`parameters`: {error}"));
     spec.with_overrides(&serde_json::from_str(&text).map_err(bad)?).into_py_err()
 }

@@ -1,11 +1,14 @@
-//! Runs work with the GIL released, also after a fork.
+//! Runs work with the GIL released, also after a fork, and ends it on Ctrl-C.
 
 use crate::error::Error;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// The process that imported the package.
 static IMPORTING_PROCESS: OnceLock<u32> = OnceLock::new();
@@ -47,6 +50,90 @@ pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyR
         None => guarded(),
     });
     outcome.map_err(|panic| Error::new_err(panic_text(&*panic)))
+}
+
+/// Time between two checks for signals.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+/// Time that interrupted work has to end by itself and leave its files complete.
+const GRACE: Duration = Duration::from_millis(80);
+/// Stack of the working thread, that of a main thread.
+const STACK_BYTES: usize = 8 << 20;
+
+/// What a call and its working thread tell each other.
+#[derive(Default)]
+pub struct Job {
+    stopped: AtomicBool,
+    done: AtomicUsize,
+}
+
+impl Job {
+    /// False after an interrupt; the work then ends as soon as it can.
+    pub fn goes_on(&self) -> bool {
+        !self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Counts one finished part.
+    pub fn count(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Sets the number of finished parts.
+    pub fn set_done(&self, done: usize) {
+        self.done.store(done, Ordering::Relaxed);
+    }
+
+    /// Number of finished parts.
+    pub fn done(&self) -> usize {
+        self.done.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs work on a thread of its own while this thread handles signals. Ctrl-C raises KeyboardInterrupt at once: the
+/// work owns its data and ends in the background.
+pub fn interruptible<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    interruptible_job(py, |_| work(), |_| Ok(()))
+}
+
+/// Like [`interruptible`]; the work asks its [`Job`] whether to go on, and `tick` is called between checks for signals.
+/// An error of `tick` ends the work like Ctrl-C.
+pub fn interruptible_job<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&Job) -> T + Send + 'static,
+    mut tick: impl FnMut(&Job) -> PyResult<()>,
+) -> PyResult<T> {
+    let (pool, job) = (after_fork()?, Arc::new(Job::default()));
+    let (sender, receiver) = sync_channel(1);
+    let theirs = Arc::clone(&job);
+    let guarded = move || catch_unwind(AssertUnwindSafe(|| work(&theirs)));
+    let worker = move || {
+        let outcome = match pool {
+            Some(pool) => pool.install(guarded),
+            None => guarded(),
+        };
+        // Nobody receives the result of interrupted work.
+        let _ = sender.send(outcome);
+    };
+    let refuse = |error| Error::new_err(format!("cannot start a thread: {error}"));
+    std::thread::Builder::new().stack_size(STACK_BYTES).spawn(worker).map_err(refuse)?;
+    // mpsc receivers are not Sync, which `detach` asks for.
+    let receiver = Mutex::new(receiver);
+    let wait = |time| py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time));
+    loop {
+        match wait(SIGNAL_INTERVAL) {
+            Ok(outcome) => {
+                tick(&job)?;
+                return outcome.map_err(|panic| Error::new_err(panic_text(&*panic)));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(error) = py.check_signals().and_then(|()| tick(&job)) {
+                    job.stopped.store(true, Ordering::Relaxed);
+                    let _ = wait(GRACE);
+                    return Err(error);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => return Err(Error::new_err("internal error: a thread has ended")),
+        }
+    }
 }
 
 /// The message for a panic.

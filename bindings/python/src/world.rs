@@ -4,11 +4,12 @@ use crate::array::{array, positive, vector};
 use crate::error::{Error, IntoPyErr};
 use crate::object::Object;
 use crate::pose::{matrix, pose_or_identity, six};
+use crate::progress::Bar;
 use crate::reading::{Reading, ReadingData, ReadingValues};
 use crate::recording::Recording;
-use crate::sensor::Sensor;
+use crate::sensor::{Sensor, is_quick};
 use crate::shared_sensor::SharedSensor;
-use crate::threads::detached;
+use crate::threads::{Job, detached, interruptible, interruptible_job};
 use crate::touch::warn_text;
 use dermis::geometry::Vec3;
 use dermis::record::Format;
@@ -23,16 +24,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Default duration (s) of a run of a world without a scene file.
 const DEFAULT_DURATION_S: f64 = 1.0;
-/// Number of steps of a run between two checks for signals.
-const STEPS_BETWEEN_SIGNALS: u64 = 64;
 
 /// Rigid bodies with tactile sensors. The contact loads that the sensors read also act on the bodies.
 ///
 /// ``World.load("scene.toml")`` builds a scene file with its gripper and task; ``World()`` is empty and filled with
 /// ``add_body`` and ``mount``. Poses and twists are in the world frame, z up.
+///
+/// gravity: acceleration (m/s²), shape (3,). time_step: s. ground: height of a ground plane (m) that solid bodies
+/// collide with; default: none. ground_friction: its coefficient of friction. coupling: the instant of the contact
+/// forces, "explicit" (start of the step; refuses time steps that are unstable with the skin's stiffness) or "implicit"
+/// (end of the step; any time step is stable, springs and hydroelastic skins only); default: explicit if the time step is
+/// stable so.
 #[pyclass(frozen, module = "dermis")]
 pub struct World {
-    state: Mutex<WorldState>,
+    state: Arc<Mutex<WorldState>>,
 }
 
 struct WorldState {
@@ -53,6 +58,11 @@ impl WorldState {
         skins.take_new().into_iter().chain(new).collect()
     }
 
+    /// True if a step takes much less than a tenth of a second.
+    fn is_quick(&self) -> bool {
+        self.shared.iter().all(|shared| shared.sensor().is_ok_and(is_quick))
+    }
+
     fn body(&self, name: &str) -> PyResult<BodyId> {
         let world = &self.built.world;
         let known = |id: &BodyId| world.body(*id).name == name;
@@ -69,6 +79,21 @@ impl WorldState {
         })?;
         Ok((self.built.sensors[index].1, self.shared[index].clone()))
     }
+}
+
+/// Advances a world; returns the new warnings.
+fn steps(state: &Mutex<WorldState>, count: u64, job: &Job) -> Result<Vec<String>, world::WorldError> {
+    let mut warnings = Vec::new();
+    for _ in 0..count {
+        if !job.goes_on() {
+            break;
+        }
+        // Locked for one step, so that other threads can read the world in between.
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.built.step()?;
+        warnings.extend(state.new_warnings());
+    }
+    Ok(warnings)
 }
 
 fn list(names: &[String]) -> String {
@@ -96,6 +121,10 @@ impl World {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn of_state(state: WorldState) -> Self {
+        Self { state: Arc::new(Mutex::new(state)) }
+    }
+
     fn of_scene(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Self, SceneError> {
         let built = scene.build(file, folder)?;
         let mut shared = Vec::new();
@@ -106,18 +135,12 @@ impl World {
             let (spec, folder) = source.resolve(name, folder).map_err(SceneError::sensor(file))?;
             shared.push(Arc::new(SharedSensor::of_sensor(spec, folder, built.world.sensor(*id).clone())));
         }
-        Ok(Self { state: Mutex::new(WorldState { built, shared, warnings: Default::default() }) })
+        Ok(Self::of_state(WorldState { built, shared, warnings: Default::default() }))
     }
 }
 
 #[pymethods]
 impl World {
-    /// An empty world.
-    ///
-    /// gravity: acceleration (m/s²), shape (3,). time_step: s. ground: height of a ground plane (m) that solid bodies
-    /// collide with; default: none. coupling: the instant of the contact forces, "explicit" (start of the step; refuses time
-    /// steps that are unstable with the skin's stiffness) or "implicit" (end of the step; any time step is stable, springs and
-    /// hydroelastic skins only); default: explicit if the time step is stable so.
     #[new]
     #[pyo3(signature = (*, gravity=None, time_step=1e-3, ground=None, ground_friction=0.5, coupling=None))]
     fn new(
@@ -157,13 +180,13 @@ impl World {
             duration_s: DEFAULT_DURATION_S,
             record_every: (0.01 / time_step).round().max(1.0) as u64,
         };
-        Ok(Self { state: Mutex::new(WorldState { built, shared: Vec::new(), warnings: Default::default() }) })
+        Ok(Self::of_state(WorldState { built, shared: Vec::new(), warnings: Default::default() }))
     }
 
     /// A world from a scene file (TOML): bodies, sensors, a gripper and its task.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        detached(py, || {
+        interruptible(py, move || {
             let scene = SceneSpec::read(&path)?;
             Self::of_scene(&scene, &path.display().to_string(), path.parent())
         })?
@@ -174,8 +197,9 @@ impl World {
     #[staticmethod]
     #[pyo3(signature = (text, *, folder=None))]
     fn parse(py: Python<'_>, text: &str, folder: Option<PathBuf>) -> PyResult<Self> {
-        detached(py, || Self::of_scene(&SceneSpec::parse("the scene", text)?, "the scene", folder.as_deref()))?
-            .into_py_err()
+        let text = text.to_owned();
+        let build = move || Self::of_scene(&SceneSpec::parse("the scene", &text)?, "the scene", folder.as_deref());
+        interruptible(py, build)?.into_py_err()
     }
 
     /// Adds a body.
@@ -257,24 +281,15 @@ impl World {
     /// if it came with a tenth of the largest force.
     #[pyo3(signature = (count=1))]
     fn step(&self, py: Python<'_>, count: u64) -> PyResult<()> {
-        let mut left = count;
-        while left > 0 {
-            let now = left.min(STEPS_BETWEEN_SIGNALS);
-            left -= now;
-            let mut warnings = Vec::new();
-            detached(py, || {
-                let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-                (0..now).try_for_each(|_| {
-                    state.built.step()?;
-                    warnings.extend(state.new_warnings());
-                    Ok::<_, world::WorldError>(())
-                })
-            })?
-            .into_py_err()?;
-            warnings.iter().try_for_each(|warning| warn_text(py, warning))?;
-            py.check_signals()?;
+        let shared = self.state.clone();
+        // Stepping a world of springs once takes less time than starting a thread.
+        if count == 1 && self.state(py).is_quick() {
+            let warnings = detached(py, move || steps(&shared, 1, &Job::default()))?.into_py_err()?;
+            return warnings.iter().try_for_each(|warning| warn_text(py, warning));
         }
-        Ok(())
+        let work = move |job: &Job| steps(&shared, count, job);
+        let warnings = interruptible_job(py, work, |_| Ok(()))?.into_py_err()?;
+        warnings.iter().try_for_each(|warning| warn_text(py, warning))
     }
 
     /// Runs to the end of the scene, or for ``duration`` (s) from now, and returns a recording. Issues its warnings.
@@ -283,8 +298,8 @@ impl World {
     /// arrays and images. format: "mcap", "ros2" (a bag, in a folder), "parquet", "npy" or "png"; default:
     /// from the file name.
     /// image_every: time between two recorded images (s).
-    /// overwrite: replace an existing recording.
-    #[pyo3(signature = (*, duration=None, record=None, format=None, image_every=DEFAULT_IMAGE_INTERVAL_S, overwrite=false))]
+    /// overwrite: replace an existing recording. progress: shows the progress on stderr, with tqdm if it is installed.
+    #[pyo3(signature = (*, duration=None, record=None, format=None, image_every=DEFAULT_IMAGE_INTERVAL_S, overwrite=false, progress=false))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn run(
         &self,
@@ -294,33 +309,33 @@ impl World {
         format: Option<&str>,
         image_every: f64,
         overwrite: bool,
+        progress: bool,
     ) -> PyResult<Recording> {
         let format = format.map(format_of).transpose()?;
         let image_every_s = positive(image_every, "image_every", "seconds")?;
         let duration_s = duration.map(|duration| positive(duration, "duration", "seconds")).transpose()?;
-        let mut interrupted = None;
-        let recording = detached(py, || {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (shared, bar) = (self.state.clone(), Bar::start(py, progress, 100, "% of the run")?);
+        let work = move |job: &Job| {
+            let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
             let default_s = state.built.duration_s;
             let mut run_recorder = match &record {
                 Some(path) => Some(RunRecorder::open(&state.built, path, format, image_every_s, overwrite)?),
                 None => None,
             };
-            state.built.duration_s = duration_s.unwrap_or(default_s);
-            let mut steps = 0u64;
-            let outcome = run_into(&mut state.built, run_recorder.as_mut(), &mut |_| {
-                steps += 1;
-                if steps.is_multiple_of(STEPS_BETWEEN_SIGNALS) {
-                    interrupted = Python::attach(|py| py.check_signals().err());
-                }
-                if interrupted.is_some() { Continue::No } else { Continue::Yes }
+            let duration_s = duration_s.unwrap_or(default_s);
+            let start_s = state.built.world.time_s();
+            state.built.duration_s = duration_s;
+            let outcome = run_into(&mut state.built, run_recorder.as_mut(), &mut |now| {
+                job.set_done((100.0 * (now.time_s - start_s) / duration_s) as usize);
+                if job.goes_on() { Continue::Yes } else { Continue::No }
             });
             state.built.duration_s = default_s;
             run_recorder.map_or(Ok(Vec::new()), RunRecorder::finish)?;
             outcome
-        })?
-        .into_py_err()?;
-        interrupted.map_or(Ok(()), Err)?;
+        };
+        let recording = interruptible_job(py, work, |job| bar.show(py, job.done()));
+        bar.close(py)?;
+        let recording = recording?.into_py_err()?;
         recording.warnings.texts().iter().try_for_each(|warning| warn_text(py, warning))?;
         Ok(Recording::new(recording))
     }

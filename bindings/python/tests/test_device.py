@@ -109,6 +109,24 @@ def over_gelsight(count, seed=2):
 
 
 @on_gpu
+def test_warnings_on_the_gpu_are_those_of_the_cpu():
+    thin = dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": {"max_penetration": "0.2 mm"}})
+    layer, springs = dermis.Sensor.preset("wts0614-layer"), dermis.Sensor.preset("wts0614")
+    for sensor, radius, match in [
+        (thin, 4e-3, "exceed the maximum penetration"),
+        (layer, 4e-3, "largest strain"),
+        (springs, 5e-5, "between the contact points"),
+    ]:
+        batches = []
+        for device in ("cpu", "cuda"):
+            with pytest.warns(RuntimeWarning, match=match):
+                # With friction, a layer on the CPU takes several increments.
+                ball = dermis.Object.sphere(radius=radius, mu=0.0)
+                batches.append(sensor.press_batch(ball, [(0, 0, 0.8 * radius)], device=device))
+        assert batches[0].warnings == batches[1].warnings and batches[0].warnings
+
+
+@on_gpu
 def test_images_on_the_gpu_are_those_of_the_cpu():
     sensor, ball = dermis.Sensor.preset("gelsight"), dermis.Object.sphere(radius=4e-3)
     here, there = (sensor.press_batch(ball, over_gelsight(6), device=device) for device in ("cpu", "cuda"))

@@ -1,5 +1,6 @@
 """Touch in Gymnasium: the wrapper, and the two environments with policies that solve them."""
 
+import types
 import warnings
 
 import numpy as np
@@ -21,8 +22,6 @@ def test_gymnasiums_checker_passes(name):
     env = gymnasium.make(name)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # Forces have no bounds; the checker warns about infinite bounds.
-        warnings.filterwarnings("ignore", message=".*(infinity|-infinity|inf).*")
         check_env(env.unwrapped)
     env.close()
     image = gymnasium.make(name, render_mode="rgb_array")
@@ -104,12 +103,13 @@ class Bare(gymnasium.Env):
         self.model = mujoco.MjModel.from_xml_string(FINGER)
         self.model.opt.gravity[:] = 0
         self.data = mujoco.MjData(self.model)
-        box = gymnasium.spaces.Box(-np.inf, np.inf, (7,), np.float64)
+        box = gymnasium.spaces.Box(-10, 10, (7,), np.float32)
         self.observation_space = gymnasium.spaces.Dict({"state": box}) if dictionary else box
         self.action_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
 
     def observe(self):
-        return {"state": self.data.qpos.copy()} if self.dictionary else self.data.qpos.copy()
+        state = self.data.qpos.astype(np.float32)
+        return {"state": state} if self.dictionary else state
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -133,25 +133,97 @@ def test_one_sensor_is_an_array():
     assert env.observation_space.contains(after)
     again, _ = env.reset(seed=1)
     assert np.array_equal(again["tactile"], observation["tactile"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_env(env, skip_render_check=True)
 
 
-def test_several_sensors_are_a_dictionary():
-    spec = {
-        "flat": {"preset": "uji-foam-14x6", "site": "pad", "output": "forces"},
-        "gel": {"preset": "gelsight", "body": "finger", "pose": [0, 0, -0.5e-3], "output": "image"},
-        "load": {"sensor": dermis.Sensor.preset("wts0614"), "site": "pad", "output": "wrench", "objects": "ball"},
-    }
-    env = dermis.gym.TactileObservation(Bare(dictionary=True), spec)
+SEVERAL = {
+    "flat": {"preset": "uji-foam-14x6", "site": "pad", "output": "forces"},
+    "gel": {"preset": "gelsight", "body": "finger", "pose": [0, 0, -0.5e-3], "output": "image", "resolution": (48, 64)},
+    "load": {"sensor": dermis.Sensor.preset("wts0614"), "site": "pad", "output": "wrench", "objects": "ball"},
+}
+
+
+def test_several_sensors_are_not_nested():
+    """Stable-Baselines3 refuses a dictionary inside a dictionary."""
+    env = dermis.gym.TactileObservation(Bare(dictionary=True), SEVERAL)
     observation, _ = env.reset(seed=1)
-    assert set(observation) == {"state", "tactile"} and set(observation["tactile"]) == {"flat", "gel", "load"}
-    assert observation["tactile"]["flat"].shape == (14, 6, 3) and observation["tactile"]["load"][2] < 0
-    assert observation["tactile"]["gel"].dtype == np.uint8
-    assert env.observation_space.contains(observation)
+    assert set(observation) == {"state", "tactile_flat", "tactile_gel", "tactile_load"}
+    assert observation["tactile_flat"].shape == (14, 6, 3) and observation["tactile_load"][2] < 0
+    assert observation["tactile_gel"].dtype == np.uint8 and observation["tactile_gel"].shape == (48, 64, 3)
+    assert all(part.dtype in (np.uint8, np.float32) for part in observation.values())
+    assert env.observation_space.contains(observation) and not any(isinstance(space, gymnasium.spaces.Dict) for space in env.observation_space.values())
     dragged, *_ = env.step([1.0])
-    assert dragged["tactile"]["flat"][..., 0].sum() > 0 and set(env.attachments) == set(spec)
+    assert dragged["tactile_flat"][..., 0].sum() > 0 and set(env.attachments) == set(observation) - {"state"}
+
+
+@pytest.mark.parametrize("spec", [{"preset": "uji-foam-14x6", "site": "pad"}, SEVERAL], ids=["one", "several"])
+@pytest.mark.parametrize("library", ["gymnasium", "stable_baselines3"])
+def test_checkers_pass_without_warnings(library, spec):
+    checker = check_env
+    if library == "stable_baselines3":
+        checker = pytest.importorskip("stable_baselines3.common.env_checker").check_env
+    env = dermis.gym.TactileObservation(Bare(), spec)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Gymnasium's checker says of every wrapper that it is one.
+        warnings.filterwarnings("ignore", message=".*is different from the unwrapped version.*")
+        warnings.filterwarnings("ignore", message="contact comes within")  # of the gel, whose ball is large
+        checker(env, skip_render_check=True)
+
+
+def test_a_lower_resolution_keeps_the_colours():
+    """Areas are averaged: the mean colour of every part of the image is that of the sensor's own image."""
+    place = {"preset": "gelsight", "body": "finger", "pose": [0, 0, -0.5e-3], "output": "image"}
+    whole = dermis.gym.TactileObservation(Bare(), place).reset(seed=1)[0]["tactile"].astype(float)
+    for height, width in ((48, 64), (100, 30)):
+        small = dermis.gym.TactileObservation(Bare(), {**place, "resolution": (height, width)}).reset(seed=1)[0]["tactile"]
+        assert small.shape == (height, width, 3)
+        assert small.mean(axis=(0, 1)) == pytest.approx(whole.mean(axis=(0, 1)), abs=0.2)
+    blocks = whole.reshape(48, 10, 64, 10, 3).mean(axis=(1, 3))
+    small = dermis.gym.TactileObservation(Bare(), {**place, "resolution": np.array([48, 64])}).reset(seed=1)[0]["tactile"]
+    assert np.abs(small - blocks).max() <= 0.51
+    deep = dermis.gym.TactileObservation(Bare(), {**place, "output": "depth", "resolution": (24, 32)}).reset(seed=1)[0]["tactile"]
+    assert deep.shape == (24, 32) and deep.dtype == np.float32 and deep.max() > 1e-4
+
+
+def test_values_beyond_the_bounds_are_clipped_with_a_warning():
+    env = dermis.gym.TactileObservation(Bare(), {"preset": "uji-foam-14x6", "site": "pad", "output": "wrench", "limit": 1e-3})
+    with pytest.warns(UserWarning, match="exceeds the bound 0.001 and is clipped"):
+        observation, _ = env.reset(seed=1)
+    assert env.observation_space.contains(observation) and observation["tactile"].min() == np.float32(-1e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env.step([0.0])
+
+
+def test_robosuites_wrapper_gets_touch_and_follows_its_hard_reset():
+    """Robosuite's GymWrapper has a `sim` instead of a model and data, and a new one after each reset."""
+
+    class Handle:
+        def __init__(self, inner, name):
+            setattr(self, name, inner)
+
+    class Like(Bare):
+        def __init__(self):
+            super().__init__()
+            self._bare = self.model, self.data
+            del self.model, self.data
+            self.sim = types.SimpleNamespace(model=Handle(self._bare[0], "_model"), data=Handle(self._bare[1], "_data"))
+
+        def observe(self):
+            return self.sim.data._data.qpos.astype(np.float32)
+
+        def reset(self, *, seed=None, options=None):
+            gymnasium.Env.reset(self, seed=seed)
+            model = self.mujoco.MjModel.from_xml_string(FINGER)
+            data = self.mujoco.MjData(model)
+            data.qpos[2] -= 1e-3 if seed == 2 else 0
+            self.mujoco.mj_forward(model, data)
+            self.sim = types.SimpleNamespace(model=Handle(model, "_model"), data=Handle(data, "_data"))
+            return self.observe(), {}
+
+    env = dermis.gym.TactileObservation(Like(), {"preset": "uji-foam-14x6", "site": "pad"})
+    first, deeper = env.reset(seed=1)[0]["tactile"], env.reset(seed=2)[0]["tactile"]
+    assert deeper.sum() > 1.5 * first.sum() > 0
 
 
 @pytest.mark.parametrize(
@@ -164,7 +236,11 @@ def test_several_sensors_are_a_dictionary():
         ({"preset": "uji-foam-14x6", "site": "pad", "output": "colour"}, "must be one of taxels"),
         ({"preset": "uji-foam-14x6", "site": "pad", "output": "image"}, "no camera"),
         ({"preset": "uji", "site": "pad"}, "uji"),
-        ({"tip": {"site": "pad"}}, "sensor 'tip' needs"),
+        ({"tip": {"site": "pad"}}, "sensor 'tactile_tip' needs"),
+        ({"preset": "uji-foam-14x6", "site": "pad", "resolution": (4, 4)}, "`resolution` .* does not apply to the output 'taxels'"),
+        ({"preset": "gelsight", "site": "pad", "output": "image", "limit": 3}, "`limit` .* does not apply"),
+        ({"preset": "gelsight", "site": "pad", "output": "image", "resolution": (4000, 4)}, "at most"),
+        ({"preset": "uji-foam-14x6", "site": "pad", "limit": -1}, "`limit` .* positive"),
     ],
 )
 def test_slips_in_a_spec_are_named(spec, words):

@@ -1,6 +1,8 @@
 """Sensors in a simulation of MuJoCo: what they feel, what they do to bodies, and that the engine plugin says the same."""
 
 import gc
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -63,12 +65,67 @@ def test_a_weight_stands_on_the_skin():
     """Coupled, at rest: the taxels carry m g. MuJoCo's own contact of that pair is off."""
     model, data = load(scene(step="2e-3"))
     pad = dermis.mujoco.attach(model, data, STIFF, site="pad", mode="couple")
-    step(model, data, 400)
+    step(model, data, 800)
     reading = pad.read()
     assert reading.sum == pytest.approx(9.8, rel=1e-3)
     assert data.ncon == 0 and pad.objects == ["geom 'cube'"]
     assert abs(data.qvel).max() < 1e-4
     assert reading.touch.on_objects[0] == pytest.approx(-reading.touch.on_sensor, abs=1e-12)
+
+
+@pytest.mark.parametrize("sensor", [STIFF, dermis.Sensor.preset("wts0614-layer")], ids=["springs", "layer"])
+def test_contacts_of_mujoco_are_read_in_full(sensor):
+    """The taxels and the rest add up to mj_contactForce; what presses on the back of the finger is not felt."""
+    pusher = '<body name="pusher" pos="0 0 -.0205"><joint type="slide" axis="0 0 1"/><geom type="sphere" size=".006" mass=".01"/></body>'
+    text = scene(own='size=".015 .045 .007" pos="0 0 -.007"', step="2e-3").replace("</worldbody>", pusher + "</worldbody>")
+    model, data = load(text)
+    data.qfrc_applied[-1] = 3
+    pad = dermis.mujoco.attach(model, data, sensor, site="pad", mode="contacts")
+    step(model, data, 500)
+    finger, cube = model.geom("finger").id, model.geom("cube").id
+    total = np.zeros(3)
+    for i, contact in enumerate(data.contact):
+        if set(contact.geom) == {finger, cube}:
+            force = np.zeros(6)
+            mujoco.mj_contactForce(model, data, i, force)
+            total += (1 if contact.geom[1] == finger else -1) * contact.frame.reshape(3, 3).T @ force[:3]
+    total = pad.pose[:3, :3].T @ total
+    reading = pad.read()
+    assert data.ncon > 4 and total[2] == pytest.approx(-9.8, rel=1e-3)
+    assert reading.force == pytest.approx(total, abs=1e-12)
+    assert reading.forces.reshape(-1, 3).sum(axis=0) + reading.outside == pytest.approx(total, abs=1e-9)
+    cube_load = reading.touch.on_objects[pad.objects.index("geom 'cube'")]
+    assert cube_load[:3] == pytest.approx(-total, abs=1e-12) and pad.mode == "contacts"
+
+
+NEWER = """
+import sys, numpy, mujoco, dermis, dermis.mujoco
+from dermis import _engine_plugin, _mujoco_layout
+_mujoco_layout.provide(_engine_plugin.path(), always=True)
+text = sys.stdin.read()
+model = mujoco.MjModel.from_xml_string(text)
+data = mujoco.MjData(model)
+mujoco.mj_step(model, data, 400)
+print(repr(float(data.sensordata.sum())))
+"""
+
+
+def test_structs_of_newer_versions_are_found_from_their_declarations():
+    """The offsets computed from the package are those of the C compiler, and the plugin works with them."""
+    from dermis import _mujoco_layout, _native
+
+    versions, fields = _native.mujoco_layouts()
+    assert mujoco.mj_versionString() in versions and "sensordata" in fields
+    computed = _mujoco_layout.offsets(fields)
+    assert computed == {field: number for field, number in zip(fields, _native.mujoco_layout(), strict=True)}
+    with pytest.raises(LookupError, match="no field nonsense"):
+        _mujoco_layout.offsets(["nonsense"])
+    plugin = '<plugin name="touch" plugin="dermis.sensor" objtype="site" objname="pad"><config key="preset" value="uji-foam-14x6"/><config key="mode" value="couple"/><config key="objects" value="cube"/></plugin>'
+    text = scene(plugin=plugin, step="2e-3", more='<default><geom contype="0" conaffinity="0"/></default>')
+    run = subprocess.run([sys.executable, "-c", NEWER], input=text, capture_output=True, text=True, check=True)
+    model, data = load(text)
+    mujoco.mj_step(model, data, 400)
+    assert float(run.stdout) == data.sensordata.sum() > 1 and run.stderr == ""
 
 
 def test_every_evaluation_is_a_step_of_the_sensor_once():
@@ -326,7 +383,7 @@ def test_many_data_of_a_model_are_apart():
         ({"site": "pad", "objects": "pear"}, "no geom or body 'pear'"),
         ({"site": "pad", "objects": []}, "names nothing"),
         ({"site": "pad", "objects": "finger"}, "moves with the sensor"),
-        ({"site": "pad", "mode": "press"}, "'sense' or 'couple'"),
+        ({"site": "pad", "mode": "press"}, "'couple' or 'contacts'"),
         ({"site": "pad", "pose": [0, 0, np.nan]}, "finite"),
         ({"site": "pad", "pose": np.ones((4, 4))}, "rigid transform"),
         ({"site": "pad", "pose": [0, 0]}, "shape"),

@@ -49,6 +49,19 @@ def test_a_sensor_without_a_camera_says_so():
             getattr(reading, name)
 
 
+def test_images_of_a_batch_warn_of_the_light_as_a_single_one_does():
+    sensor = dermis.Sensor.preset("gelsight", parameters={"light": {"steepest": 0.2}})
+    ball, words = dermis.Object.sphere(radius=4e-3), "light.steepest"
+    single = sensor.press(ball, depth=0.4e-3)
+    with pytest.warns(RuntimeWarning, match=words) as alone:
+        assert single.depth.max() > 0.3e-3  # rendered already: the image still warns
+        assert single.image.max() > 0
+    with pytest.warns(RuntimeWarning, match=words) as batch:
+        assert sensor.press_batch(ball, depth=[0.1e-3, 0.4e-3, 0.4e-3]).image.max() > 0
+    assert str(batch[-1].message).split("%")[1] == str(alone[-1].message).split("%")[1]
+    assert sum(words in str(warning.message) for warning in batch) == 1
+
+
 def test_show_draws_arrays_and_cameras(pressed, tmp_path):
     import matplotlib
 

@@ -1,10 +1,12 @@
 """The package itself: what an import costs, what help says, and what is left behind."""
 
+import ast
 import doctest
 import gc
 import importlib
 import importlib.metadata
 import inspect
+import json
 import os
 import pathlib
 import subprocess
@@ -48,6 +50,65 @@ def test_everything_public_has_a_text_and_a_stub(name):
                 assert f"def {member}(" in stub or f"{member}:" in stub, f"{name}.{member}"
     assert name in stub
     assert pathlib.Path(dermis.__file__).with_name("py.typed").exists()
+
+
+def test_the_stub_has_the_docstrings_of_the_module():
+    """`python bindings/python/stub_docs.py` writes them."""
+    sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+    import stub_docs
+
+    text = pathlib.Path(dermis.__file__).with_name("_native.pyi").read_text(encoding="utf-8")
+    assert stub_docs.with_docs(text) == text
+    documented = {name: inspect.cleandoc(doc) for name, doc in docs_in(text) if doc}
+    for name in dermis.__all__:
+        thing = getattr(dermis, name)
+        for member in [m for m in vars(thing) if not m.startswith("_")] if inspect.isclass(thing) else []:
+            assert documented[f"{name}.{member}"] == inspect.getdoc(getattr(thing, member)), f"{name}.{member}"
+
+
+def docs_in(stub):
+    """Name and docstring of the classes, methods and attributes of a stub."""
+    for owner in ast.parse(stub).body:
+        if not isinstance(owner, ast.ClassDef):
+            continue
+        yield owner.name, ast.get_docstring(owner)
+        for node, after in zip(owner.body, [*owner.body[1:], None]):
+            if isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
+                yield f"{owner.name}.{node.name}", ast.get_docstring(node)
+            elif isinstance(node, ast.AnnAssign) and isinstance(after, ast.Expr):
+                yield f"{owner.name}.{node.target.id}", after.value.value
+
+
+def test_words_to_choose_from_are_literals_in_the_stub():
+    """A parameter with few valid texts is completed and checked by editors."""
+    package = pathlib.Path(dermis.__file__).parent
+    words = {"mode", "motion", "format", "device", "unit", "skin", "window", "codec"}
+    files = [package / name for name in ("_native.pyi", "metrics.py", "experiments.py", "_video.py", "mujoco/_attach.py", "mujoco/_urdf.py")]
+    found = set()
+    for file in files:
+        functions = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.FunctionDef)]
+        public = [node for node in functions if not node.name.startswith("_") or node.name == "__new__"]
+        for node in [argument for function in public for argument in (*function.args.args, *function.args.kwonlyargs)]:
+            if node.arg in words and node.annotation is not None:
+                found.add(node.arg)
+                assert ast.unparse(node.annotation) not in ("str", "str | None"), f"{file.name}:{node.lineno}: {node.arg}"
+    assert found == words
+
+
+def test_the_package_installs_the_command(tmp_path):
+    command = str(pathlib.Path(sys.executable).with_name("dermis"))
+    said = subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
+    assert said.startswith(f"dermis {dermis.__version__}")
+    press = ["press", "--sensor", "wts0614", "--object", "sphere:radius=5mm", "--depth", "0.5mm", "--json"]
+    done = subprocess.run([command, *press], capture_output=True, text=True, check=True, cwd=tmp_path)
+    found = json.loads(done.stdout)
+    reading = dermis.Sensor.preset("wts0614").press(dermis.Object.sphere(radius=5e-3), depth=0.5e-3)
+    assert found["sum_n"] == pytest.approx(reading.sum, rel=1e-9), sorted(found)
+    wrong = subprocess.run([sys.executable, "-m", "dermis", "press", "--sensr", "x"], capture_output=True, text=True)
+    assert wrong.returncode == 2 and wrong.stderr.startswith("dermis: ") and wrong.stderr.count("\n") == 1
+    missing = subprocess.run([command, "sensors", "no-such"], capture_output=True, text=True)
+    assert missing.returncode == 1 and "no-such" in missing.stderr
+    assert "--crf" in subprocess.run([command, "videos", "--help"], capture_output=True, text=True, check=True).stdout
 
 
 def test_the_readme_is_true(tmp_path, monkeypatch):

@@ -247,6 +247,16 @@ def test_contacts_of_another_engine():
     assert sensor.read_contacts([], []).active == 0
 
 
+def test_a_layer_spreads_contact_points():
+    sensor = dermis.Sensor.preset("wts0614-layer")
+    center = sensor.centers[7 * 6 + 3]
+    reading = sensor.read_contacts([center], [[0, 0, -2.0]])
+    taxels = reading.forces.reshape(-1, 3)[:, 2]
+    assert taxels.sum() + reading.outside[2] == pytest.approx(-2) and reading.force == pytest.approx([0, 0, -2])
+    assert -2 < taxels.min() < -0.2 and np.count_nonzero(taxels < -0.02) > 4
+    assert np.argmin(taxels) == 7 * 6 + 3
+
+
 def test_every_preset_is_pressed():
     for name in dermis.presets():
         if name in ("tacchi", "finger-gel", "digit"):  # gels take seconds, and are tested in Rust

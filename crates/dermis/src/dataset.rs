@@ -23,6 +23,7 @@ mod sensor;
 mod set;
 mod shard;
 mod spec;
+mod warnings;
 
 pub use axis::{Axis, Measure};
 pub use episode::{CameraImages, Episode, Frame, Grasp, PixelCounts, SensorFrame};
@@ -34,3 +35,4 @@ pub use randomise::{AnyQuantity, RandomiseSpec};
 pub use set::Dataset;
 pub use shard::ShardRecord;
 pub use spec::{DatasetSpec, FormatSpec, ObjectSource, PoseSpec, ScenarioSpec, SensorEntry};
+pub use warnings::{DatasetWarning, EpisodeWarning};

@@ -226,6 +226,30 @@ mod tests {
         }
     }
 
+    /// Title, axes, force arrows and colour bar of the figure of a press.
+    #[test]
+    fn the_figure_of_a_press_has_axes_arrows_and_a_colour_bar() {
+        let sensor = presets::find("wts0614").unwrap().build(None).unwrap();
+        let mut reading = sensor.read(&dermis_skin::Touch::default());
+        let object = dermis_geometry::shapes::sphere(5e-3, 1e-3).unwrap();
+        let above = Pose::from_translation(Vec3::Z * 20e-3);
+        let reddish = |image: &Image| {
+            let pixels = image.pixels().iter();
+            pixels.filter(|[r, g, b]| *r > 150 && *g < 100 && *b < 100).count()
+        };
+        let empty = press_view(&sensor, &reading, &object, &above, "nothing");
+        reading.values_newton[40] = 1.0;
+        reading.forces_newton[40] = Vec3::NEG_Z;
+        let pressed = press_view(&sensor, &reading, &object, &above, "one taxel");
+        assert!(reddish(&pressed) > reddish(&empty) + 200, "{} and {}", reddish(&pressed), reddish(&empty));
+        assert!(pressed.width() > empty.width() + 50, "a loaded sensor has a colour bar");
+        assert!(empty.height() > 700 + 40, "a title and a caption");
+        let scene = Scene::new().mesh(&object, &above, Material::new(BASE));
+        let camera = Camera::framing(scene.bounds(), -60.0, 28.0);
+        let plain = scene.render(&camera, 90, 70);
+        assert!(with_axes(scene, Vec3::Z * 20e-3, 8e-3).render(&camera, 90, 70).pixels() != plain.pixels(), "no axes");
+    }
+
     #[test]
     fn lengths_of_axes_are_round() {
         for (given, round) in [(0.0137, 0.01), (0.0049, 0.002), (0.05, 0.05), (1.9, 1.0)] {

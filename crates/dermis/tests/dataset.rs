@@ -225,6 +225,32 @@ fn images_come_with_where_they_are_touched() {
     assert!((touched.sqrt() / std::f64::consts::PI.sqrt() - radius_mm).abs() < 0.8, "{touched} mm²");
 }
 
+/// Presses beyond linear elasticity, and slopes beyond the data of the light, are said in the summary, also of a run that
+/// finds them made, and in the files of the set.
+#[test]
+fn a_set_beyond_the_range_of_its_skin_or_light_says_so() {
+    let array = "name = \"deep\"\nformat = \"parquet\"\ncount = 4\nshard = 2\n[[sensor]]\npreset = \"wts0614-layer\"\n\
+                 [[object]]\nshape.sphere.radius = \"4 mm\"\n[pose]\ndepth = { uniform = [\"0.7 mm\", \"0.8 mm\"] }\n\
+                 [scenario]\nkind = \"press\"\nframes = 2\n";
+    let camera =
+        array.replace("preset = \"wts0614-layer\"", "preset = \"gelsight\"\nresolution = 0.1\nlight.steepest = 0.2");
+    for (text, words) in [(array, "the largest strain is"), (camera.as_str(), "`light.steepest`")] {
+        let (set, root) = (set(text), tempfile::tempdir().unwrap());
+        let out = root.path().join("out");
+        let made = set.make(&out, Share::ALL, 1, &mut |_| true).unwrap();
+        let said =
+            made.warnings.iter().find(|warning| warning.text.contains(words)).unwrap_or_else(|| panic!("{made:?}"));
+        assert_eq!((said.first, said.episodes), (0, 4), "{said}");
+        let again = set.make(&out, Share::ALL, 1, &mut |_| true).unwrap();
+        assert_eq!((again.found, &again.warnings), (4, &made.warnings));
+        for file in ["dataset.json", "README.md"] {
+            assert!(std::fs::read_to_string(out.join(file)).unwrap().contains(words), "{file}");
+        }
+    }
+    let within = set(&array.replace("\"0.7 mm\", \"0.8 mm\"", "\"0.1 mm\", \"0.2 mm\""));
+    assert!(within.episode(0).unwrap().warnings.iter().all(|warning| warning.kind != "BeyondLinear"));
+}
+
 /// A grasp with enough force holds and one with too little slips; both record all frames.
 #[test]
 fn grasps_hold_or_slip() {

@@ -121,21 +121,23 @@ fn key(program: &Program, target: Target<'_>) -> [u8; HASH] {
     hash.finalize().into()
 }
 
-fn packed(code: &[u8], key: &[u8; HASH], compiler: [i32; 2]) -> Vec<u8> {
+/// The parts of the header: magic and key, compiler version, checksum.
+fn header(code: &[u8], key: &[u8; HASH], compiler: [i32; 2]) -> [Vec<u8>; 3] {
     let version = [compiler[0].to_le_bytes(), compiler[1].to_le_bytes()].concat();
-    let checksum: [u8; HASH] = Sha256::digest(code).into();
-    [&MAGIC[..], key, &version, &checksum, code].concat()
+    [[&MAGIC[..], key].concat(), version, Sha256::digest(code).to_vec()]
+}
+
+fn packed(code: &[u8], key: &[u8; HASH], compiler: [i32; 2]) -> Vec<u8> {
+    [&header(code, key, compiler).concat(), code].concat()
 }
 
 /// The code in a file, if the file is intact and matches the key and the compiler.
 fn unpacked(mut file: Vec<u8>, key: &[u8; HASH], compiler: Option<[i32; 2]>) -> Option<Vec<u8>> {
-    let (header, code) = file.split_at_checked(HEADER)?;
-    let expected = packed(code, key, compiler.unwrap_or_default());
-    let version = MAGIC.len() + HASH..MAGIC.len() + HASH + 8;
-    let same_version = compiler.is_none() || header[version.clone()] == expected[version.clone()];
-    let same =
-        header[..version.start] == expected[..version.start] && header[version.end..] == expected[version.end..HEADER];
-    (same && same_version && !code.is_empty()).then(|| file.split_off(HEADER))
+    let (found, code) = file.split_at_checked(HEADER)?;
+    let [owner, version, checksum] = header(code, key, compiler.unwrap_or_default());
+    let of_version = compiler.is_none() || found[owner.len()..].starts_with(&version);
+    let intact = found.starts_with(&owner) && found.ends_with(&checksum);
+    (intact && of_version && !code.is_empty()).then(|| file.split_off(HEADER))
 }
 
 /// Writes a file atomically: a reader sees the old or the new file.

@@ -1,5 +1,6 @@
 //! Reads and writes an mjData through the layout of its version.
 
+use crate::engine_contacts::EngineContact;
 use crate::layout::table;
 use crate::model::{FrameId, Model};
 use dermis_geometry::{Mat3, Pose, Quat, Twist, Vec3, Wrench};
@@ -104,6 +105,35 @@ impl<'a> Data<'a> {
     fn count(&self, offset: usize) -> usize {
         // SAFETY: the table guarantees that an int is at `offset`.
         usize::try_from(unsafe { self.raw.byte_add(offset).cast::<i32>().read() }).unwrap_or(0)
+    }
+
+    /// The contacts of geoms in the last evaluation, with their forces.
+    pub fn contacts(&self) -> Vec<EngineContact> {
+        let layout = self.model.layout();
+        let first = self.pointer::<u8>(layout.contact);
+        let contact = |i: usize| {
+            // SAFETY: there are `ncon` records of `contact_bytes`, with fields of these types at these offsets.
+            let (geoms, at, frame) = unsafe {
+                let record = first.add(i * layout.contact_bytes);
+                (
+                    record.add(layout.contact_geom).cast::<[i32; 2]>().read_unaligned(),
+                    record.add(layout.contact_pos).cast::<[f64; 3]>().read_unaligned(),
+                    record.add(layout.contact_frame).cast::<[f64; 9]>().read_unaligned(),
+                )
+            };
+            // Contacts of deformable bodies have no geom.
+            let [Ok(one), Ok(other)] = geoms.map(usize::try_from) else { return None };
+            let mut force = [0.0; 6];
+            // SAFETY: model and data belong together, contact `i` exists, and MuJoCo writes six numbers.
+            unsafe {
+                (self.model.library().mj_contact_force)(self.model.raw(), self.raw, i as i32, force.as_mut_ptr());
+            }
+            // The rows are the axes of the contact frame; the first is the normal.
+            let axes = [0, 3, 6].map(|row| Vec3::from_slice(&frame[row..row + 3]));
+            let force = axes[0] * force[0] + axes[1] * force[1] + axes[2] * force[2];
+            Some(EngineContact { geoms: [one, other], at: Vec3::from_array(at), normal: axes[0], force })
+        };
+        (0..self.count(layout.ncon)).filter_map(contact).collect()
     }
 
     fn generalized(&self, offset: usize) -> &[f64] {

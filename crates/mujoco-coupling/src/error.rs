@@ -11,7 +11,7 @@ pub enum CouplingError {
     NotLoaded,
     /// There is no table of offsets for the loaded version.
     #[error(
-        "MuJoCo {version:?} is not one of the versions {first} to {last} whose data this build of dermis can read; install one of those, or a newer dermis"
+        "MuJoCo {version:?} is not one of the versions {first} to {last} whose data this build of dermis knows, and its layout was not found; in Python `import dermis.mujoco` finds it, else install one of those versions or a newer dermis"
     )]
     UnknownVersion { version: String, first: &'static str, last: &'static str },
     /// The model has no element of that name.

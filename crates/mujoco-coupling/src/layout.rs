@@ -1,7 +1,8 @@
 //! Field offsets of mjModel and mjData for every supported version of MuJoCo.
 //!
 //! The structs are not stable: almost every version moves a field. `offsets.py` compiles a program against the headers
-//! of each version and writes [`table`]. Versions without a table are refused.
+//! of each version and writes [`table`]. For versions without a table, Python computes the offsets from the declarations
+//! in the mujoco package ([`crate::Library::set_layout`]); without Python they are refused.
 
 /// Declares [`Layout`] and its rows from the table: a line of versions, then a line per field.
 macro_rules! layout {
@@ -17,7 +18,22 @@ macro_rules! layout {
         /// The supported versions, oldest first.
         pub const VERSIONS: &[&str] = &[$($version),*];
 
+        /// The fields, in the order of [`Layout::from_numbers`].
+        pub const FIELDS: &[&str] = &[$(stringify!($field)),*];
+
         impl Layout {
+            /// A layout from its numbers in the order of [`FIELDS`].
+            pub fn from_numbers(numbers: &[usize]) -> Option<Self> {
+                let mut numbers = numbers.iter().copied();
+                let layout = Self { $($field: numbers.next()?,)* };
+                numbers.next().is_none().then_some(layout)
+            }
+
+            /// The numbers in the order of [`FIELDS`].
+            pub fn numbers(&self) -> Vec<usize> {
+                vec![$(self.$field),*]
+            }
+
             /// The layout of `VERSIONS[index]`.
             pub(super) fn row(index: usize) -> Self {
                 Self { $($field: [$($offset),*][index],)* }
@@ -29,7 +45,7 @@ macro_rules! layout {
 #[allow(missing_docs, reason = "named as in MuJoCo")]
 pub mod table;
 
-pub use table::{Layout, VERSIONS};
+pub use table::{FIELDS, Layout, VERSIONS};
 
 use crate::CouplingError;
 
@@ -64,6 +80,15 @@ mod tests {
         assert_eq!(Layout::of("4.0.0").unwrap().count_bytes, 8);
         assert_eq!(Layout::of("4.0.0").unwrap().sensordata, 160_816);
         assert_eq!(Layout::of("3.3.7").unwrap().sensordata, 161_768);
+    }
+
+    #[test]
+    fn a_layout_has_all_its_numbers() {
+        let numbers: Vec<usize> = (0..FIELDS.len()).collect();
+        let layout = Layout::from_numbers(&numbers).unwrap();
+        assert_eq!(FIELDS[layout.sensordata], "sensordata");
+        assert!(Layout::from_numbers(&numbers[1..]).is_none());
+        assert!(Layout::from_numbers(&[&numbers[..], &[1]].concat()).is_none());
     }
 
     /// Fields of one struct do not overlap.

@@ -13,6 +13,7 @@
 pub mod contact_filter;
 mod data;
 mod dynamics;
+pub mod engine_contacts;
 mod error;
 mod implicit;
 pub mod layout;

@@ -31,6 +31,8 @@ type NewtonEuler = unsafe extern "C-unwind" fn(*const c_void, *mut c_void, c_int
 type Actuation = unsafe extern "C-unwind" fn(*const c_void, *mut c_void);
 /// `mj_mulJacTVec`.
 type ConstraintForce = unsafe extern "C-unwind" fn(*const c_void, *const c_void, *mut f64, *const f64);
+/// `mj_contactForce`.
+type ContactForce = unsafe extern "C-unwind" fn(*const c_void, *const c_void, c_int, *mut f64);
 /// `mju_error` and `mju_warning`.
 type Message = unsafe extern "C-unwind" fn(*const c_char, ...);
 /// `mjp_registerPlugin`; the argument is an `mjpPlugin`.
@@ -52,6 +54,7 @@ pub struct Library {
     pub mj_rne: NewtonEuler,
     pub mj_fwd_actuation: Actuation,
     pub mj_mul_jac_t_vec: ConstraintForce,
+    pub mj_contact_force: ContactForce,
     pub mju_error: Message,
     pub mju_warning: Message,
     pub mjp_register_plugin: RegisterPlugin,
@@ -60,6 +63,8 @@ pub struct Library {
 }
 
 static LIBRARY: OnceLock<Option<(Library, String)>> = OnceLock::new();
+/// The layout of [`Library::set_layout`].
+static GIVEN: OnceLock<Layout> = OnceLock::new();
 
 impl Library {
     /// The loaded library, looked up once; `None` if the process has not loaded MuJoCo.
@@ -70,7 +75,15 @@ impl Library {
     /// The error for an unsupported version; `None` for a supported one.
     pub fn refusal() -> Option<CouplingError> {
         let (_, version) = LIBRARY.get()?.as_ref()?;
-        Layout::of(version).err()
+        if GIVEN.get().is_some() { None } else { Layout::of(version).err() }
+    }
+
+    /// Replaces the layout of the table; only the first call has an effect.
+    ///
+    /// # Safety
+    /// The layout is that of the loaded library.
+    pub unsafe fn set_layout(layout: Layout) {
+        GIVEN.get_or_init(|| layout);
     }
 
     /// Major, minor and patch version, if the version string consists of three numbers.
@@ -85,7 +98,7 @@ impl Library {
 
     /// The layout of MuJoCo's structs. Refuses an unsupported version.
     pub fn layout(&self) -> Result<&Layout, CouplingError> {
-        self.layout.as_ref().ok_or_else(|| Self::refusal().unwrap_or(CouplingError::NotLoaded))
+        GIVEN.get().or(self.layout.as_ref()).ok_or_else(|| Self::refusal().unwrap_or(CouplingError::NotLoaded))
     }
 }
 
@@ -147,6 +160,7 @@ fn find() -> Option<(Library, String)> {
             mj_rne: function(handle, c"mj_rne")?,
             mj_fwd_actuation: function(handle, c"mj_fwdActuation")?,
             mj_mul_jac_t_vec: function(handle, c"mj_mulJacTVec")?,
+            mj_contact_force: function(handle, c"mj_contactForce")?,
             mju_error: function(handle, c"mju_error")?,
             mju_warning: function(handle, c"mju_warning")?,
             mjp_register_plugin: function(handle, c"mjp_registerPlugin")?,

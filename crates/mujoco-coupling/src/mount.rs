@@ -18,16 +18,23 @@ pub enum Mode {
     Sense,
     /// The forces also act on the bodies and replace MuJoCo's contact forces.
     Couple,
+    /// The sensor reports MuJoCo's own contact forces.
+    Contacts,
 }
 
 impl Mode {
-    /// The mode of a name, "sense" or "couple".
+    /// All modes with their names.
+    pub const NAMES: [(&str, Self); 3] =
+        [("sense", Self::Sense), ("couple", Self::Couple), ("contacts", Self::Contacts)];
+
+    /// The mode of a name.
     pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "sense" => Some(Self::Sense),
-            "couple" => Some(Self::Couple),
-            _ => None,
-        }
+        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode)
+    }
+
+    /// The name of the mode.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize].0
     }
 }
 

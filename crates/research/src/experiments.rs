@@ -43,7 +43,7 @@ use std::path::PathBuf;
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ExperimentError {
     /// Unknown experiment.
-    #[error("there is no experiment {name:?}{meant}; there are {known}")]
+    #[error("there is no experiment {name:?}; there are {known}{meant}")]
     Unknown { name: String, meant: String, known: String },
     /// The caller stopped the experiment.
     #[error("interrupted")]

@@ -21,7 +21,7 @@ pub enum SensorError {
     #[error("{path}: cannot be read: {reason}")]
     Unreadable { path: String, reason: String },
     /// A name that is not a preset.
-    #[error("there is no sensor {name:?}{meant}; the presets are {known}, or give the path of a .toml file")]
+    #[error("there is no sensor {name:?}; the presets are {known}, or give the path of a .toml file{meant}")]
     Unknown { name: String, meant: String, known: String },
     /// More than one of a group of alternative keys, or none.
     #[error("sensor {sensor:?}: give exactly one of {keys}, found {found}")]

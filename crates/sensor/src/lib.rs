@@ -25,6 +25,7 @@ pub mod object;
 pub mod openrave;
 pub mod optics;
 mod overrides;
+mod plain_message;
 pub mod presets;
 mod press;
 mod rays;

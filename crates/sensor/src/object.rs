@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 pub enum ObjectError {
     /// An unknown shape.
     #[error(
-        "there is no shape {name:?}{meant}; the shapes are {known}, or give points:FILE, or the path of a mesh file ({})",
+        "there is no shape {name:?}; the shapes are {known}, or give points:FILE, or the path of a mesh file ({}){meant}",
         Format::extension_list()
     )]
     Unknown { name: String, meant: String, known: String },
     /// A key that the shape does not have.
-    #[error("object {given:?}: {shape} has no `{key}`{meant}; it has {known}")]
+    #[error("object {given:?}: {shape} has no `{key}`; it has {known}{meant}")]
     UnknownKey { given: String, shape: &'static str, key: String, meant: String, known: String },
     /// A value that is invalid for its key.
     #[error("object {given:?}: `{key}` of {shape}: {reason}; write for example {example:?}")]

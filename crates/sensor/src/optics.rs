@@ -123,10 +123,15 @@ impl Optics {
 
     /// A warning about a frame whose surface is steeper than the presses that its light was fitted to.
     pub fn warning(&self, relief: &Relief) -> Option<String> {
+        Self::steep_warning(self.light.beyond_data(relief))
+    }
+
+    /// The warning about a frame of whose pressed pixels this fraction is steeper than the presses that its light was
+    /// fitted to.
+    pub fn steep_warning(steep: f64) -> Option<String> {
         const WORTH_SAYING: f64 = 0.01;
-        let beyond = self.light.beyond_data(relief);
-        (beyond > WORTH_SAYING).then(|| {
-            let percent = 100.0 * beyond;
+        (steep > WORTH_SAYING).then(|| {
+            let percent = 100.0 * steep;
             format!(
                 "{percent:.0} % of the pressed pixels are steeper than the presses that the light was fitted to (`light.steepest`); they have the light of the steepest measured slope"
             )

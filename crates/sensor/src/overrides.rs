@@ -6,6 +6,7 @@
 //! - Of alternative keys, such as `stiffness` and `stiffness_per_area`, a new one removes the old ones.
 //! - A `skin` with only another `kind` is converted by [`SensorSpec::with_skin`].
 
+use crate::plain_message::plain;
 use crate::{SensorError, SensorSpec, SkinKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -82,11 +83,7 @@ fn merged<T: DeserializeOwned>(
     let with = |changes: &Map<String, Value>| {
         let mut table = base.clone();
         merge(&mut table, changes);
-        serde_json::from_value::<T>(Value::Object(table)).map_err(|error| {
-            let message = error.to_string();
-            let meant = crate::suggest::for_unknown_key(&message);
-            message + &meant
-        })
+        serde_json::from_value::<T>(Value::Object(table)).map_err(|error| plain(&error.to_string()))
     };
     with(changes).map_err(|all| {
         // A single entry of a table of another kind lacks the table's other entries, which is not an error of the

@@ -1,7 +1,7 @@
 //! Quasi-static press of one object on one sensor.
 
 use crate::{Reading, Sensor};
-use dermis_geometry::{Bounds, Pose, Quat, Ray, Surface, Vec3};
+use dermis_geometry::{Bounds, Pose, Quat, Ray, Vec3};
 use dermis_skin::{Motion, Object, SkinError, State, Target, Touch};
 
 /// Position and orientation of the object.
@@ -227,29 +227,35 @@ pub fn first_contact(sensor: &Sensor, object: &Object, aim: &Aim) -> Result<Pose
 /// the sensor's surface, and of the surface's own vertices under it. Negative if they already overlap. Near the smallest,
 /// the gap to a primitive is minimised further.
 fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Option<f64> {
-    let skin = Surface::new(sensor.surface().clone());
+    let skin = sensor.contact_surface();
+    let object_from_sensor = sensor_from_object.inverse();
+    let direction = object_from_sensor.transform_vector(Vec3::Z);
+    let lowest = sensor_from_object.transform_point(object.surface.support(-direction));
     // Rays run from below both meshes to above both.
     let extent = |bounds: &Bounds| bounds.size().length() + bounds.center().length();
     let reach = extent(skin.bounds()) + extent(object.surface.bounds()) + 1.0;
-    let mut smallest: Option<(f64, Vec3)> = None;
-    let mut keep = |gap: f64, at: Vec3| {
-        if smallest.is_none_or(|(best, _)| gap < best) {
-            smallest = Some((gap, at));
-        }
-    };
     let height_of_skin = |at: Vec3| {
         let top = Vec3::new(at.x, at.y, skin.bounds().max.z + reach);
         let down = Ray { origin: top, direction: -Vec3::Z, length: 2.0 * reach };
         skin.cast(&down, None).map(|hit| top.z - hit.distance)
     };
-    let object_from_sensor = sensor_from_object.inverse();
-    let direction = object_from_sensor.transform_vector(Vec3::Z);
-    let lowest = object.surface.support(-direction);
-    for &vertex in object.surface.mesh().vertices().iter().chain([&lowest]) {
-        let p = sensor_from_object.transform_point(vertex);
-        if let Some(height) = height_of_skin(p) {
-            keep(p.z - height, p);
+    let (skin_bottom, skin_top) = (skin.bounds().min.z, skin.bounds().max.z);
+    let mut smallest: Option<(f64, Vec3)> = height_of_skin(lowest).map(|height| (lowest.z - height, lowest));
+    if let Some((gap, _)) = smallest.filter(|_| skin_bottom == skin_top) {
+        // No point of the object is nearer to a plane than its lowest one.
+        return Some(gap);
+    }
+    // A point is tested only if it could be nearer than the nearest so far.
+    let keep = |smallest: &mut Option<(f64, Vec3)>, least: f64, at: Vec3, gap: &dyn Fn() -> Option<f64>| {
+        if smallest.is_none_or(|(best, _)| least < best) {
+            if let Some(gap) = gap().filter(|gap| smallest.is_none_or(|(best, _)| *gap < best)) {
+                *smallest = Some((gap, at));
+            }
         }
+    };
+    for &vertex in object.surface.mesh().vertices() {
+        let p = sensor_from_object.transform_point(vertex);
+        keep(&mut smallest, p.z - skin_top, p, &|| Some(p.z - height_of_skin(p)?));
     }
     let from_below = |point: Vec3| {
         let origin = object_from_sensor.transform_point(point - Vec3::Z * reach);
@@ -257,9 +263,7 @@ fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Opt
     };
     let rim = sensor.surface().vertices().iter().copied();
     for point in sensor.taxels().centers().iter().copied().chain(rim).chain(edge_points(sensor)) {
-        if let Some(gap) = from_below(point) {
-            keep(gap, point);
-        }
+        keep(&mut smallest, lowest.z - point.z, point, &|| from_below(point));
     }
     let (gap, at) = smallest?;
     if object.surface.primitive().is_none() {

@@ -2,9 +2,9 @@
 
 use crate::optics::{CameraFrame, Optics, OpticsError};
 use crate::{Chain, RayReading, Reading, Response, ResponseError, ResponseState, Taxels};
-use dermis_geometry::TriMesh;
+use dermis_geometry::{Surface, TriMesh};
 use dermis_skin::{Motion, Skin, SkinError, State, Touch};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A tactile sensor. Cheap to clone; it holds no history. The caller keeps the skin's [`State`] and the response's
 /// [`ResponseState`].
@@ -15,6 +15,8 @@ pub struct Sensor {
     taxels: Arc<Taxels>,
     chain: Arc<Chain>,
     surface: Arc<TriMesh>,
+    /// The surface with its hierarchy of boxes, made on first use.
+    contact_surface: Arc<OnceLock<Surface>>,
     rays: Option<Arc<RayReading>>,
     optics: Option<Arc<Optics>>,
 }
@@ -35,6 +37,7 @@ impl Sensor {
             taxels: Arc::new(taxels),
             chain: Arc::new(response.into()),
             surface: Arc::new(surface),
+            contact_surface: Arc::default(),
             rays: None,
             optics: None,
         }
@@ -74,6 +77,11 @@ impl Sensor {
     /// The shape of the undeformed skin.
     pub fn surface(&self) -> &TriMesh {
         &self.surface
+    }
+
+    /// The shape of the undeformed skin, to cast rays at.
+    pub fn contact_surface(&self) -> &Surface {
+        self.contact_surface.get_or_init(|| Surface::new(self.surface().clone()))
     }
 
     /// The camera behind the skin, if the sensor has one.

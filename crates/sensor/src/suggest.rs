@@ -13,16 +13,6 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
-/// The suggestion for a message of serde about an unknown key or variant: "unknown field `radus`, expected `radius` or
-/// `edge`".
-pub(crate) fn for_unknown_key(message: &str) -> String {
-    if !message.contains("unknown field") && !message.contains("unknown variant") {
-        return String::new();
-    }
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    quoted.next().map_or(String::new(), |given| did_you_mean(given, quoted))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,8 +24,5 @@ mod tests {
         assert_eq!(did_you_mean("Fingertip", known), "");
         assert_eq!(did_you_mean("fingetip", known), "; did you mean \"fingertip\"?");
         assert_eq!(did_you_mean("camera", known), "");
-        let message = "unknown field `stifness`, expected one of `stiffness`, `damping`";
-        assert_eq!(for_unknown_key(message), "; did you mean \"stiffness\"?");
-        assert_eq!(for_unknown_key("missing field `x`"), "");
     }
 }

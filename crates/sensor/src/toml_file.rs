@@ -2,6 +2,9 @@
 //!
 //! The text becomes a [`serde_json::Value`] first, so that the code that reads a type is compiled for one format only.
 
+mod trial;
+
+use crate::plain_message::plain;
 use dermis_geometry::limits::MAX_NUMBER;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -40,11 +43,11 @@ pub fn parse_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Toml
         refusal(head, plain(error.message()))
     })?;
     let root = DeValue::Table(table.into_inner());
-    let value = json("", &root).map_err(|rule| refusal(0, rule))?;
-    serde_json::from_value::<T>(value.clone()).map_err(|error| {
+    let value = || json("", &root).map_err(|rule| refusal(0, rule));
+    serde_json::from_value::<T>(value()?).or_else(|error| {
         let message = error.to_string();
         let reads = |value: Value| serde_json::from_value::<T>(value).err().map(|error| error.to_string());
-        refusal(start_of(&path_of(&value, &message, &reads), &root), plain(&message))
+        Err(refusal(start_of(&trial::path_of(&value()?, &message, &reads), &root), plain(&message)))
     })
 }
 
@@ -77,41 +80,6 @@ fn json(key: &str, value: &DeValue) -> Result<Value, String> {
     })
 }
 
-/// The path (as a JSON pointer) of the entry that a reader refuses with `message`, found by trial.
-///
-/// Entries are read in order. Without a value, the entry itself and entries before it give another message; those
-/// after it, the same. A key that is missing belongs to the table where it gives a message other than "unknown".
-fn path_of(root: &Value, message: &str, reads: &dyn Fn(Value) -> Option<String>) -> String {
-    let with = |path: &str, change: &dyn Fn(&mut Value)| {
-        let mut changed = root.clone();
-        changed.pointer_mut(path).into_iter().for_each(change);
-        reads(changed)
-    };
-    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
-    let lacks = |path: &str, key: &str| {
-        let changed = with(path, &|table| {
-            table.as_object_mut().into_iter().for_each(|table| drop(table.insert(key.to_owned(), Value::Null)));
-        });
-        changed.is_none_or(|new| new != message && !new.starts_with("unknown field"))
-    };
-    let mut path = String::new();
-    loop {
-        if missing.is_some_and(|key| lacks(&path, key)) {
-            return path;
-        }
-        let children: Vec<String> = match root.pointer(&path) {
-            Some(Value::Object(table)) => table.keys().map(|key| key.replace('~', "~0").replace('/', "~1")).collect(),
-            Some(Value::Array(entries)) => (0..entries.len()).map(|index| index.to_string()).collect(),
-            _ => return path,
-        };
-        let refused = |child: &&String| {
-            with(&format!("{path}/{child}"), &|value| *value = Value::Null).as_deref() != Some(message)
-        };
-        let Some(child) = children.iter().rfind(refused) else { return path };
-        path = format!("{path}/{child}");
-    }
-}
-
 /// Where in the text the entry of a path starts.
 fn start_of(path: &str, root: &DeValue) -> usize {
     let (mut start, mut value) = (0, root);
@@ -129,16 +97,6 @@ fn start_of(path: &str, root: &DeValue) -> usize {
         (start, value) = (at, inner.get_ref());
     }
     start
-}
-
-/// The parser's message as one sentence, with a suggestion for a misspelt key.
-fn plain(message: &str) -> String {
-    let message = message.lines().collect::<Vec<_>>().join(" ");
-    if message.starts_with("wanted exactly 1 element") {
-        return "this table must have exactly one entry".to_owned();
-    }
-    let meant = crate::suggest::for_unknown_key(&message);
-    message + &meant
 }
 
 /// The line (from 0) that a message refers to. The parser treats tables that are tagged by `kind` as a whole, so it

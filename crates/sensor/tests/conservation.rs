@@ -57,7 +57,7 @@ fn taxels_and_outside_add_up_to_the_force() {
     for sensor in &sensors {
         // A layer with friction takes a thousand times as long as springs.
         let is_layer = ["wts0614-layer", "gelsight", "gelsight-mini"].contains(&sensor.name());
-        for object in &objects {
+        for object in &objects[..if is_layer { 1 } else { objects.len() }] {
             for _ in 0..if is_layer { 1 } else { 8 } {
                 let axis = random.direction();
                 let turn = Quat::from_axis_angle(axis, random.between(0.0, 3.0));

@@ -31,8 +31,8 @@ pub use transfer::{Laminate, WaveResponse};
 
 use crate::resolution::{Resolution, few_points, unresolved_on_grid};
 use crate::{
-    Facet, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Target, Touch, Warning,
-    require_positive,
+    Contact, Contacts, Facet, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Target, Touch,
+    Warning, require_positive,
 };
 use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
 use solution::{SlidingFriction, Solver, Step};
@@ -164,8 +164,11 @@ impl Layer {
     ) -> Result<Solution, SkinError> {
         let state = self.check_state(state)?;
         self.check_depth(indenter)?;
-        let solver = Solver { influences: &self.influences, parameters: &self.parameters };
-        Ok(solver.solve(Step { state, indenter, friction, dt_s }))
+        Ok(self.solver().solve(Step { state, indenter, friction, dt_s }))
+    }
+
+    fn solver(&self) -> Solver<'_> {
+        Solver { influences: &self.influences, parameters: &self.parameters }
     }
 
     /// Tangential displacement (m) of an object over a step, at a cell.
@@ -233,14 +236,54 @@ impl Layer {
             let tangent = Tangent::default();
             facets.push(Facet { object: owner, normal: Vec3::Z, depth_m, saturated: false, load, tangent });
         }
-        let warnings = self.warnings(solution, &facets);
+        let warnings = self.warnings(&self.extent(solution, &facets), &solution.effort);
         let mut touch = Touch::from_facets(facets, objects);
         self.stiffen(&mut touch);
+        self.set_fields(&mut touch, solution);
+        touch.warnings = warnings;
+        touch
+    }
+
+    /// Sets the displacement of the surface and the stress at the sensing depth.
+    fn set_fields(&self, touch: &mut Touch, solution: &Solution) {
         touch.surface = Some(self.field(solution.surface_m.each_ref().map(|part| &part[..]), 0.0));
         let depth_m = self.parameters.sense_depth_m(&self.laminate);
         touch.base = Some(self.field(solution.below_pa.each_ref().map(|part| &part[..]), -depth_m));
-        touch.warnings = warnings;
-        touch
+    }
+
+    /// True if a point (m) lies over the layer, within half a cell of the centre of a cell.
+    fn is_over(&self, at: Vec3) -> bool {
+        let half = 0.5 * self.grid.cell_m;
+        let (x, y) = (at.x - self.grid.center.x, at.y - self.grid.center.y);
+        x.abs() <= half * self.grid.cols as f64 && y.abs() <= half * self.grid.rows as f64
+    }
+
+    /// The cells under a contact point and the tractions (Pa) on each along x and y and as pressure: the force, divided
+    /// among the four nearest centres of cells so that its moment is kept. Empty beside the layer.
+    fn cells_under(&self, contact: &Contact) -> Vec<(usize, [f64; 3])> {
+        if !self.is_over(contact.at) {
+            return Vec::new();
+        }
+        let middle = self.grid.cell_center(0, 0);
+        let place = |offset_m: f64, count: usize| {
+            let at = (offset_m / self.grid.cell_m).clamp(0.0, (count - 1) as f64);
+            let low = (at as usize).min(count.saturating_sub(2));
+            (low, at - low as f64)
+        };
+        let (row, down) = place(middle.y - contact.at.y, self.grid.rows);
+        let (col, across) = place(contact.at.x - middle.x, self.grid.cols);
+        let traction = contact.force / (self.grid.cell_m * self.grid.cell_m);
+        let mut cells = Vec::with_capacity(4);
+        for (row, height) in [(row, 1.0 - down), (row + 1, down)] {
+            for (col, width) in [(col, 1.0 - across), (col + 1, across)] {
+                let share = height * width;
+                if share > 0.0 {
+                    let on_cell = [traction.x * share, traction.y * share, -traction.z * share];
+                    cells.push((row * self.grid.cols + col, on_cell));
+                }
+            }
+        }
+        cells
     }
 
     /// Sets the tangent stiffness of each facet: its share of F′(δ) = n F/δ; in the plane, the ratio of a sticking
@@ -276,12 +319,13 @@ impl Layer {
         }
     }
 
-    fn warnings(&self, solution: &Solution, facets: &[Facet]) -> Vec<Warning> {
-        let mut warnings = self.range_warnings(&self.extent(solution, facets));
-        if solution.effort.unsolved > MAX_UNSOLVED {
-            warnings.push(Warning::NotConverged { error: solution.effort.unsolved });
+    /// Warnings of a contact beyond the range of the layer, of its solvers and of its path.
+    fn warnings(&self, extent: &ContactExtent, effort: &Effort) -> Vec<Warning> {
+        let mut warnings = self.range_warnings(extent);
+        if effort.unsolved > MAX_UNSOLVED {
+            warnings.push(Warning::NotConverged { error: effort.unsolved });
         }
-        warnings.extend(coarse_path(solution.effort.path_error));
+        warnings.extend(coarse_path(effort.path_error));
         warnings
     }
 
@@ -297,18 +341,26 @@ impl Layer {
         strained.into_iter().chain((extent.rim_m < 2.0 * thickness_m).then_some(near)).collect()
     }
 
-    /// The warnings of a contact with one object of which only the extent is known: beyond the linear range, near the
-    /// rim, or few cells. An object between the cells and a solver at its maximum number of iterations are not reported.
-    pub fn extent_warnings(&self, extent: &ContactExtent) -> Vec<Warning> {
+    /// The warnings of [`Skin::settle`] for a contact with one object that was solved elsewhere, as on a GPU.
+    pub fn contact_warnings(&self, extent: &ContactExtent, effort: &Effort, target: Target<'_>) -> Vec<Warning> {
         let resolution = (Resolution::Cell, self.grid.cell_m, self.grid.rows * self.grid.cols);
-        self.range_warnings(extent).into_iter().chain(few_points(0, extent.cells, resolution)).collect()
+        let unresolved = match extent.cells {
+            0 => unresolved_on_grid(&[], &Motion { targets: &[target] }, &self.grid, None),
+            cells => few_points(0, cells, resolution).into_iter().collect(),
+        };
+        self.warnings(extent, effort).into_iter().chain(unresolved).collect()
+    }
+
+    /// Smallest distance (m) of a facet from the rim; infinite without facets.
+    fn rim_m<'a>(&self, facets: impl IntoIterator<Item = &'a Facet>) -> f64 {
+        let half = Vec2::new(self.grid.cols as f64, self.grid.rows as f64) * (0.5 * self.grid.cell_m);
+        let rim = |facet: &Facet| (half.x - facet.at().x.abs()).min(half.y - facet.at().y.abs());
+        facets.into_iter().map(rim).fold(f64::INFINITY, f64::min)
     }
 
     /// The extent of a contact.
     fn extent(&self, solution: &Solution, facets: &[Facet]) -> ContactExtent {
-        let half = Vec2::new(self.grid.cols as f64, self.grid.rows as f64) * (0.5 * self.grid.cell_m);
-        let rim = |facet: &Facet| (half.x - facet.at().x.abs()).min(half.y - facet.at().y.abs());
-        let rim_m = facets.iter().map(rim).fold(f64::INFINITY, f64::min);
+        let rim_m = self.rim_m(facets);
         let down_m = &solution.surface_m[2];
         let region = solution.region;
         let pressure = &solution.tractions.parts[2];
@@ -344,6 +396,18 @@ impl Skin for Layer {
         let still: Vec<Target<'_>> =
             motion.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect();
         self.step(state, &Motion { targets: &still }, None)
+    }
+
+    fn carry(&self, contacts: &Contacts) -> Result<Touch, SkinError> {
+        let mut touch = contacts.touch()?;
+        let pushes = |contact: &&Contact| contact.force.z < 0.0;
+        let solution = self.solver().loaded(contacts.points.iter().filter(pushes).flat_map(|at| self.cells_under(at)));
+        self.set_fields(&mut touch, &solution);
+        // The strain under a point is unknown, because its area is.
+        let rim_m = self.rim_m(touch.facets.iter().filter(|facet| self.is_over(facet.at())));
+        let extent = ContactExtent { cells: touch.facets.len(), deepest_m: 0.0, step_m: 0.0, rim_m };
+        touch.warnings = self.range_warnings(&extent);
+        Ok(touch)
     }
 
     /// One entry per block of cells, with the stiffness of the longest wave on the layer.
@@ -387,7 +451,8 @@ mod tests {
         let field = HeightField::from_fn(layer.grid(), |x, y| (x * x + y * y) / 20e-3 - 5e-5);
         let indenter = IndenterHeightMap::of_heights(&field);
         let mut solution = layer.solve_under(&layer.rest(), &indenter, &Twist::ZERO, None).unwrap();
-        assert_eq!((solution.effort.unsolved, layer.warnings(&solution, &[])), (0.0, Vec::new()));
+        let warnings = |solution: &Solution| layer.warnings(&layer.extent(solution, &[]), &solution.effort);
+        assert_eq!((solution.effort.unsolved, warnings(&solution)), (0.0, Vec::new()));
         let influences = layer.influences();
         let region = Region { row: 16, col: 16, rows: 32, cols: 32 };
         let depth_m: Vec<f64> = (0..region.len()).map(|i| indenter.depth_m[(16 + i / 32) * 64 + 16 + i % 32]).collect();
@@ -397,6 +462,6 @@ mod tests {
         solution.effort = contact.solve(&depth_m, &mut vec![0.0; region.len()], 1e-5 * 5e-5);
         let error = solution.effort.unsolved;
         assert!(error > 1e-3 && solution.effort.iterations == 2, "{:?}", solution.effort);
-        assert_eq!(layer.warnings(&solution, &[]), [Warning::NotConverged { error }]);
+        assert_eq!(warnings(&solution), [Warning::NotConverged { error }]);
     }
 }

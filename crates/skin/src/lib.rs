@@ -195,6 +195,12 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
         Vec::new()
     }
 
+    /// Contact loads from the contact points of another engine, in static equilibrium. The default assigns each force to
+    /// its point; a skin that spreads loads, or whose surface moves, computes both.
+    fn carry(&self, contacts: &Contacts) -> Result<Touch, SkinError> {
+        contacts.touch()
+    }
+
     /// The contact points of `still`, which [`Skin::touch`] found with the objects at rest, to be held during a step
     /// with the force at its end; `None` if the skin supports only the force at the start of a step.
     fn hold(&self, _still: &(Touch, State)) -> Option<ImplicitContact> {

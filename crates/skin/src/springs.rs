@@ -219,9 +219,13 @@ impl Springs {
         reached
     }
 
-    /// The warning for one object that touches this number of contact points, if they are too few.
-    pub fn few_points(&self, points: usize) -> Option<Warning> {
-        few_points(0, points, self.resolution())
+    /// The warning of [`Skin::settle`] for one object that touches this number of contact points, computed elsewhere, as
+    /// on a GPU: too few, or none although it indents the skin.
+    pub fn unresolved_points(&self, points: usize, target: Target<'_>) -> Option<Warning> {
+        match points {
+            0 => self.missed(&Touch::default(), &Motion { targets: &[target] }).pop(),
+            _ => few_points(0, points, self.resolution()),
+        }
     }
 
     fn resolution(&self) -> (Resolution, f64, usize) {

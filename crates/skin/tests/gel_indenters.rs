@@ -76,10 +76,10 @@ fn points_with_a_radius_agree_with_their_body() {
 #[test]
 fn a_press_of_an_odd_mesh_ends() {
     let parameters = GelParameters { cell_m: 1e-3, ..GelParameters::default() };
-    let gel = Gel::block(Vec3::new(12e-3, 12e-3, 4e-3), FixedFaces::default(), parameters).unwrap();
+    let gel = Gel::block(Vec3::new(8e-3, 8e-3, 4e-3), FixedFaces::default(), parameters).unwrap();
     for seed in 0..2 {
         let mut random = Random::new(seed);
-        let vertices = (0..120).map(|_| crate::common::vector(&mut random, 4e-3)).collect();
+        let vertices = (0..120).map(|_| crate::common::vector(&mut random, 3e-3)).collect();
         let soup = TriMesh::new("soup", vertices, (0..40).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect()).unwrap();
         let object = Object::new(soup);
         let target = Target::at_rest(&object, Pose::from_translation(Vec3::Z * 2e-3));

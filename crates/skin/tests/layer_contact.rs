@@ -2,7 +2,7 @@
 
 use dermis_geometry::{HeightField, Pose, Vec3, shapes};
 use dermis_skin::layer::{Complementarity, IndenterHeightMap, LayerContact, Ply, Poisson, Region};
-use dermis_skin::{Layer, LayerParameters, Motion, Object, Skin, SkinError, Target, Touch, Warning};
+use dermis_skin::{Contact, Contacts, Layer, LayerParameters, Motion, Object, Skin, SkinError, Target, Touch, Warning};
 
 fn ply(thickness_m: f64, nu: f64) -> Ply {
     let poisson = if nu == 0.5 { Poisson::Incompressible } else { Poisson::Ratio(nu) };
@@ -291,4 +291,53 @@ fn the_stated_stiffness_is_an_upper_bound_up_to_incompressible() {
     }
     let (near, at) = (stiffness(Poisson::Ratio(0.499_999), 1e-3).0, stiffness(Poisson::Incompressible, 1e-3).0);
     assert!((near / at - 1.0).abs() < 0.01, "{near} {at}");
+}
+
+/// Boussinesq 1885: a point force F on a half-space presses at depth z and distance r with 3 F z³/(2π (r² + z²)^(5/2)),
+/// whatever the material.
+#[test]
+fn a_point_force_of_another_engine_spreads_as_boussinesqs() {
+    let (depth_m, x0, y0) = (2e-3, 0.1e-3, -0.3e-3);
+    let mut parameters = LayerParameters::new(ply(4.0, 0.3), [16e-3; 2], 0.125e-3);
+    parameters.sense_depth_m = Some(depth_m);
+    let layer = Layer::new(parameters).unwrap();
+    let contact = Contact::new(Vec3::new(x0, y0, -1e-5), Vec3::NEG_Z);
+    let touch = layer.carry(&Contacts::new([contact])).unwrap();
+    let base = touch.base.unwrap();
+    let peak = 1.5 / (std::f64::consts::PI * depth_m.powi(2));
+    let mut largest = 0.0f64;
+    for (i, stress) in base.values.iter().enumerate() {
+        let at = layer.grid().cell_center(i / base.cols, i % base.cols);
+        let distance = (at.x - x0).hypot(at.y - y0);
+        let truth = peak * depth_m.powi(5) / (distance.powi(2) + depth_m.powi(2)).powf(2.5);
+        largest = largest.max((-stress.z - truth).abs() / peak);
+    }
+    println!("largest difference {largest:e} of the peak");
+    assert!(largest < 0.01, "{largest}");
+    assert_eq!(touch.on_sensor.force, Vec3::NEG_Z);
+    assert!(matches!(touch.warnings[..], [Warning::NearRim { .. }]), "{:?}", touch.warnings);
+}
+
+/// The forces on the cells of a press, given as contact points, have the stress and surface of the press. A point beside
+/// the layer and one that pulls change neither.
+#[test]
+fn contact_points_of_a_press_have_its_fields() {
+    let mut parameters = LayerParameters::new(ply(2e-3, 0.45), [16e-3; 2], 0.25e-3);
+    parameters.contact.mu = 0.4;
+    let layer = Layer::new(parameters).unwrap();
+    let press = under(&layer, |x, y| (x * x + y * y) / 8e-3 - 1e-4);
+    let mut points: Vec<Contact> =
+        press.facets.iter().map(|facet| Contact::new(facet.at(), facet.force_on_sensor())).collect();
+    points.push(Contact::new(Vec3::new(9e-3, 0.0, 0.0), Vec3::NEG_Z));
+    points.push(Contact::new(Vec3::ZERO, Vec3::Z));
+    let touch = layer.carry(&Contacts::new(points)).unwrap();
+    for (got, expected) in [(touch.base, press.base), (touch.surface, press.surface)] {
+        let (got, expected) = (got.unwrap().values, expected.unwrap().values);
+        let scale = expected.iter().map(|v| v.length()).fold(0.0, f64::max);
+        let error = got.iter().zip(&expected).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max);
+        assert!(error < 1e-9 * scale, "{error} of {scale}");
+    }
+    assert!((touch.on_sensor.force - press.on_sensor.force).length() < 1e-12, "{:?}", touch.on_sensor);
+    let nothing = layer.carry(&Contacts::default()).unwrap();
+    assert!(nothing.base.unwrap().values.iter().all(|stress| *stress == Vec3::ZERO));
 }

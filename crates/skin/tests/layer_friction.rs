@@ -169,9 +169,10 @@ fn a_press_with_friction_hardly_depends_on_its_number_of_steps() {
         assert!(shear < 0.025 && motion < 0.06, "nu {nu}, mu {mu}: {shear} {motion}");
         assert!(shear.max(motion) < eight.2 && eight.2 < 0.1, "nu {nu}, mu {mu}: {shear} {motion} {}", eight.2);
         assert!(once.2 > 0.1, "one increment is not said to be coarse: {once:?}");
+        if (nu, mu) == (0.3, 0.6) {
+            assert!(once.0 > 1.3 * truth.0 && once.1 < 0.9 * truth.1, "{once:?} {truth:?}");
+        }
     }
-    let (truth, once) = (pressed(0.3, 0.6, 48), pressed(0.3, 0.6, 1));
-    assert!(once.0 > 1.3 * truth.0 && once.1 < 0.9 * truth.1, "{once:?} {truth:?}");
 }
 
 /// Spence 1975: under a ball on a half-space the sticking disc keeps its share c/a of the contact radius during the press,

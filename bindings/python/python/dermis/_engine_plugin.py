@@ -17,4 +17,12 @@ def load() -> None:
     """Registers ``dermis.sensor`` with MuJoCo. MuJoCo 4.0 and later do this automatically."""
     from mujoco import mj_loadPluginLibrary
 
-    mj_loadPluginLibrary(str(path()))
+    library = path()
+    mj_loadPluginLibrary(str(library))
+    try:
+        from dermis import _mujoco_layout
+
+        _mujoco_layout.provide(library)
+    except (ImportError, LookupError):
+        # A model with a dermis.sensor is refused with the reason.
+        pass

@@ -6,22 +6,26 @@ sensing surface and +z out of the skin; forces act on the sensor.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, Protocol, final, overload
+from typing import Any, Final, Generic, Literal, Protocol, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from typing_extensions import Self
+from typing_extensions import Self, TypeVar
 
 _Path = str | os.PathLike[str]
 _Targets = Object | Sequence[tuple[Object, ArrayLike] | tuple[Object, ArrayLike, ArrayLike | None]]
 _F32 = NDArray[np.float32]
 _F64 = NDArray[np.float64]
 _U32 = NDArray[np.uint32]
+_Skin = Literal["springs", "hydroelastic", "layer", "imprint", "gel"]
+_Unit = Literal["m", "cm", "mm", "in"]
+_R = TypeVar("_R", bound=np.floating[Any], default=np.float64)
+_DType = type[_R] | np.dtype[_R]
 
 __version__: str
 
 class Error(ValueError):
-    """An input that dermis refuses. The message names the key, the rule and the value."""
+    """An input that dermis refuses. The message names the key, the rule and the value. A ValueError."""
 
 def hydroelastic_modulus(
     *,
@@ -31,10 +35,19 @@ def hydroelastic_modulus(
     radius: float | None = None,
     indentation: float | None = None,
 ) -> float:
-    """Hydroelastic modulus (Pa) of a body with Young's modulus young (Pa) and Poisson's ratio poisson."""
+    """Hydroelastic modulus (Pa) of a body with Young's modulus young (Pa) and Poisson's ratio poisson.
+
+    With depth (m, the depth of the body: thickness of a pad, about half that of a solid), radius and indentation (m): a
+    rigid ball of that radius has the force of Hertz at that indentation. Without them: a pad thinner than its contacts
+    are wide.
+
+    >>> import dermis
+    >>> round(dermis.hydroelastic_modulus(young=100e3, poisson=0.0))
+    100000
+    """
 
 def presets() -> list[str]:
-    """Names of the built-in sensors."""
+    """Names of the built-in sensors, for ``Sensor.preset``."""
 
 class _Copyable:
     def __copy__(self) -> Self: ...
@@ -42,84 +55,126 @@ class _Copyable:
 
 @final
 class Object(_Copyable):
-    """A rigid object that can touch sensors, in its own frame. Immutable."""
+    """A rigid object that can touch sensors, in its own frame.
 
-    def __new__(cls, shape: str, *, unit: str | None = None, mu: float | None = None) -> Object:
-        """shape: as on the command line, such as "sphere:radius=10mm", "indenter:moon" or the path of a mesh file."""
+    ``Object("sphere:radius=10mm")`` takes the notation of the command line: a shape with its sizes and units, a shape
+    alone, an indenter (``"indenter:moon"``), or the path of a mesh file with its ``unit`` ("m", "cm", "mm" or "in").
+    The constructors below take metres. Objects are immutable; they can be shared, copied and pickled.
+    """
+
+    def __new__(cls, shape: str, *, unit: _Unit | None = None, mu: float | None = None) -> Object:
+        ...
 
     @staticmethod
     def sphere(*, radius: float, edge: float | None = None, mu: float | None = None) -> Object:
-        """A sphere at the origin, exact on every skin. radius, edge (of the drawn mesh): m. mu: coefficient of friction."""
+        """A sphere at the origin.
+
+        radius: m. Every skin is in contact with the exact sphere. edge: longest triangle edge (m) of the mesh that is drawn;
+        default: a fortieth of the diameter. mu: coefficient of friction (layers only); default: that of the skin.
+        """
 
     @staticmethod
     def ellipsoid(*, semi_axes: ArrayLike, edge: float | None = None, mu: float | None = None) -> Object:
-        """An ellipsoid at the origin. semi_axes: half extents (m), (3,)."""
+        """An ellipsoid at the origin.
+
+        semi_axes: half extents along x, y and z (m), shape (3,). edge and mu: as for a sphere.
+        """
 
     @staticmethod
     def box(*, size: ArrayLike, mu: float | None = None) -> Object:
-        """An axis-aligned box at the origin. size: full extents (m), (3,)."""
+        """An axis-aligned box at the origin.
+
+        size: full extents along x, y and z (m), shape (3,). mu: as for a sphere.
+        """
 
     @staticmethod
     def cylinder(*, radius: float, length: float, edge: float | None = None, mu: float | None = None) -> Object:
-        """A cylinder along z at the origin. radius, length: m."""
+        """A cylinder along z at the origin.
+
+        radius, length: metres. edge and mu: as for a sphere.
+        """
 
     @staticmethod
     def capsule(*, radius: float, length: float, edge: float | None = None, mu: float | None = None) -> Object:
-        """A capsule along z at the origin. radius, length of the cylindrical part: m."""
+        """A capsule along z at the origin.
+
+        radius: metres. length: length of the cylindrical part (m). edge and mu: as for a sphere.
+        """
 
     @staticmethod
     def plane(*, half_size: float = 10.0, thickness: float = 1.0, mu: float | None = None) -> Object:
-        """A solid below z = 0 of its frame. half_size, thickness: m."""
+        """A solid plate whose top face is z = 0 of its frame.
+
+        half_size: half extent along x and y (m). thickness: extent below z = 0 (m). mu: as for a sphere.
+        """
 
     @staticmethod
     def mesh(*, vertices: ArrayLike, triangles: ArrayLike, name: str = "mesh", mu: float | None = None) -> Object:
-        """A triangle mesh. vertices: m, (n, 3). triangles: vertex indices, (m, 3), counter-clockwise seen from outside."""
+        """A triangle mesh.
+
+        vertices: metres, shape (n, 3). triangles: vertex indices, shape (m, 3), counter-clockwise seen from outside.
+        With a closed mesh, contacts deeper than the skin are detected too. mu: as for a sphere.
+        """
 
     @staticmethod
     def height_field(heights: ArrayLike, *, size: ArrayLike, base: float = 0.01, mu: float | None = None) -> Object:
-        """A solid below a grid of heights (m), (rows, cols), row 0 at +y. size: extent along x and y (m), (2,)."""
+        """A solid between a grid of heights and z = -base.
+
+        heights: height over z = 0 of its frame (m), shape (rows, cols), row 0 at +y and column 0 at -x.
+        size: full extent along x and y (m), shape (2,); the outermost heights lie on its rim.
+        base: thickness below z = 0 (m). mu: as for a sphere.
+        """
 
     @staticmethod
     def indenter(name: str, *, mu: float | None = None) -> Object:
-        """A built-in indenter for optical gels, its tip at the origin."""
+        """A built-in indenter for optical gels, such as "moon". Its tip is at the origin; it presses along -z."""
 
     @staticmethod
-    def load(path: _Path, *, unit: str | None = None, repair: bool = False, mu: float | None = None) -> Object:
-        """A mesh file: STL, OBJ, PLY or glTF. unit: "m", "cm", "mm" or "in". repair: drops triangles without area."""
+    def load(path: _Path, *, unit: _Unit | None = None, repair: bool = False, mu: float | None = None) -> Object:
+        """An object from a mesh file: STL, OBJ, PLY or glTF.
+
+        unit: length unit of the file, "m", "cm", "mm" or "in"; required unless the format defines one. repair: drops
+        triangles without area instead of refusing the file.
+        """
 
     name: Final[str]
-    """Name used in messages."""
+    """Name of the object in messages."""
     mu: Final[float | None]
-    """Coefficient of friction; None: that of the skin."""
+    """Coefficient of friction; None: that of the skin is used."""
     vertices: Final[_F64]
-    """Vertices of its mesh (m), (n, 3)."""
+    """Vertices of its mesh (m), shape (n, 3)."""
     triangles: Final[_U32]
-    """Vertex indices of its triangles, (m, 3)."""
+    """Vertex indices of its triangles, shape (m, 3)."""
     bounds: Final[_F64]
-    """Lower and upper corner of its bounding box (m), (2, 3)."""
+    """Lower and upper corner of its bounding box (m), shape (2, 3)."""
     closed: Final[bool]
-    """True if the surface bounds a solid."""
+    """True if the surface encloses a solid."""
 
 @final
 class Touch(_Copyable):
-    """The contact between a skin and objects: loads on both, contact facets and the deformed surface, in the sensor frame."""
+    """The contact between a skin and objects: loads on both, contact facets and the deformed surface.
+
+    All quantities are in the sensor frame: origin at the center of the sensing surface, +z out of the skin.
+    """
 
     on_sensor: Final[_F64]
-    """Force (N) and torque (N m) on the sensor about its origin, (6,)."""
+    """Force (N) and torque (N m) on the sensor, about its origin, shape (6,)."""
     on_objects: Final[_F64]
-    """Force (N) and torque (N m) on each object about the sensor's origin, (objects, 6)."""
+    """Force (N) and torque (N m) on each object, about the sensor's origin and in its frame, shape (objects, 6).
+    Their sum is the opposite of ``on_sensor``.
+    """
     points: Final[_F64]
-    """Center of each facet (m), (facets, 3)."""
+    """Center of each contact facet (m), shape (facets, 3)."""
     forces: Final[_F64]
-    """Force on the sensor from each facet (N), (facets, 3)."""
+    """Force on the sensor from each facet (N), shape (facets, 3)."""
     normals: Final[_F64]
-    """Contact normal of each facet, out of the sensor, (facets, 3)."""
+    """Contact normal of each facet, out of the sensor, shape (facets, 3)."""
     areas: Final[_F64]
-    """Area of each facet (m²), (facets,)."""
+    """Area of each facet (m²), shape (facets,)."""
     depths: Final[_F64]
-    """Penetration of each facet into the skin (m), (facets,)."""
+    """Penetration of each facet into the skin (m), shape (facets,)."""
     objects: Final[_U32]
-    """Index of the object of each facet, (facets,)."""
+    """Index of the object of each facet, in the order of the objects passed to the sensor, shape (facets,)."""
     area: Final[float]
     """Contact area (m²)."""
     max_depth: Final[float]
@@ -127,126 +182,170 @@ class Touch(_Copyable):
     saturated: Final[int]
     """Number of facets beyond the range of the skin; their load is a lower bound."""
     warnings: Final[list[str]]
-    """Reasons why the solution may be inaccurate."""
+    """Warnings that the solution may be inaccurate."""
     surface: Final[_F64 | None]
-    """Displacement of the skin's surface (m), (rows, cols, 3); None if the skin does not compute it."""
+    """Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; None if the skin does not compute
+    it.
+    """
     base: Final[_F64 | None]
-    """Stress vector on the base under the skin (Pa), (rows, cols, 3); None if the skin does not compute it."""
+    """Stress vector on the base under the skin (Pa), shape (rows, cols, 3); None if the skin does not compute it."""
     cell: Final[float | None]
-    """Cell size of surface and base (m)."""
+    """Cell size of ``surface`` and ``base`` (m); None without them."""
 
 @final
 class Features:
     """Image moments of the taxel forces, in the plane of the sensor."""
 
     total: Final[float]
-    """Sum of the forces (N)."""
+    """Sum of the forces above the threshold (N)."""
     center: Final[_F64]
-    """Center of pressure (m), (2,)."""
+    """Center of pressure, x and y (m), shape (2,)."""
     covariance: Final[_F64]
-    """Covariance about the center (m²), (2, 2)."""
+    """Second moments about the center (m²), shape (2, 2)."""
     direction: Final[float]
     """Angle of the longer axis from +x towards +y (rad), in (-pi/2, pi/2]."""
     eccentricity: Final[float]
-    """0 for a round contact, 1 for a line."""
+    """Eccentricity of the contact: 0 for a round contact, 1 for a line."""
     spreads: Final[_F64]
-    """Half axes of the ellipse with the same second moments, the longer first (m), (2,)."""
+    """Half axes of the ellipse with the same second moments, the longer first (m), shape (2,)."""
     area: Final[float]
     """Area of the taxels above the threshold (m²)."""
-    kind: Final[str]
-    """"point", or "edge": at least twice as long as wide."""
-
-class _Arrays:
-    """Arrays of one reading. Those of a batch have one more axis in front, the presses."""
-
-    taxels: Final[_F64]
-    """Normal force on each taxel (N), positive in compression, before the response, (rows, cols) or (taxels,)."""
-    reported: Final[_F64]
-    """Force that the sensor reports for each taxel (N), after its response; shape of taxels."""
-    raw: Final[_U32]
-    """Raw counts of each taxel, after its response; shape of taxels."""
-    forces: Final[_F64]
-    """Force on each taxel (N), (rows, cols, 3) or (taxels, 3)."""
-    force: Final[_F64]
-    """Force on the sensor (N), (3,)."""
-    wrench: Final[_F64]
-    """Force (N) and torque (N m) on the sensor about its origin, (6,)."""
-    outside: Final[_F64]
-    """Force on the skin outside all taxels (N), (3,)."""
-    image: Final[NDArray[np.uint8]]
-    """Camera image, RGB, (height, width, 3). Raises dermis.Error for a sensor without a camera."""
+    kind: Final[Literal["point", "edge"]]
+    """"edge" if the contact is at least twice as long as wide, else "point"."""
 
 @final
-class Reading(_Arrays, _Copyable):
-    """One reading of a sensor. Images are rendered on first access."""
+class Reading(_Copyable, Generic[_R]):
+    """One reading of a sensor. Forces act on the sensor and are in its frame (N).
 
-    pressures: Final[_F64 | None]
-    """Pressure of each taxel from sampled rays (Pa), shape of taxels; None unless the sensor samples rays."""
+    Before the response, the sum of ``forces`` over all taxels plus ``outside`` equals ``force``.
+    Images (``image``, ``depth``, ``normals``, ``markers``, ``flow``) are rendered on first access.
+    """
+    taxels: Final[NDArray[_R]]
+    """Normal force on each taxel (N), positive in compression, before the response: shape (rows, cols), row 0 at +y,
+    or (taxels,) for taxels without a grid.
+    """
+    reported: Final[NDArray[_R]]
+    """Force that the sensor reports for each taxel (N), after its response; shape of ``taxels``."""
+    raw: Final[_U32]
+    """Raw counts of each taxel, after its response; shape of ``taxels``."""
+    forces: Final[NDArray[_R]]
+    """Force vector on each taxel (N); shape of ``taxels`` with a last axis of 3: x, y, z of the sensor frame."""
+    force: Final[NDArray[_R]]
+    """Force on the sensor (N), shape (3,)."""
+    wrench: Final[NDArray[_R]]
+    """Force (N) and torque (N m) on the sensor, about its origin, shape (6,)."""
+    outside: Final[NDArray[_R]]
+    """Force on the skin outside all taxels (N), shape (3,)."""
+    image: Final[NDArray[np.uint8]]
+    """Camera image, RGB, uint8, shape (height, width, 3). Issues the warning about a surface steeper than the presses
+    that the light was fitted to. Raises dermis.Error for a sensor without a camera.
+    """
+    depth: Final[_F32]
+    """Indentation of the gel at each pixel (m), positive inwards, float32, shape (height, width)."""
+    normals: Final[_F32]
+    """Unit normals of the visible surface: right, up, towards the camera; float32, shape (height, width, 3)."""
+    markers: Final[_F64]
+    """Column and row of each marker before and after the contact (pixels), shape (markers, 4); no rows for a gel
+    without markers.
+    """
+    flow: Final[_F32]
+    """Optical flow from the untouched to the current image: right and down (pixels), float32, shape
+    (height, width, 2).
+    """
+    pressures: Final[NDArray[_R] | None]
+    """Pressure of each taxel from sampled rays (Pa), shape of ``taxels``; None unless the sensor samples rays."""
     sum: Final[float]
-    """Sum of taxels (N)."""
+    """Sum of ``taxels`` (N)."""
     active: Final[int]
-    """Number of taxels under load."""
+    """Number of taxels with at least 1 % of the largest load."""
     saturated: Final[int]
-    """Number of contacts beyond the range of the skin."""
+    """Number of contact facets beyond the range of the skin."""
     touch: Final[Touch]
-    """The contact that was read."""
+    """The contact that the reading was computed from: loads, facets, surface."""
     sensor: Final[str]
     """Name of the sensor."""
     pose: Final[_F64 | None]
-    """Pose of the object after a press, sensor_from_object, (4, 4); None after a step."""
+    """Pose of the object after a press, sensor_from_object, shape (4, 4); None after a step."""
     travel: Final[float | None]
     """Travel of a press past first contact (m); None after a step."""
     centers: Final[_F64]
-    """Center of each taxel (m), (rows, cols, 3) or (taxels, 3)."""
-    depth: Final[_F32]
-    """Indentation of the gel at each pixel (m), positive inwards, (height, width)."""
-    normals: Final[_F32]
-    """Unit normals of the visible surface: right, up, towards the camera, (height, width, 3)."""
-    markers: Final[_F64]
-    """Column and row of each marker before and after the contact (pixels), (markers, 4)."""
-    flow: Final[_F32]
-    """Optical flow from the untouched image: right and down (pixels), (height, width, 2)."""
+    """Center of each taxel in the sensor frame (m); shape of ``taxels`` with a last axis of 3."""
     def features(self, *, threshold: float = 0.0) -> Features | None:
-        """Moments of the taxel forces above threshold (N); None if no taxel is."""
-
+        """Image moments of the taxel forces; None if no taxel is above ``threshold`` (N)."""
     def show(self, *, path: _Path | None = None, block: bool = False) -> Any:
-        """Plots the reading with matplotlib and returns the figure. path: also saves it. block: waits for the window to close."""
+        """Plots the taxels, and the camera image if there is one, with matplotlib and returns the figure.
 
-class _Batch(_Arrays):
-    saturated: Final[_U32]
-    """Number of contacts beyond the range of the skin, (n,)."""
-    travel: Final[_F64]
-    """Travel of each press past first contact (m), (n,); NaN for presses at given poses."""
-    def __len__(self) -> int: ...
+        path: file to save the figure to. block: waits until the window is closed.
+        """
 
 @final
-class Batch(_Batch):
-    """The readings of many presses of one sensor: a sequence of readings, and their arrays."""
+class Batch(_Copyable, Generic[_R]):
+    """The readings of many presses of one sensor: a sequence of ``Reading``, and their values as stacked arrays.
 
+    ``batch[3]`` is a reading and ``batch[10:20]`` a batch. Images are rendered on all cores at each access and not
+    kept. Batches can be pickled.
+    """
+    taxels: Final[NDArray[_R]]
+    """``Reading.taxels`` of all readings (N), shape (n, rows, cols) or (n, taxels)."""
+    reported: Final[NDArray[_R]]
+    """``Reading.reported`` of all readings (N), shaped like ``taxels``."""
+    raw: Final[_U32]
+    """``Reading.raw`` of all readings (counts), shaped like ``taxels``."""
+    forces: Final[NDArray[_R]]
+    """``Reading.forces`` of all readings (N), shape (n, rows, cols, 3) or (n, taxels, 3)."""
+    force: Final[NDArray[_R]]
+    """``Reading.force`` of all readings (N), shape (n, 3)."""
+    wrench: Final[NDArray[_R]]
+    """``Reading.wrench`` of all readings (N, N m), shape (n, 6)."""
+    outside: Final[NDArray[_R]]
+    """``Reading.outside`` of all readings (N), shape (n, 3)."""
+    image: Final[NDArray[np.uint8]]
+    """``Reading.image`` of all readings, uint8, shape (n, height, width, 3). Issues the first warning about the light
+    of an image.
+    """
     depth: Final[_F32]
-    """Indentation of the gel at each pixel (m), (n, height, width)."""
+    """``Reading.depth`` of all readings (m), float32, shape (n, height, width)."""
+    normals: Final[_F32]
+    """``Reading.normals`` of all readings, float32, shape (n, height, width, 3)."""
+    markers: Final[_F64]
+    """``Reading.markers`` of all readings (pixels), shape (n, markers, 4)."""
+    flow: Final[_F32]
+    """``Reading.flow`` of all readings (pixels), float32, shape (n, height, width, 2)."""
+    saturated: Final[_U32]
+    """``Reading.saturated`` of all readings, shape (n,)."""
+    travel: Final[NDArray[_R]]
+    """``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses."""
     warnings: Final[list[str]]
     """The first warning of each kind of all readings."""
-    def __getitem__(self, index: int, /) -> Reading: ...
-    def __iter__(self) -> Iterator[Reading]: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, index: int, /) -> Reading[_R]: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> Batch[_R]: ...
+    def __iter__(self) -> Iterator[Reading[_R]]: ...
 
 class _OnGpu(Protocol):
-    """A GPU tensor of another library, such as PyTorch, CuPy or JAX."""
+    ...
 
     def __dlpack__(self, *, stream: Any = ...) -> Any: ...
     def __dlpack_device__(self) -> tuple[Any, int]: ...
 
 @final
 class DeviceArray:
-    """An array in GPU memory: ``torch.from_dlpack(x)`` shares it without a copy, ``x.numpy()`` copies it to the host."""
+    """An array in GPU memory.
+
+    ``torch.from_dlpack(x)``, ``cupy.from_dlpack(x)`` or ``jax.dlpack.from_dlpack(x)`` share it without a copy and keep
+    it alive. ``numpy.asarray(x)`` or ``x.numpy()`` copy it to the host. Do not write to it: other views share the
+    memory.
+    """
 
     shape: Final[tuple[int, ...]]
-    """Extent along each axis."""
+    """Extent along each axis, a tuple of ints."""
     dtype: Final[str]
-    """Element type, as numpy names it."""
+    """Element type by its numpy name, such as "float64"."""
     __cuda_array_interface__: Final[dict[str, Any]]
     def numpy(self) -> NDArray[Any]:
-        """A copy in host memory."""
+        """Copies the array to a numpy array of the same shape and dtype."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]: ...
     def __len__(self) -> int: ...
@@ -261,55 +360,118 @@ class DeviceArray:
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 @final
-class DeviceBatch(_Batch):
+class DeviceBatch:
     """The readings of many presses of one sensor, in GPU memory.
 
-    The plain arrays are copied to the host on access; those ending in ``_on_device`` share GPU memory, for ``torch.from_dlpack``.
-    A layer's shear that depends on the path is warned of when the batch is made; ``saturated`` counts contacts beyond the range of springs and pads.
+    ``taxels``, ``forces``, ``force`` … are those of a ``Batch``: numpy arrays, copied to the host on access.
+    ``taxels_on_device``, ``forces_on_device`` … are the same arrays in GPU memory:
+    ``torch.from_dlpack(batch.forces_on_device)`` shares them without a copy and keeps the memory alive.
+    ``warnings`` are those of the CPU, by the same rules.
     """
 
     device: Final[str]
-    """The CUDA device."""
+    """Name of the GPU that holds the arrays."""
+    taxels: Final[_F64]
+    """``Reading.taxels`` of all readings (N), shape (n, rows, cols) or (n, taxels), copied."""
+    reported: Final[_F64]
+    """``Reading.reported`` of all readings (N), shape of ``taxels``, computed on the CPU."""
+    raw: Final[_U32]
+    """``Reading.raw`` of all readings (counts), shape of ``taxels``, computed on the CPU."""
+    forces: Final[_F64]
+    """``Reading.forces`` of all readings (N), shape (n, rows, cols, 3) or (n, taxels, 3), copied."""
+    force: Final[_F64]
+    """``Reading.force`` of all readings (N), shape (n, 3), copied."""
+    wrench: Final[_F64]
+    """``Reading.wrench`` of all readings (N, N m), shape (n, 6), copied."""
+    outside: Final[_F64]
+    """``Reading.outside`` of all readings (N), shape (n, 3), copied."""
+    image: Final[NDArray[np.uint8]]
+    """``Reading.image`` of all readings, uint8, shape (n, height, width, 3), copied."""
+    saturated: Final[_U32]
+    """``Reading.saturated`` of all readings, shape (n,), copied."""
+    warnings: Final[list[str]]
+    """The first warning of each kind of all readings."""
+    travel: Final[_F64]
+    """``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses."""
+    def __len__(self) -> int: ...
     taxels_on_device: Final[DeviceArray]
+    """``taxels`` (N) in GPU memory, float64, shape (n, rows, cols) or (n, taxels)."""
     forces_on_device: Final[DeviceArray]
+    """``forces`` (N) in GPU memory, float64, shape (n, rows, cols, 3) or (n, taxels, 3)."""
     force_on_device: Final[DeviceArray]
+    """``force`` (N) in GPU memory, float64, shape (n, 3): a view of the first half of every ``wrench``."""
     wrench_on_device: Final[DeviceArray]
+    """``wrench`` (N, N m) in GPU memory, float64, shape (n, 6)."""
     outside_on_device: Final[DeviceArray]
+    """``outside`` (N) in GPU memory, float64, shape (n, 3)."""
     saturated_on_device: Final[DeviceArray]
+    """``saturated`` in GPU memory, uint32, shape (n,)."""
     image_on_device: Final[DeviceArray]
+    """``image`` in GPU memory, uint8, shape (n, height, width, 3)."""
 
 @final
 class Environments:
-    """Many copies of a sensor, each with one object, stepped together on a GPU. Their states stay in GPU memory."""
+    """Many copies of a sensor, each with one object, stepped together on a GPU. Their states stay in GPU memory.
+
+    Made by ``Sensor.environments``. ``step`` does the same as ``Sensor.step`` for all of them, without the response.
+    """
 
     def __len__(self) -> int: ...
     def step(self, poses: ArrayLike | _OnGpu, twists: ArrayLike | _OnGpu | None = None, *, dt: float) -> DeviceBatch:
-        """Advances every environment by dt (s), with the object at poses and moving with twists, (n, 6), in the sensor frame."""
+        """Advances every environment by dt (s).
+
+        poses: pose of each object at the start of the step, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the
+        object's origin (m/s) and angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU
+        tensors.
+
+        Returns a DeviceBatch of the n environments. Its ``warnings`` are computed on access; none are issued.
+        """
 
     def reset(self, which: Sequence[bool] | None = None) -> None:
-        """Resets the environments where which is True; all without it."""
+        """Resets the environments where ``which`` is True, bool, shape (n,); default: all."""
 
 @final
 class State(_Copyable):
-    """The state of a sensor: bristles, warm starts, particles, and the state of the response."""
+    """The state of a sensor: bristles, warm starts, particles, and the state of the response.
+
+    ``saved = sensor.state`` saves the state and ``sensor.state = saved`` restores it exactly. States can be pickled.
+    """
 
 @final
 class Sensor(_Copyable):
-    """A tactile sensor: a soft skin over a transducer, with its state."""
+    """A tactile sensor: a soft skin over a transducer, with its state.
+
+    Make one by ``Sensor.preset("uji-foam-14x6")`` (``dermis.presets()`` lists the names), ``Sensor.load("mine.toml")``
+    or ``Sensor.parse(text)``. Lengths in m, forces in N, angles in rad, times in s.
+
+    Sensor frame: origin at the center of the sensing surface, +z out of the skin, towards the objects. A pose is that
+    of the object in the sensor frame (sensor_from_object): a (4, 4) matrix, (7,) position and quaternion
+    (x, y, z, qw, qx, qy, qz), or (3,) position. A twist is the velocity of the object's origin (m/s) and its angular
+    velocity (rad/s), (6,).
+
+    ``press`` and ``settle`` are quasi-static; ``step`` advances time. All three update ``state``; ``reset`` clears it.
+    Copies and pickles include the state (a pickle of a sensor made from files needs the files at the same paths). Use
+    one copy per thread.
+    """
 
     @staticmethod
-    def preset(name: str, *, skin: str | None = None, parameters: Mapping[str, Any] | None = None) -> Sensor:
-        """A built-in sensor. skin: another skin model. parameters: values of the description to change."""
+    def preset(name: str, *, skin: _Skin | None = None, parameters: Mapping[str, Any] | None = None) -> Sensor:
+        """A built-in sensor; ``dermis.presets()`` lists the names.
+
+        skin: another skin model, "springs", "hydroelastic", "layer", "imprint" or "gel", if the sensor supports it.
+        parameters: a nested dict of values of the description to change, with units:
+        ``{"skin": {"stiffness": "1000 N/m"}, "surface": {"grid": {"rows": 40, "cols": 40}}}``.
+        """
 
     @staticmethod
-    def load(path: _Path, *, skin: str | None = None, parameters: Mapping[str, Any] | None = None) -> Sensor:
-        """A sensor from its description, a TOML file."""
+    def load(path: _Path, *, skin: _Skin | None = None, parameters: Mapping[str, Any] | None = None) -> Sensor:
+        """A sensor from its description, a TOML file. skin and parameters: as for ``preset``."""
 
     @staticmethod
     def parse(
-        text: str, *, folder: _Path | None = None, skin: str | None = None, parameters: Mapping[str, Any] | None = None
+        text: str, *, folder: _Path | None = None, skin: _Skin | None = None, parameters: Mapping[str, Any] | None = None
     ) -> Sensor:
-        """A sensor from its description, TOML text."""
+        """A sensor from the text of its description (TOML). folder: folder of the files that the description refers to."""
 
     def press(
         self,
@@ -320,8 +482,27 @@ class Sensor(_Copyable):
         at: ArrayLike | None = None,
         tilt: ArrayLike | None = None,
         yaw: float = 0.0,
-    ) -> Reading:
-        """Presses an object along -z into the untouched sensor, quasi-statically, to a depth (m) or a force (N)."""
+        dtype: _DType[_R] = ...,
+    ) -> Reading[_R]:
+        """Presses an object along -z into the untouched sensor, quasi-statically and without sliding, and reads it.
+
+        obj: the object; its z axis is that of the sensor unless tilted.
+        depth: travel past first contact (m), or force: force on the sensor along -z (N); give one of them.
+        at: x and y of the object's origin over the sensor (m), shape (2,); default: the origin.
+        tilt: rotation about the sensor's x axis, then y (rad), shape (2,). yaw: rotation about z before that (rad).
+        dtype: element type of the arrays of forces, numpy.float64 (the default) or numpy.float32.
+
+        Returns a Reading: ``taxels`` (rows, cols), ``force`` (3,), ``image`` (height, width, 3) …; its ``pose`` is the
+        final pose of the object. The sensor stays pressed, so ``step`` can continue from there. Raises dermis.Error (a
+        ValueError) if the object misses the sensor or the goal exceeds the range of the skin; the state is then
+        unchanged.
+
+        >>> import dermis
+        >>> ball = dermis.Object.sphere(radius=10e-3)
+        >>> reading = dermis.Sensor.preset("uji-foam-14x6").press(ball, depth=2e-3)
+        >>> reading.taxels.shape
+        (14, 6)
+        """
 
     @overload
     def press_batch(
@@ -335,8 +516,27 @@ class Sensor(_Copyable):
         tilt: ArrayLike | None = None,
         yaw: ArrayLike | None = None,
         device: Literal["cpu"] = "cpu",
-    ) -> Batch:
-        """Many presses in parallel, on all CPU cores or on a GPU, each of the untouched sensor."""
+        progress: bool = False,
+        dtype: _DType[_R] = ...,
+    ) -> Batch[_R]:
+        """Many presses in parallel, on all CPU cores or on a GPU, each of the untouched sensor. Does not change the state.
+
+        Give either poses of the object, (n, 4, 4), (n, 7) or (n, 3); on a GPU they may also be a GPU tensor (of
+        PyTorch, CuPy or JAX: any object with ``__dlpack__`` or ``__cuda_array_interface__``), which is not copied
+        through the host. Or give depth (m) or force (N), each (n,) or a number, with at (m) and tilt (rad), each (n, 2)
+        or (2,), and yaw (rad), (n,) or a number, as for ``press``.
+
+        device: "cpu"; "cuda": an NVIDIA GPU, for springs, hydroelastic pads over grids, and layers with their camera
+        images, at poses or to a depth; "auto": the GPU if it supports the presses, else the CPU, with one warning that
+        gives the reason.
+
+        progress: shows the number of finished presses on stderr, with tqdm if it is installed (CPU only).
+        dtype: element type of the arrays of forces, as for ``press``; those of a GPU are numpy.float64.
+
+        Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU a
+        DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once.
+        Raises dermis.Error with the index of the first press that fails, and for "cuda" without a usable GPU.
+        """
 
     @overload
     def press_batch(
@@ -361,10 +561,18 @@ class Sensor(_Copyable):
         at: ArrayLike | None = None,
         tilt: ArrayLike | None = None,
         yaw: ArrayLike | None = None,
-        device: str,
-    ) -> Batch | DeviceBatch: ...
+        device: Literal["cpu", "cuda", "auto"],
+        progress: bool = False,
+        dtype: _DType[_R] = ...,
+    ) -> Batch[_R] | DeviceBatch: ...
     def environments(self, obj: Object, count: int) -> Environments:
-        """Copies of this sensor, untouched, that step together on a GPU."""
+        """Many untouched copies of this sensor, each with its own instance of obj, that step together on a GPU. Springs
+        only.
+
+        >>> envs = sensor.environments(ball, 4096)                      # doctest: +SKIP
+        >>> batch = envs.step(poses, twists, dt=1e-3)                    # doctest: +SKIP
+        >>> torch.from_dlpack(batch.taxels_on_device)                    # doctest: +SKIP
+        """
 
     def step(
         self,
@@ -375,13 +583,31 @@ class Sensor(_Copyable):
         twist: ArrayLike | None = None,
         sensor_pose: ArrayLike | None = None,
         sensor_twist: ArrayLike | None = None,
-    ) -> Reading:
-        """Advances the sensor by dt (s) while objects move, and reads it, including its response."""
+        dtype: _DType[_R] = ...,
+    ) -> Reading[_R]:
+        """Advances the sensor by dt (s) while objects move, and reads it, including its response.
+
+        objects: an Object with its ``pose`` and ``twist``, or a sequence of (Object, pose) or (Object, pose, twist).
+        pose: pose at the start of the step, in the sensor frame. twist: velocity (m/s, rad/s), (6,); default: at rest.
+        sensor_pose, sensor_twist: pose and twist of the sensor; if given, all poses and twists are in the world frame,
+        each twist with the velocity of its own frame's origin. dtype: as for ``press``.
+
+        Returns a Reading. ``reading.touch.on_sensor`` (6,) and ``.on_objects`` (n, 6) are the loads (N, N m) about the
+        sensor's origin, in its frame. On an error the state is unchanged.
+        """
 
     def settle(
-        self, objects: _Targets, *, pose: ArrayLike | None = None, sensor_pose: ArrayLike | None = None
-    ) -> Reading:
-        """Holds objects in place until the skin is at rest, and reads it without its response."""
+        self,
+        objects: _Targets,
+        *,
+        pose: ArrayLike | None = None,
+        sensor_pose: ArrayLike | None = None,
+        dtype: _DType[_R] = ...,
+    ) -> Reading[_R]:
+        """Holds objects in place until the skin is at rest, and reads the sensor without its response.
+
+        objects, pose, sensor_pose, dtype: as for ``step``.
+        """
 
     def read_contacts(
         self,
@@ -392,11 +618,21 @@ class Sensor(_Copyable):
         objects: ArrayLike | None = None,
         depths: ArrayLike | None = None,
         sensor_pose: ArrayLike | None = None,
-    ) -> Reading:
-        """Reads contact points of another simulator: points (m) and forces on the sensor (N), (n, 3) each."""
+        dtype: _DType[_R] = ...,
+    ) -> Reading[_R]:
+        """Reads contact points of another simulator, such as PyBullet or MuJoCo. A layer spreads their forces; other skins
+        and the state are not used.
+
+        points: positions (m), shape (n, 3). forces: forces on the **sensor** (N), shape (n, 3). normals: normals out
+        of the sensor, shape (n, 3); default: against the forces. objects: index of the object of each point, shape
+        (n,).
+        depths: penetration depths (m), shape (n,), for ``reading.touch``; they do not change the forces.
+        sensor_pose: pose of the sensor; if given, points, forces and normals are in the world frame.
+        dtype: as for ``press``.
+        """
 
     def reset(self) -> None:
-        """Resets the sensor: nothing has touched it."""
+        """Resets the sensor to its untouched state."""
 
     @property
     def state(self) -> State:
@@ -405,34 +641,39 @@ class Sensor(_Copyable):
     @state.setter
     def state(self, state: State) -> None: ...
     def stable_step(self, *, mass: float, size: ArrayLike) -> float:
-        """The largest stable time step (s) of an explicit simulator for a free body of mass (kg) and size (m), (3,)."""
+        """The largest stable time step (s) for a free body pressed on the whole skin, in a simulator that evaluates forces
+        at the start of a step, as MuJoCo does.
+
+        mass: mass of the body (kg). size: extents of the body along x, y and z (m), shape (3,); it is treated as a
+        uniform box.
+        """
 
     name: Final[str]
     """Name of the sensor."""
     description: Final[str]
-    """What the sensor is and where its parameters come from."""
+    """Description of the sensor and the sources of its parameters."""
     toml: Final[str]
-    """Description of the sensor, TOML."""
+    """Description of the sensor as TOML: ``Sensor.parse(sensor.toml)`` makes the same sensor."""
     shape: Final[tuple[int, ...]]
-    """Shape of reading.taxels: (rows, cols) or (taxels,)."""
+    """Shape of ``reading.taxels``: (rows, cols), or (taxels,) without a grid."""
     centers: Final[_F64]
-    """Center of each taxel (m), (taxels, 3)."""
+    """Center of each taxel (m), shape (taxels, 3), row by row."""
     normals: Final[_F64]
-    """Normal of each taxel, (taxels, 3)."""
+    """Outward unit normal of each taxel, shape (taxels, 3)."""
     areas: Final[_F64]
-    """Area of each taxel (m²), (taxels,)."""
+    """Area of each taxel (m²), shape (taxels,)."""
     max_depth: Final[float]
     """Largest penetration that the skin can represent (m)."""
     rate: Final[float | None]
-    """Sampling rate (Hz); None if the description has none."""
+    """Sampling rate (Hz); None if the description defines none."""
     image_shape: Final[tuple[int, int, int] | None]
-    """Shape of reading.image, (height, width, 3); None without a camera."""
+    """Shape of ``reading.image``, (height, width, 3); None without a camera."""
     mesh: Final[tuple[_F64, _U32]]
-    """Vertices (m), (n, 3), and triangles, (m, 3), of the undeformed skin."""
+    """Vertices (m), shape (n, 3), and triangles, shape (m, 3), of the undeformed skin."""
 
 @final
 class Attachment:
-    """A sensor in a MuJoCo simulation, made by ``dermis.mujoco.attach``."""
+    """A sensor attached to a MuJoCo simulation, made by ``dermis.mujoco.attach``."""
 
     def __new__(
         cls,
@@ -445,58 +686,79 @@ class Attachment:
         geom: str | int | None = None,
         pose: ArrayLike | None = None,
         objects: str | int | Sequence[str | int] | None = None,
-        mode: str = "sense",
-        coupling: str = "implicit",
+        mode: Literal["sense", "couple", "contacts"] = "sense",
+        coupling: Literal["implicit", "explicit"] = "implicit",
     ) -> Attachment: ...
     model: Final[Any]
     """The mujoco.MjModel."""
     data: Final[Any]
     """The mujoco.MjData."""
-    mode: Final[str]
-    """"sense" or "couple"."""
+    mode: Final[Literal["sense", "couple", "contacts"]]
+    """Mode of the attachment: "sense", "couple" or "contacts"."""
     sensor: Final[Sensor]
     """A copy of the sensor with its current state."""
     objects: Final[list[str]]
-    """The geoms that the sensor may touch, in the order of ``reading.touch.on_objects``."""
+    """Names of the geoms that the sensor may touch, in the order of ``reading.touch.on_objects``."""
     pose: Final[_F64]
-    """Pose of the sensor, world_from_sensor, (4, 4)."""
+    """Pose of the sensor, world_from_sensor, shape (4, 4)."""
     def read(self) -> Reading:
-        """Reads the sensor in the state that mj_step or mj_forward has left."""
+        """Reads the sensor in the state after mj_step or mj_forward.
+
+        "sense": the time since the last reading is one step of the sensor. Reading again at the same time changes
+        nothing.
+        "contacts": the same, with the contact forces of MuJoCo.
+        "couple": the sensor steps with MuJoCo; returns its reading in the last step.
+        Issues the warnings of the skin since the start, each kind once.
+        When time has gone back, as after a reset, the sensor starts untouched. Raises dermis.Error if a pose is not
+        finite now or was not finite in a step since the last reading; the simulation can continue.
+        """
 
     def reset(self) -> None:
-        """Resets the sensor: nothing has touched it."""
+        """Resets the sensor to its untouched state."""
 
     def detach(self) -> None:
         """Ends the attachment. In mode "couple", MuJoCo computes the contacts again."""
 
 @final
 class Recording:
-    """Readings and body positions of a run, one row per time."""
+    """Readings and body positions of a run, one row per recorded time."""
 
     times: Final[_F64]
-    """Time of each row (s), (rows,)."""
+    """Time of each row (s), shape (rows,)."""
     sensors: Final[list[str]]
     """Names of the sensors."""
     bodies: Final[list[str]]
-    """Names of the bodies."""
+    """Names of the bodies that can move."""
     phases: Final[list[tuple[float, str]]]
-    """Start (s) and name of each phase of the task."""
+    """Start time (s) and name of each phase of the task."""
     warnings: Final[list[str]]
-    """Warnings of skins, world and task."""
+    """Warnings of skins, world and task: results outside the range of a skin, loads that no sensor reads, bodies that
+    passed a sensor or left the scene, a task that is not finished.
+    """
     def taxels(self, sensor: str) -> _F64:
-        """Normal force on each taxel (N), (rows, taxels)."""
+        """Normal force on each taxel of a sensor (N), shape (rows, taxels)."""
 
     def force(self, sensor: str) -> _F64:
-        """Force on a sensor, in its frame (N), (rows, 3)."""
+        """Force on a sensor, in its frame (N), shape (rows, 3)."""
 
     def positions(self, body: str) -> _F64:
-        """Position of a body (m), (rows, 3)."""
+        """Position of a body in the world frame (m), shape (rows, 3)."""
 
     def __len__(self) -> int: ...
 
 @final
 class World:
-    """Rigid bodies with tactile sensors. Poses and twists are in the world frame, z up."""
+    """Rigid bodies with tactile sensors. The contact loads that the sensors read also act on the bodies.
+
+    ``World.load("scene.toml")`` builds a scene file with its gripper and task; ``World()`` is empty and filled with
+    ``add_body`` and ``mount``. Poses and twists are in the world frame, z up.
+
+    gravity: acceleration (m/s²), shape (3,). time_step: s. ground: height of a ground plane (m) that solid bodies
+    collide with; default: none. ground_friction: its coefficient of friction. coupling: the instant of the contact
+    forces, "explicit" (start of the step; refuses time steps that are unstable with the skin's stiffness) or "implicit"
+    (end of the step; any time step is stable, springs and hydroelastic skins only); default: explicit if the time step is
+    stable so.
+    """
 
     def __new__(
         cls,
@@ -507,88 +769,116 @@ class World:
         ground_friction: float = 0.5,
         coupling: Literal["implicit", "explicit"] | None = None,
     ) -> World:
-        """gravity: m/s², (3,). time_step: s. ground: height of the ground (m); none without it. coupling: the instant of the contact
-        forces, "explicit" (start of the step) or "implicit" (end of the step; any time step is stable); default: explicit if stable."""
+        ...
 
     @staticmethod
     def load(path: _Path) -> World:
-        """A world from a scene file (TOML)."""
+        """A world from a scene file (TOML): bodies, sensors, a gripper and its task."""
 
     @staticmethod
     def parse(text: str, *, folder: _Path | None = None) -> World:
-        """A world from the text of a scene file."""
+        """A world from the text of a scene file. folder: folder of the files that the scene refers to."""
 
     def add_body(
         self,
         name: str,
         obj: Object | None = None,
         *,
-        motion: str = "fixed",
+        motion: Literal["fixed", "driven", "free"] = "fixed",
         mass: float | None = None,
         pose: ArrayLike | None = None,
         twist: ArrayLike | None = None,
         solid: bool = False,
     ) -> None:
-        """Adds a body. motion: "fixed", "driven" or "free". mass (kg): of a free body."""
+        """Adds a body.
+
+        obj: its surface, if it can touch sensors. motion: "fixed", "driven" (by ``set_twist``) or "free" (needs a mass
+        and a closed object). mass: mass (kg), uniform over the object. pose, twist: initial pose and velocity (m/s,
+        rad/s). solid: True if the body collides with the ground and with other solid bodies.
+        """
 
     def mount(self, name: str, sensor: Sensor, *, body: str, pose: ArrayLike | None = None) -> None:
-        """Mounts a sensor on a body, at a pose in the body frame."""
+        """Mounts an untouched sensor on a body, at a pose in the body frame."""
 
     def step(self, count: int = 1) -> None:
-        """Advances the world by count time steps."""
+        """Advances the world by ``count`` time steps: sensors, bodies and the task of a scene. Issues the warnings of the
+        skins and of the world, each kind once per sensor; that of few contact points when the force no longer rises,
+        if it came with a tenth of the largest force.
+        """
 
     def run(
         self,
         *,
         duration: float | None = None,
         record: _Path | None = None,
-        format: str | None = None,
+        format: Literal["mcap", "ros2", "parquet", "npy", "png"] | None = None,
         image_every: float = ...,
-        overwrite: bool = ...,
+        overwrite: bool = False,
+        progress: bool = False,
     ) -> Recording:
-        """Runs to the end of the scene, or for duration (s). record: an .mcap or .parquet file or a folder to write; overwrite replaces a file."""
+        """Runs to the end of the scene, or for ``duration`` (s) from now, and returns a recording. Issues its warnings.
+
+        record: a file to write during the run, readable at any time: ``.mcap`` (Foxglove), ``.parquet``, or a folder of
+        arrays and images. format: "mcap", "ros2" (a bag, in a folder), "parquet", "npy" or "png"; default:
+        from the file name.
+        image_every: time between two recorded images (s).
+        overwrite: replace an existing recording. progress: shows the progress on stderr, with tqdm if it is installed.
+        """
 
     time: Final[float]
     """Simulated time (s)."""
     time_step: Final[float]
     """Time step (s)."""
     stable_step: Final[float | None]
-    """Largest stable time step (s) with explicit coupling; None without a free body on a sensor."""
+    """The largest stable time step (s) with explicit coupling; None if there is no limit."""
     phase: Final[str | None]
-    """Current phase of the task."""
+    """Current phase of the scene's task, such as "Lift"; None without a task."""
     warnings: Final[list[str]]
-    """Loads that no sensor reads, and bodies that passed a sensor or left the scene."""
+    """Warnings since the start: loads that no sensor reads, and bodies that passed a sensor or left the scene."""
     bodies: Final[list[str]]
     """Names of the bodies."""
     sensors: Final[list[str]]
     """Names of the sensors."""
     def pose(self, body: str) -> _F64:
-        """Pose of a body, world_from_body, (4, 4)."""
+        """Pose of a body, world_from_body, shape (4, 4)."""
 
     def twist(self, body: str) -> _F64:
-        """Velocity (m/s) of a body's origin and angular velocity (rad/s), (6,)."""
+        """Velocity (m/s) of a body's origin and angular velocity (rad/s), shape (6,)."""
 
     def set_twist(self, body: str, twist: ArrayLike) -> None:
-        """Sets the twist of a driven or free body."""
+        """Sets the velocity (m/s) of a driven body's origin and its angular velocity (rad/s), shape (6,)."""
 
     def reading(self, sensor: str) -> Reading:
-        """The last reading of a sensor."""
+        """The reading of a sensor after the last step."""
 
     def sensor(self, name: str) -> Sensor:
         """An untouched copy of a sensor."""
 
     def mesh(self, body: str) -> tuple[_F64, _U32] | None:
-        """Vertices (m), (n, 3), and triangles, (m, 3), of the visible part of a body, in its frame."""
+        """Vertices (m), shape (n, 3), and triangles, shape (m, 3), of the visible part of a body, in its frame; None if
+        there is none.
+        """
 
     def sensor_pose(self, sensor: str) -> _F64:
-        """Pose of a sensor, world_from_sensor, (4, 4)."""
+        """Pose of a sensor, world_from_sensor, shape (4, 4)."""
 
     def load_on(self, body: str, *, sensor: str) -> _F64:
-        """Force (N) and torque (N m) of a sensor on a body in the last step, world frame, about the sensor's origin, (6,)."""
+        """Force (N) and torque (N m) of a sensor on a body in the last step, in the world frame about the sensor's origin,
+        shape (6,).
+        """
 
 @final
 class Bench:
-    """Measurements of a taxel array on a test bench."""
+    """Measurements of a taxel array on a test bench: presses on every taxel, and the creep of one taxel under constant
+    load.
+
+    Made by ``dermis.calibration.characterise`` or from arrays, one entry per reading:
+    taxel: index of the taxel under the indenter, (n,). press: index of the press of this taxel, (n,). held: time since
+    the depth was reached (s), (n,). depth: depth of the indenter (m), zero between presses, (n,). force: force of the
+    indenter (N), (n,). raw: raw counts of all taxels, (n, taxels).
+    creep_time: time since loading (s), (m,). creep_force: force of the indenter (N), (m,). creep_raw: raw counts of the
+    taxel ``creep_taxel``, (m,).
+    """
 
     def __new__(
         cls,
@@ -605,37 +895,63 @@ class Bench:
         creep_taxel: int = 0,
     ) -> Bench: ...
     taxel: Final[_U32]
-    """Pressed taxel of each reading, (n,)."""
+    """Index of the taxel under the indenter, shape (n,)."""
     depth: Final[_F64]
-    """Depth of each reading (m), (n,)."""
+    """Depth of the indenter (m), shape (n,); zero between presses."""
     force: Final[_F64]
-    """Force of each reading (N), (n,)."""
+    """Force of the indenter (N), shape (n,)."""
     raw: Final[_U32]
-    """Raw counts of all taxels in each reading, (n, taxels)."""
+    """Raw counts of all taxels, shape (n, taxels)."""
     creep: Final[_F64]
-    """Time (s), force (N) and raw counts of the creep recording, (m, 3)."""
+    """Time (s), force (N) and raw counts under constant load, shape (m, 3)."""
     def presses_csv(self) -> str:
-        """The press readings as CSV."""
+        """The presses as CSV, in the format of ``dermis characterise``."""
 
     def creep_csv(self) -> str:
         """The creep recording as CSV."""
 
     def __len__(self) -> int: ...
 
-def characterise_sensor(sensor: Sensor, protocol: str) -> Bench: ...
-def fit_sensor(sensor: Sensor, bench: Bench, kernel: int, indenter: float) -> tuple[Sensor, str]: ...
+def characterise_sensor(sensor: Sensor, protocol: str) -> Bench:
+    """Measures a simulated sensor on a virtual bench. protocol: JSON object with the values that differ from the default."""
+def fit_sensor(sensor: Sensor, bench: Bench, kernel: int, indenter: float) -> tuple[Sensor, str]:
+    """Fits the response of a sensor to bench measurements. Returns the fitted sensor and the estimates as JSON."""
 def compare_images(
-    truth: ArrayLike, image: ArrayLike, mask: ArrayLike | None, window: str
-) -> tuple[float, float, float, float, int]: ...
-def experiment_list() -> list[tuple[str, str, bool]]: ...
-def run_experiment(name: str, full: bool, data: _Path | None, skin: str | None, out: _Path | None) -> str: ...
+    truth: ArrayLike, image: ArrayLike, mask: ArrayLike | None, window: Literal["uniform", "gaussian"]
+) -> tuple[float, float, float, float, int]:
+    """Returns SSIM, PSNR (dB), MAE and RMSE (levels, of 255), and the number of compared pixels."""
+def run_command(arguments: Sequence[str]) -> int:
+    """Runs the command line ``arguments``, which start with the name of the program, and returns the exit code. Ctrl-C ends the
+    process.
+    """
+def experiment_list() -> list[tuple[str, str, bool]]:
+    """Name and title of every experiment, and whether it needs measurements that are not included in dermis."""
+def run_experiment(name: str, full: bool, data: _Path | None, skin: _Skin | None, out: _Path | None) -> str:
+    """Runs an experiment and returns its result as JSON. Figures and tables are written to the folder `out`, if given."""
 
 class Dataset:
+    """A data set to make: its description, with sensors and objects loaded. See `dermis.dataset`."""
     def __new__(cls, text: str, file: str, folder: _Path | None) -> Dataset: ...
-    def about(self) -> str: ...
-    def make(self, out: _Path, threads: int | None, progress: Callable[[int, int], object] | None) -> None: ...
-    def make_shards(self, out: _Path, shards: list[int]) -> None: ...
-    def missing(self, out: _Path) -> list[int]: ...
-    def complete(self, out: _Path) -> None: ...
+    def about(self) -> str:
+        """Name, counts and labels of the data set as JSON."""
+    def make(self, out: _Path, threads: int | None, progress: Callable[[int, int], object] | None) -> None:
+        """Makes the missing shards on `threads` threads (default: all cores) and calls `progress(made, wanted)`.
+        Issues the warnings of the episodes, each kind once.
+        """
+    def make_shards(self, out: _Path, shards: list[int]) -> None:
+        """Makes those of the given shards that are missing, on one core."""
+    def missing(self, out: _Path) -> list[int]:
+        """Indices of the shards that are missing in a folder."""
+    def complete(self, out: _Path) -> None:
+        """Completes a folder that has all shards."""
 
-def check_dataset(folder: _Path) -> int: ...
+def check_dataset(folder: _Path) -> int:
+    """Compares every file of a finished data set with its hash; returns the number of files."""
+def mujoco_layout() -> list[int]:
+    """The layout of the loaded MuJoCo: the numbers of the fields in order."""
+
+def mujoco_layouts() -> tuple[list[str], list[str]]:
+    """The versions of MuJoCo whose structs dermis knows, and the fields of a layout in order."""
+
+def set_mujoco_layout(numbers: Sequence[int]) -> None:
+    """Sets the layout of MuJoCo's structs: the numbers of the fields in order."""

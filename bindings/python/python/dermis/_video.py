@@ -11,7 +11,7 @@ import pathlib
 import shutil
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from dermis import _native
 
@@ -29,7 +29,9 @@ _SECONDS_PER_FILE = 600
 _PATH = "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4"
 
 
-def encode_videos(folder: _Path, out: _Path, *, codec: str = "av1", crf: int = 18, columns: Iterable[str] | None = None) -> None:
+def encode_videos(
+    folder: _Path, out: _Path, *, codec: Literal["av1", "h264"] = "av1", crf: int = 18, columns: Iterable[str] | None = None
+) -> None:
     """Copies a finished set of the format ``lerobot`` with its images as videos (LeRobot v3.0, MP4).
 
     folder: the set, with images in its tables. out: a new folder. codec: ``"av1"`` or ``"h264"``. crf: quality, 0 (best) to 63, 51 for

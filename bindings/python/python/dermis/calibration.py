@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dermis import _native
+from dermis import _json, _native
 from dermis._native import Bench, Error, Sensor
 
 __all__ = ["Bench", "SensorFit", "characterise", "fit", "load", "save"]
@@ -68,7 +68,7 @@ def characterise(
     }
     if depths is not None:
         protocol["depths_m"] = [float(depth) for depth in depths]
-    return _native.characterise_sensor(sensor, json.dumps(protocol))
+    return _native.characterise_sensor(sensor, _json.dumps(protocol))
 
 
 def fit(sensor: Sensor, bench: Bench, *, kernel: int = 3, indenter: float = 2e-3) -> SensorFit:

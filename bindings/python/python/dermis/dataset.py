@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import json
@@ -20,12 +21,12 @@ import os
 import pathlib
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from dermis import _native
+from dermis import _native, _progress
 from dermis._video import Video, encode_videos, video_file
 
 __all__ = ["Touches", "check", "describe", "encode_videos", "make"]
@@ -39,23 +40,43 @@ def make(
     *,
     threads: int | None = None,
     ray: str | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: bool | Callable[[int, int], object] | None = None,
 ) -> None:
     """Makes a data set, or resumes an interrupted one.
 
     spec: the description, a TOML file. out: the folder; every node must see it under the same path. threads: number of threads; default: all
     cores. ray: ``"auto"``, ``"local"`` or the address of a Ray cluster, whose workers make the shards, one task each. If a worker or a
-    node is lost, its unfinished shards are made again; finished shards are kept. progress: called with the number of episodes (shards on a
-    cluster) made and the total.
+    node is lost, its unfinished shards are made again; finished shards are kept. progress: True shows the number of episodes
+    (shards on a cluster) on stderr, with tqdm if it is installed; a function is called with the number made and the total.
 
     The bytes do not depend on any of these. Raises dermis.Error if the description is invalid or the disk is full.
     """
     text, file, folder = _read(spec)
     out = pathlib.Path(out).absolute()
-    if ray is None:
-        _native.Dataset(text, file, folder).make(out, threads, progress)
+    with _told(progress, "episodes" if ray is None else "shards") as tell:
+        if ray is None:
+            _native.Dataset(text, file, folder).make(out, threads, tell)
+        else:
+            _make_with_ray(text, file, folder, out, ray, tell)
+
+
+@contextlib.contextmanager
+def _told(progress: bool | Callable[[int, int], object] | None, what: str) -> Iterator[Callable[[int, int], object] | None]:
+    """The function to call with the parts made and the total: that of the caller, or one that shows them."""
+    if not isinstance(progress, bool):
+        yield progress
         return
-    _make_with_ray(text, file, folder, out, ray, progress)
+    bars: list[Any] = []
+
+    def show(made: int, total: int) -> None:
+        bars[:] = bars or [_progress.start(total, what)]
+        bars[0].show(made)
+
+    try:
+        yield show if progress else None
+    finally:
+        for bar in bars:
+            bar.close()
 
 
 def describe(spec: _Path) -> dict[str, Any]:

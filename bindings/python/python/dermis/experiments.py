@@ -11,7 +11,7 @@ import json
 import os
 import pathlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from dermis import _native
 
@@ -45,7 +45,7 @@ def reproduce(
     *,
     full: bool = False,
     data: str | os.PathLike[str] | None = None,
-    skin: str | None = None,
+    skin: Literal["springs", "hydroelastic", "layer", "imprint", "gel"] | None = None,
     out: str | os.PathLike[str] | None = None,
 ) -> Outcome:
     """Runs one experiment.

@@ -6,7 +6,7 @@ image, and use a ``mask`` of the contact.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -31,7 +31,7 @@ class Similarity(NamedTuple):
 
 
 def compare(
-    truth: ArrayLike, image: ArrayLike, *, mask: ArrayLike | None = None, window: str = "uniform"
+    truth: ArrayLike, image: ArrayLike, *, mask: ArrayLike | None = None, window: Literal["uniform", "gaussian"] = "uniform"
 ) -> Similarity:
     """Compares an image with the true one.
 

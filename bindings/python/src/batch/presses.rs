@@ -1,12 +1,13 @@
 //! Reads the arguments of a batch of presses and computes the presses.
 
-use super::Batch;
+use super::Press;
 use crate::array::Numbers;
 use crate::error::Error;
 use crate::motion::ObjectMotions;
 use crate::pose::poses as read_poses;
 use crate::reading::{ReadingData, ReadingValues};
 use crate::shared_sensor::SharedSensor;
+use crate::threads::Job;
 use dermis::geometry::Pose;
 use dermis::sensor::{Aim, Goal, Pressed, Sensor, depth_pose as pose_at, press};
 use dermis::skin;
@@ -112,18 +113,27 @@ pub fn depth_pose(sensor: &Sensor, object: &skin::Object, request: &PressRequest
     }
 }
 
-/// Computes the presses on all cores; the readings are in the order of the requests.
-pub fn make(shared: &Arc<SharedSensor>, object: &Arc<skin::Object>, requests: &[PressRequest]) -> PyResult<Batch> {
+/// Computes the presses on all cores; the presses are in the order of the requests.
+pub fn make(
+    shared: &Arc<SharedSensor>,
+    object: &Arc<skin::Object>,
+    requests: &[PressRequest],
+    job: &Job,
+) -> Result<Vec<Press>, String> {
     let one = |(number, request): (usize, &PressRequest)| {
+        if !job.goes_on() {
+            return Err("interrupted".to_owned());
+        }
         let outcome = match request {
             PressRequest::Press(aim, goal) => by_aim(shared, object, aim, *goal),
             PressRequest::Hold(pose) => by_pose(shared, object, *pose),
         };
-        outcome.map_err(|error| Error::new_err(format!("press {number}: {error}"))).map(Arc::new)
+        job.count();
+        outcome.map(|data| Press::of(&data)).map_err(|error| format!("press {number}: {error}"))
     };
     // Reports the error of the first failed press, whichever thread fails first.
-    let all: Vec<PyResult<Arc<ReadingData>>> = requests.par_iter().enumerate().map(one).collect();
-    Ok(Batch { readings: all.into_iter().collect::<PyResult<_>>()?, shared: shared.clone() })
+    let all: Vec<Result<Press, String>> = requests.par_iter().enumerate().map(one).collect();
+    all.into_iter().collect()
 }
 
 fn by_aim(shared: &Arc<SharedSensor>, object: &skin::Object, aim: &Aim, goal: Goal) -> Result<ReadingData, String> {

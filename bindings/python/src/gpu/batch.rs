@@ -8,12 +8,14 @@ use crate::error::{Error, IntoPyErr};
 use crate::pose::poses as read_poses;
 use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
+use crate::touch::warn_text;
 use dermis::geometry::Pose;
 use dermis::gpu::array::{Poses, Presses};
 use dermis::gpu::layer::{LayerTouches, Outputs};
 use dermis::gpu::{DeviceBuffer, Gpu, GpuError};
+use dermis::sensor::optics::Optics;
 use dermis::sensor::{Report, Sensor};
-use dermis::skin;
+use dermis::skin::{self, Warning};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -24,19 +26,19 @@ use std::sync::Arc;
 /// ``taxels``, ``forces``, ``force`` … are those of a ``Batch``: numpy arrays, copied to the host on access.
 /// ``taxels_on_device``, ``forces_on_device`` … are the same arrays in GPU memory:
 /// ``torch.from_dlpack(batch.forces_on_device)`` shares them without a copy and keeps the memory alive.
-///
-/// A batch on a GPU warns only of a layer's shear that depends on the path; ``saturated`` counts contacts beyond the range of springs and pads. Press one of the
-/// poses on the CPU to see the warnings of a skin.
+/// ``warnings`` are those of the CPU, by the same rules.
 #[pyclass(frozen, module = "dermis")]
 pub struct DeviceBatch {
     shared: Arc<SharedSensor>,
     /// Forces on the taxels.
     presses: Presses,
+    /// The object and its poses.
+    pressed: (Arc<skin::Object>, Poses),
     /// Camera images.
     images: Option<Images>,
     travel_m: Option<Vec<f64>>,
-    /// The largest path error of presses on a layer.
-    path_error: f64,
+    /// Warnings of a layer, the first of each kind.
+    of_layer: Vec<Warning>,
 }
 
 /// Images on the GPU, (n, height, width, 3).
@@ -47,6 +49,8 @@ pub struct Images {
     pub height: usize,
     /// Columns.
     pub width: usize,
+    /// The first warning about the light of an image.
+    pub warning: Option<String>,
 }
 
 /// Poses of presses.
@@ -97,10 +101,10 @@ impl DeviceBatch {
         let sensor = shared.sensor().map_err(|error| GpuError::BadInput { reason: error.to_string() })?;
         let (poses, travel_m) = places.on_gpu(gpu)?;
         let made = if sensor.skin_as::<skin::Layer>().is_some() {
-            Self::of_layer(gpu, shared, sensor, object, &poses)?
+            Self::of_layer(gpu, shared, sensor, object, poses)?
         } else {
-            let (arrays, object) = (shared.on_gpu(gpu)?, super::object_on(gpu, object)?);
-            Self::of_presses(shared, arrays.settle(&object, &poses)?)
+            let presses = shared.on_gpu(gpu)?.settle(&*super::object_on(gpu, object)?, &poses)?;
+            Self::of_presses(shared, presses, object, poses)
         };
         // Waits for the stream, so that users of the arrays need not synchronise with it.
         gpu.finish()?;
@@ -113,30 +117,39 @@ impl DeviceBatch {
         shared: &Arc<SharedSensor>,
         sensor: &Sensor,
         object: &Arc<skin::Object>,
-        poses: &Poses,
+        poses: Poses,
     ) -> Result<Self, GpuError> {
         let layer = shared.layer_on_gpu(gpu, object)?;
         let outputs = Outputs { taxels: true, ..Outputs::IMAGES };
-        let touches = layer.press_on_device(poses, outputs)?;
-        let path_error = touches.path_errors.iter().copied().fold(0.0, f64::max);
+        let touches = layer.press_on_device(&poses, outputs)?;
+        let of_layer = match sensor.skin_as::<skin::Layer>() {
+            Some(layer) => touches.warnings(layer, object, &poses.download()?),
+            None => Vec::new(),
+        };
+        let of_layer = Warning::first_of_each_kind(of_layer.into_iter().flatten());
+        let warning = touches.steep.iter().find_map(|&steep| Optics::steep_warning(steep));
         let LayerTouches { count, images, forces, outside, wrench, .. } = touches;
         let presses = Presses::of_forces(gpu, count, sensor.taxels().normals(), forces, outside, wrench)?;
         let images = sensor.optics().map(|optics| Images {
             rgb: Arc::new(images),
             height: optics.camera().height,
             width: optics.camera().width,
+            warning,
         });
-        Ok(Self { images, path_error, ..Self::of_presses(shared, presses) })
+        Ok(Self { images, of_layer, ..Self::of_presses(shared, presses, object, poses) })
+    }
+
+    /// Wraps finished presses of an object.
+    pub fn of_presses(shared: &Arc<SharedSensor>, presses: Presses, object: &Arc<skin::Object>, poses: Poses) -> Self {
+        let (shared, pressed) = (Arc::clone(shared), (Arc::clone(object), poses));
+        Self { shared, presses, pressed, images: None, travel_m: None, of_layer: Vec::new() }
     }
 
     /// Warnings of all presses.
-    pub fn warnings(&self) -> impl Iterator<Item = skin::Warning> {
-        skin::layer::coarse_path(self.path_error).into_iter()
-    }
-
-    /// Wraps finished presses.
-    pub fn of_presses(shared: &Arc<SharedSensor>, presses: Presses) -> Self {
-        Self { shared: Arc::clone(shared), presses, images: None, travel_m: None, path_error: 0.0 }
+    pub fn all_warnings(&self, py: Python<'_>) -> PyResult<Vec<Warning>> {
+        let (sensor, (object, poses)) = (self.shared.sensor()?, &self.pressed);
+        let others = detached(py, || self.presses.warnings(sensor, object, poses))?.into_py_err()?;
+        Ok(self.of_layer.iter().cloned().chain(others.into_iter().flatten()).collect())
     }
 
     /// Shape of per-taxel arrays: presses, then rows and columns or taxels, then the trailing axes `behind`.
@@ -225,6 +238,12 @@ impl DeviceBatch {
         self.saturated_on_device()?.numpy(py)
     }
 
+    /// The first warning of each kind of all readings.
+    #[getter]
+    fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(Warning::first_of_each_kind(self.all_warnings(py)?).iter().map(ToString::to_string).collect())
+    }
+
     /// ``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses.
     #[getter]
     fn travel<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
@@ -235,7 +254,7 @@ impl DeviceBatch {
     /// ``Reading.image`` of all readings, uint8, shape (n, height, width, 3), copied.
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.image_on_device()?.numpy(py)
+        self.image_on_device(py)?.numpy(py)
     }
 
     /// ``taxels`` (N) in GPU memory, float64, shape (n, rows, cols) or (n, taxels).
@@ -277,9 +296,10 @@ impl DeviceBatch {
 
     /// ``image`` in GPU memory, uint8, shape (n, height, width, 3).
     #[getter]
-    fn image_on_device(&self) -> PyResult<DeviceArray> {
+    fn image_on_device(&self, py: Python<'_>) -> PyResult<DeviceArray> {
         let why = || Error::new_err(format!("sensor {:?} has no camera on the GPU", self.shared.spec().name));
-        let Images { rgb, height, width } = self.images.as_ref().ok_or_else(why)?;
+        let Images { rgb, height, width, warning } = self.images.as_ref().ok_or_else(why)?;
+        warning.iter().try_for_each(|warning| warn_text(py, warning))?;
         Ok(self.whole(Data::U8(Arc::clone(rgb)), &[self.presses.count, *height, *width, 3]))
     }
 

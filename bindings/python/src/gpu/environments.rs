@@ -9,6 +9,7 @@ use crate::threads::detached;
 use dermis::geometry::{Pose, Twist, Vec3};
 use dermis::gpu::array::{self as arrays, Twists};
 use dermis::gpu::{Gpu, GpuError, GpuObject};
+use dermis::skin::Object;
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Environments {
     shared: Arc<SharedSensor>,
     gpu: Arc<Gpu>,
-    object: Arc<GpuObject>,
+    /// The object, and its copy on the GPU.
+    object: (Arc<Object>, Arc<GpuObject>),
     inner: Mutex<arrays::Environments>,
     count: usize,
 }
@@ -29,9 +31,10 @@ impl Environments {
     pub fn new(
         gpu: &Arc<Gpu>,
         shared: &Arc<SharedSensor>,
-        object: Arc<GpuObject>,
+        object: &Arc<Object>,
         count: usize,
     ) -> Result<Self, GpuError> {
+        let object = (Arc::clone(object), super::object_on(gpu, object)?);
         let inner = Mutex::new(shared.on_gpu(gpu)?.environments(count)?);
         Ok(Self { shared: Arc::clone(shared), gpu: Arc::clone(gpu), object, inner, count })
     }
@@ -57,7 +60,7 @@ impl Environments {
     /// object's origin (m/s) and angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU
     /// tensors.
     ///
-    /// Returns a DeviceBatch of the n environments.
+    /// Returns a DeviceBatch of the n environments. Its ``warnings`` are computed on access; none are issued.
     #[pyo3(signature = (poses, twists=None, *, dt))]
     fn step(
         &self,
@@ -90,11 +93,11 @@ impl Environments {
         };
         let felt = detached(py, || {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-            let felt = inner.step(&self.object, &places, &speeds, dt_s)?;
+            let felt = inner.step(&self.object.1, &places, &speeds, dt_s)?;
             gpu.finish()?;
             Ok::<_, GpuError>(felt)
         })?;
-        Ok(DeviceBatch::of_presses(&self.shared, felt.into_py_err()?))
+        Ok(DeviceBatch::of_presses(&self.shared, felt.into_py_err()?, &self.object.0, places))
     }
 
     /// Resets the environments where ``which`` is True, bool, shape (n,); default: all.

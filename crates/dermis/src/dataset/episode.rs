@@ -1,5 +1,6 @@
 //! The recorded data of an episode.
 
+use super::warnings::EpisodeWarning;
 use dermis_record::lerobot::Statistics;
 
 /// One episode: its drawn values and its frames.
@@ -25,6 +26,8 @@ pub struct Episode {
     pub grasp: Option<Grasp>,
     /// The frames.
     pub frames: Vec<Frame>,
+    /// Warnings of its skins and cameras, the first of each kind.
+    pub warnings: Vec<EpisodeWarning>,
 }
 
 /// The outcome of a grasp.
@@ -78,6 +81,8 @@ pub struct CameraImages {
     pub levels: PixelCounts,
     /// Levels of the contact mask, equal in all channels.
     pub contact: PixelCounts,
+    /// The warning about the light of the image.
+    pub warning: Option<String>,
 }
 
 /// Number of pixels at each level from 0 to 255, for red, green and blue.

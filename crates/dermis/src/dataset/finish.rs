@@ -5,6 +5,7 @@ use super::error::DatasetError;
 use super::set::Dataset;
 use super::shard::ShardRecord;
 use super::spec::FormatSpec;
+use super::warnings::{self, DatasetWarning};
 use dermis_record::atomic_folder::{AtomicFolder, Placed, sha256_of};
 use dermis_record::lerobot::{self, EPISODES_FILE, EpisodeRow, Info, Statistics};
 use dermis_record::table::{TableError, TableWriter};
@@ -20,12 +21,14 @@ pub const SUMS: &str = "SHA256SUMS";
 pub fn finish(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<(), DatasetError> {
     let mut files: Vec<Placed> = Vec::new();
     let mut sums: Vec<(String, Statistics)> = Vec::new();
+    let mut warnings = Vec::new();
     for shard in 0..set.shards() {
         let Some(record) = ShardRecord::find(atomic_folder, shard)? else {
             let (missing, all) = (set.missing_in(atomic_folder)?.len(), set.shards());
             return Err(DatasetError::Missing { folder: atomic_folder.folder().display().to_string(), missing, all });
         };
         files.extend(record.files);
+        warnings::merge(&mut warnings, record.warnings);
         for (name, part) in record.sums {
             match sums.iter_mut().find(|(own, _)| *own == name) {
                 Some((_, all)) => all.add(&part),
@@ -38,8 +41,8 @@ pub fn finish(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<(), Dataset
         }
     }
     files.push(atomic_folder.place("dataset.toml", set.text.as_bytes())?);
-    files.push(atomic_folder.place("dataset.json", pretty(&about(set)).as_bytes())?);
-    files.push(atomic_folder.place("README.md", super::readme::readme(set).as_bytes())?);
+    files.push(atomic_folder.place("dataset.json", pretty(&about(set, &warnings)).as_bytes())?);
+    files.push(atomic_folder.place("README.md", super::readme::readme(set, &warnings).as_bytes())?);
     for (index, sensor) in set.sensors.iter().enumerate() {
         files.push(atomic_folder.place(&format!("sensors/{index}.toml"), sensor.spec.to_toml().as_bytes())?);
     }
@@ -113,7 +116,7 @@ pub fn table_io_error(error: TableError) -> io::Error {
 }
 
 /// A description of the set, for people and loaders.
-fn about(set: &Dataset) -> Value {
+fn about(set: &Dataset, warnings: &[DatasetWarning]) -> Value {
     let column = |feature: &lerobot::Feature| json!({ "name": feature.name, "dtype": feature.kind, "shape": feature.shape, "names": feature.names });
     json!({
         "name": set.spec.name,
@@ -133,6 +136,7 @@ fn about(set: &Dataset) -> Value {
             "state": "m, and a quaternion", "tactile": "N", "force": "N", "wrench": "N, N m", "depth": "m",
             "action": "m, rad, until the next frame", "slip": "m", "timestamp": "s",
         },
+        "warnings": warnings,
         "dermis": env!("CARGO_PKG_VERSION"),
         "fingerprint": set.fingerprint(),
     })

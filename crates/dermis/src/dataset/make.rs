@@ -4,6 +4,7 @@ use super::error::DatasetError;
 use super::finish;
 use super::set::Dataset;
 use super::shard::ShardRecord;
+use super::warnings::{self, DatasetWarning};
 use dermis_record::atomic_folder::AtomicFolder;
 use rayon::ThreadPoolBuilder;
 use std::path::Path;
@@ -45,7 +46,7 @@ pub struct Progress {
 }
 
 /// The result of a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MakeSummary {
     /// Episodes made by this run.
     pub episodes: usize,
@@ -59,6 +60,8 @@ pub struct MakeSummary {
     pub threads: usize,
     /// Whether the set is complete.
     pub complete: bool,
+    /// Warnings of the episodes of the share.
+    pub warnings: Vec<DatasetWarning>,
 }
 
 /// Time between two progress reports.
@@ -90,6 +93,11 @@ impl Dataset {
         let threads = threads.clamp(1, work.len().max(1));
         let run = Run::new(self, &atomic_folder, &work);
         run.work_with(threads, &mut |made| progress(Progress { wanted, made }))?;
+        let mut warnings = Vec::new();
+        for shard in (0..self.shards()).filter(|shard| shard % share.of == share.part) {
+            let record = ShardRecord::find(&atomic_folder, shard)?;
+            warnings::merge(&mut warnings, record.into_iter().flat_map(|record| record.warnings));
+        }
         let complete = self.missing_in(&atomic_folder)?.is_empty();
         if complete {
             finish::finish(self, &atomic_folder).map_err(|error| self.full(&atomic_folder, error))?;
@@ -102,6 +110,7 @@ impl Dataset {
             wall_s: start.elapsed().as_secs_f64(),
             threads,
             complete,
+            warnings,
         })
     }
 

@@ -19,7 +19,8 @@ pub fn observe(
     let camera = match sensor.optics() {
         None => None,
         Some(optics) => {
-            let image = sensor.render(touch, frame)?.image.to_rgb8();
+            let rendered = sensor.render(touch, frame)?;
+            let image = rendered.image.to_rgb8();
             let view = optics.camera();
             let contact = contact_mask(touch, view);
             Some(CameraImages {
@@ -28,6 +29,7 @@ pub fn observe(
                 contact_png: encode_grey8(view.width, view.height, &contact).unwrap_or_default(),
                 levels: PixelCounts::of(image.pixels().iter().copied()),
                 contact: PixelCounts::of_grey(&contact),
+                warning: optics.warning(&rendered.relief),
             })
         }
     };

@@ -3,11 +3,12 @@
 use super::columns::features;
 use super::set::Dataset;
 use super::spec::FormatSpec;
+use super::warnings::DatasetWarning;
 use std::fmt::Write;
 
 /// The README of a data set. Its front matter names the data files, so that `datasets.load_dataset(folder)` finds them
 /// beside the tables of metadata.
-pub fn readme(set: &Dataset) -> String {
+pub fn readme(set: &Dataset, warnings: &[DatasetWarning]) -> String {
     let (files, loader) = match set.spec.format {
         FormatSpec::Lerobot => (Some("data/*/*.parquet"), "lerobot.datasets.LeRobotDataset(name, root=folder)"),
         FormatSpec::Parquet => (Some("data/*.parquet"), "dermis.dataset.Touches(folder)"),
@@ -31,6 +32,9 @@ pub fn readme(set: &Dataset) -> String {
         set.frames(),
         set.spec.scenario.name()
     );
+    for warning in warnings {
+        let _ = writeln!(text, "Warning: {warning}.\n");
+    }
     text += "| column | type | shape |\n|---|---|---|\n";
     for feature in features(set) {
         let shape: Vec<String> = feature.shape.iter().map(ToString::to_string).collect();

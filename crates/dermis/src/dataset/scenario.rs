@@ -9,7 +9,7 @@ use super::observe::{observe, plain};
 use super::spec::ScenarioSpec;
 use dermis_geometry::{Pose, Quat, Twist, Vec3};
 use dermis_sensor::{Aim, Goal, PressError, ResponseState, Sensor, first_contact, press};
-use dermis_skin::{Motion, Object, State, Target};
+use dermis_skin::{Motion, Object, State, Target, Warning, WarningLog};
 use trajectory::Trajectory;
 
 /// The values drawn for an episode.
@@ -28,15 +28,21 @@ pub struct Draw {
 /// Number of noise frames reserved for each episode; episodes do not share frames.
 const NOISE_FRAMES_PER_EPISODE: u64 = 1 << 20;
 
+/// A simulated episode.
+#[derive(Debug, Default)]
+pub struct Played {
+    /// Its frames.
+    pub frames: Vec<Frame>,
+    /// The outcome of a grasp.
+    pub grasp: Option<Grasp>,
+    /// Warnings of the skins in its frames.
+    pub warnings: Vec<Warning>,
+}
+
 /// Simulates an episode.
-pub fn play(
-    scenario: &ScenarioSpec,
-    sensor: &Sensor,
-    object: &Object,
-    draw: &Draw,
-) -> Result<(Vec<Frame>, Option<Grasp>), EpisodeError> {
+pub fn play(scenario: &ScenarioSpec, sensor: &Sensor, object: &Object, draw: &Draw) -> Result<Played, EpisodeError> {
     if let ScenarioSpec::GraspAndLift { .. } = scenario {
-        return grasp::play(scenario, sensor, object, draw).map(|(frames, grasp)| (frames, Some(grasp)));
+        return grasp::play(scenario, sensor, object, draw);
     }
     let rest = ResponseState { step: first_noise(draw.noise), ..sensor.chain().rest() };
     let contact = first_contact(sensor, object, &draw.aim)?;
@@ -47,6 +53,7 @@ pub fn play(
         state: sensor.skin().rest(),
         response: rest,
         frames: Vec::with_capacity(scenario.frames()),
+        log: WarningLog::default(),
     };
     let depth_m = depth(sensor, object, draw, &contact)?;
     let lowered = |depth_m: f64| Pose { translation: contact.translation - Vec3::Z * depth_m, ..contact };
@@ -81,7 +88,12 @@ pub fn play(
             }
         }
     }
-    Ok((with_actions(player.frames), None))
+    let warnings = warnings_of(&player.log);
+    Ok(Played { frames: with_actions(player.frames), grasp: None, warnings })
+}
+
+fn warnings_of(log: &WarningLog) -> Vec<Warning> {
+    log.warnings().map(|logged| logged.warning.clone()).collect()
 }
 
 fn first_noise(noise: u64) -> u64 {
@@ -114,6 +126,7 @@ struct Player<'a> {
     state: State,
     response: ResponseState,
     frames: Vec<Frame>,
+    log: WarningLog,
 }
 
 impl Player<'_> {
@@ -148,6 +161,7 @@ impl Player<'_> {
         self.response = response;
         let observed = observe(self.sensor, touch, &reading, pose, number)?;
         let time_s = self.frames.len() as f64 * self.interval_s;
+        self.log.add(touch, time_s);
         self.frames.push(Frame { time_s, action: [0.0; 6], sensors: vec![observed] });
         Ok(())
     }

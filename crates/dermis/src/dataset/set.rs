@@ -5,9 +5,10 @@ use super::cache::Cache;
 use super::episode::Episode;
 use super::error::{DatasetError, EpisodeError};
 use super::objects::{self, DatasetObject};
-use super::scenario::{Draw, play};
+use super::scenario::{Draw, Played, play};
 use super::sensor::{DatasetSensor, Material};
 use super::spec::{DatasetSpec, FormatSpec, ScenarioSpec};
+use super::warnings;
 use dermis_geometry::Random;
 use dermis_record::atomic_folder::sha256;
 use dermis_sensor::{Aim, Goal, Sensor, SkinSpec};
@@ -220,7 +221,8 @@ impl Dataset {
         let shared = self.object(object).map_err(in_episode)?;
         let with_friction = mu.map(|mu| Object::clone(&shared).with_mu(mu));
         let touched = with_friction.as_ref().unwrap_or(&shared);
-        let (frames, grasp) = play(&self.spec.scenario, &randomised, touched, &draw).map_err(in_episode)?;
+        let Played { frames, grasp, warnings } =
+            play(&self.spec.scenario, &randomised, touched, &draw).map_err(in_episode)?;
         Ok(Episode {
             index,
             seed,
@@ -231,6 +233,7 @@ impl Dataset {
             drawn: built.drawn.iter().copied().chain(drawn).collect(),
             mu,
             grasp,
+            warnings: warnings::of_episode(warnings, &frames),
             frames,
         })
     }

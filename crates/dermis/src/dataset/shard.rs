@@ -7,6 +7,7 @@ use super::finish::table_io_error;
 use super::robomimic;
 use super::set::Dataset;
 use super::spec::FormatSpec;
+use super::warnings::{self, DatasetWarning};
 use dermis_record::atomic_folder::{AtomicFolder, Placed};
 use dermis_record::lerobot::{Statistics, data_file};
 use dermis_record::npy;
@@ -15,12 +16,14 @@ use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
 /// The record of a finished shard: its files, and sums for the statistics of the set.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShardRecord {
     /// Its files.
     pub files: Vec<Placed>,
     /// Sums by column, for formats with statistics.
     pub sums: Vec<(String, Statistics)>,
+    /// Warnings of its episodes.
+    pub warnings: Vec<DatasetWarning>,
 }
 
 /// The file that marks a shard as finished; it is written last.
@@ -35,6 +38,7 @@ impl ShardRecord {
         json!({
             "files": self.files.iter().map(file).collect::<Vec<_>>(),
             "statistics": self.sums.iter().map(sum).collect::<Vec<_>>(),
+            "warnings": self.warnings,
         })
     }
 
@@ -52,6 +56,7 @@ impl ShardRecord {
         Some(Self {
             files: value.get("files")?.as_array()?.iter().map(file).collect::<Option<_>>()?,
             sums: value.get("statistics")?.as_array()?.iter().map(sum).collect::<Option<_>>()?,
+            warnings: warnings::from_value(value.get("warnings"))?,
         })
     }
 
@@ -79,7 +84,8 @@ impl Dataset {
             }
             episodes.push(self.episode(index)?);
         }
-        let record = self.write(atomic_folder, shard, &mut episodes)?;
+        let warnings = warnings::of_episodes(&episodes);
+        let record = ShardRecord { warnings, ..self.write(atomic_folder, shard, &mut episodes)? };
         let text = serde_json::to_vec(&record.to_value()).unwrap_or_default();
         atomic_folder.place(&record_file(shard), &text)?;
         Ok(Some(record))
@@ -98,7 +104,7 @@ impl Dataset {
             FormatSpec::Robomimic => {
                 let name = format!("shard-{shard:06}.hdf5");
                 let placed = atomic_folder.place_with(&name, |file| robomimic::write(self, episodes, file))?;
-                Ok(ShardRecord { files: vec![placed], sums: Vec::new() })
+                Ok(ShardRecord { files: vec![placed], ..ShardRecord::default() })
             }
             FormatSpec::Parquet => {
                 let folder = format!("images/{shard:06}/");
@@ -121,7 +127,7 @@ impl Dataset {
     ) -> Result<ShardRecord, DatasetError> {
         let (table, sums) = Columns::new(self, episodes).table(images, folder)?;
         let placed = atomic_folder.place_with(name, |file| table.write(file).map(drop).map_err(table_io_error))?;
-        Ok(ShardRecord { files: vec![placed], sums })
+        Ok(ShardRecord { files: vec![placed], sums, ..ShardRecord::default() })
     }
 
     fn write_images(
@@ -159,7 +165,7 @@ impl Dataset {
             }
             tar.into_inner().map(drop)
         })?;
-        Ok(ShardRecord { files: vec![placed], sums: Vec::new() })
+        Ok(ShardRecord { files: vec![placed], ..ShardRecord::default() })
     }
 
     /// Appends an episode's frames as WebDataset samples: files that share a key.

@@ -34,7 +34,7 @@ impl PlaceSpec {
 
 /// A rotation: `axis` and `angle`, or `rpy` (about the fixed x, then y, then z axis).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { axis = [0, 0, 1], angle = \"30 deg\" }")]
 pub struct RotateSpec {
     /// Direction of the axis.
     pub axis: Option<[f64; 3]>,

@@ -150,6 +150,10 @@ fn slips_are_named() {
     says(with("at = [", "rotate = { axis = [0, 0, 0], angle = \"1 deg\" }\nat = ["), &["`rotate.axis`"]);
     says(with("at = [", "rotate = { axis = [0, nan, 0], angle = \"1 deg\" }\nat = ["), &["`axis`", "NaN"]);
     says(with("at = [", "rotate = { angle = \"1 deg\" }\nat = ["), &["`axis`"]);
+    let array = "rotate = [[0, 0, 1], \"30 deg\"]\nat = [";
+    says(with("at = [", array), &["(`rotate = [[0, 0, 1], \"30 deg\"]`)", "a table such as { axis", "an array of 2"]);
+    says(with("at = [", "rotate = \"30 deg\"\nat = ["), &["(`rotate = \"30 deg\"`)", "a table such as { axis"]);
+    says(with("[world]", "gripper = 3\n[world]"), &["(`gripper = 3`)", "expected a table"]);
     let twice = format!("{BALL_ON_PAD}\n[[sensor]]\nname = \"Pad\"\npreset = \"wts0614\"\n");
     says(refusal(&twice), &["two sensors", "\"Pad\""]);
     says(refusal("[world]\nduration = \"1 s\"\n"), &["[[sensor]]"]);

@@ -4,7 +4,7 @@ use super::grid;
 use crate::memory::launch;
 use crate::program::{COMMON, Program, UNFUSED};
 use crate::{DeviceBuffer, Gpu, GpuError};
-use dermis_geometry::{Pose, Twist};
+use dermis_geometry::{Pose, Quat, Twist, Vec3};
 use std::sync::Arc;
 
 pub(super) const THREADS: u32 = 128;
@@ -82,6 +82,12 @@ impl Poses {
         }
         refuse_fault(&first_fault, "pose")?;
         Ok(Self { values, count: from.count })
+    }
+
+    /// Copies the poses to the host.
+    pub fn download(&self) -> Result<Vec<Pose>, GpuError> {
+        let of = |&[x, y, z, qx, qy, qz, qw]: &[f64; 7]| Pose::new(Quat::from_xyzw(qx, qy, qz, qw), Vec3::new(x, y, z));
+        Ok(self.values.download()?.as_chunks().0.iter().map(of).collect())
     }
 }
 

@@ -1,11 +1,14 @@
 //! Contact loads of many presses in GPU memory.
 
 use super::grid;
-use super::poses::{self, THREADS};
+use super::poses::{self, Poses, THREADS};
 use crate::memory::launch;
 use crate::object::flat;
 use crate::{DeviceBuffer, Gpu, GpuError};
-use dermis_geometry::Vec3;
+use dermis_geometry::{Pose, Vec3};
+use dermis_sensor::Sensor;
+use dermis_skin::{Object, Springs, Target, Warning};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The contact loads of many presses in GPU memory. Forces act on the sensor and are in its frame.
@@ -25,6 +28,8 @@ pub struct Presses {
     pub wrench: Arc<DeviceBuffer<f64>>,
     /// Force (N) on the skin outside all taxels, (presses, 3).
     pub outside_newton: Arc<DeviceBuffer<f64>>,
+    /// Number of contact points with contact, (presses); zero for skins without contact points.
+    pub points: Arc<DeviceBuffer<u32>>,
     /// Number of contacts beyond the range of the skin, (presses).
     pub saturated: Arc<DeviceBuffer<u32>>,
 }
@@ -35,7 +40,7 @@ const SMALL_BYTES: usize = 1 << 30;
 impl Presses {
     /// Size of one press in GPU memory (bytes).
     pub fn bytes_of_one(taxels: usize) -> usize {
-        8 * (4 * taxels + 9) + 4
+        8 * (4 * taxels + 9) + 8
     }
 
     /// Wraps loads that another kernel computed: `forces` (N, presses × taxels × 3), `outside` (N, presses × 3) and
@@ -74,11 +79,25 @@ impl Presses {
             values_newton: values,
             wrench: Arc::new(wrench),
             outside_newton: Arc::new(outside),
+            points: Arc::new(gpu.zeros(count)?),
             saturated: Arc::new(gpu.zeros(count)?),
         })
     }
 
-    /// Allocates buffers for kernels to write; only `outside_newton` is zeroed. `other_bytes` are required in addition.
+    /// The warnings of each press of `object` at `poses`, by the rules of the CPU: contacts beyond the range of the skin,
+    /// and of springs few contact points or an object between them.
+    pub fn warnings(&self, sensor: &Sensor, object: &Object, poses: &Poses) -> Result<Vec<Vec<Warning>>, GpuError> {
+        let springs = sensor.skin_as::<Springs>();
+        let of = |((points, saturated), pose): ((u32, u32), Pose)| {
+            let target = Target::at_rest(object, pose);
+            let few = springs.and_then(|springs| springs.unresolved_points(points as usize, target));
+            few.into_iter().chain(Warning::saturated(saturated as usize)).collect()
+        };
+        let (points, saturated) = (self.points.download()?, self.saturated.download()?);
+        Ok(points.into_par_iter().zip(saturated).zip(poses.download()?).map(of).collect())
+    }
+
+    /// Allocates buffers for kernels to write; only `outside_newton` and `points` are zeroed. `other_bytes` are required in addition.
     pub(super) fn allocate(gpu: &Arc<Gpu>, count: usize, taxels: usize, other_bytes: usize) -> Result<Self, GpuError> {
         let one = Self::bytes_of_one(taxels);
         let needed_bytes = count * one + other_bytes;
@@ -98,6 +117,7 @@ impl Presses {
             values_newton: Arc::new(gpu.uninitialised(count * taxels)?),
             wrench: Arc::new(gpu.uninitialised(6 * count)?),
             outside_newton: Arc::new(gpu.zeros(3 * count)?),
+            points: Arc::new(gpu.zeros(count)?),
             saturated: Arc::new(gpu.uninitialised(count)?),
         })
     }

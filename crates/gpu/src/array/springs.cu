@@ -219,7 +219,7 @@ __device__ __forceinline__ Vec3 contact_force(const SpringSkin& skin, const Cont
 // A lane's sums over its springs.
 struct Sums {
     Vec3 force, torque;
-    u32 saturated;
+    u32 points, saturated;
 };
 
 // Force (N) of one spring on the sensor; zero without contact.
@@ -241,6 +241,7 @@ __device__ __forceinline__ Vec3 spring_force(const SpringSkin& skin, const Objec
         force = contact_force(skin, contact, site, hint != NONE, out, at, area, share, motion);
         sums.force = sums.force + force;
         sums.torque = sums.torque + cross(at, force);
+        sums.points += 1u;
         sums.saturated += contact.saturated ? 1u : 0u;
     }
 #if STEP
@@ -251,13 +252,13 @@ __device__ __forceinline__ Vec3 spring_force(const SpringSkin& skin, const Objec
 }
 
 // Contact loads of n presses: one warp per press, WARPS warps per block; lane i computes springs i, i + 32, ….
-// forces: (n, sites, 3). values: (n, sites), if each site is a taxel (taxel_normals is not null). wrench: (n, 6). saturated: (n).
+// forces: (n, sites, 3). values: (n, sites), if each site is a taxel (taxel_normals is not null). wrench: (n, 6). points, saturated: (n).
 // With STEP also twists (n, 6), velocities at the sensor's origin, and the history: bristles (n, 6, sites) and held (n, sites).
 // The launch bound of three blocks per multiprocessor limits the registers per thread, so that more warps hide the memory latency.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
     springs(SpringSkin skin, ObjectView object, const double* __restrict__ poses, u32 n, double* __restrict__ forces,
-            double* __restrict__ values, double* __restrict__ wrench, u32* __restrict__ saturated, const double* __restrict__ twists,
-            double dt, double* __restrict__ bristles, u32* __restrict__ held) {
+            double* __restrict__ values, double* __restrict__ wrench, u32* __restrict__ points, u32* __restrict__ saturated,
+            const double* __restrict__ twists, double dt, double* __restrict__ bristles, u32* __restrict__ held) {
     __shared__ double stage[WARPS][96];
     u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5;
     u32 press = blockIdx.x * WARPS + warp;
@@ -265,7 +266,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
     Placement placement = placement_of(poses + 7 * (u64)press);
     u32 count = skin.count;
     double* row = forces + 3 * (u64)press * count;
-    Sums sums{vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0), 0};
+    Sums sums{vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0), 0, 0};
     Motion motion;
 #if STEP
     const double* twist = twists + 6 * (u64)press;
@@ -291,9 +292,10 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
     }
     double all[6] = {sums.force.x, sums.force.y, sums.force.z, sums.torque.x, sums.torque.y, sums.torque.z};
     for (int k = 0; k < 6; k++) all[k] = warp_sum(all[k]);
-    u32 beyond = warp_sum(sums.saturated);
+    u32 touched = warp_sum(sums.points), beyond = warp_sum(sums.saturated);
     if (lane == 0) {
         for (int k = 0; k < 6; k++) wrench[6 * (u64)press + k] = all[k];
+        points[press] = touched;
         saturated[press] = beyond;
     }
 }

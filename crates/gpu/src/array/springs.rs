@@ -158,6 +158,7 @@ impl Springs {
                     &forces,
                     &outputs.values_newton.at_mut(self.taxels * first),
                     &outputs.wrench.at_mut(6 * first),
+                    &outputs.points.at_mut(first),
                     &outputs.saturated.at_mut(first),
                     &twists,
                     &step.map_or(0.0, |step| step.dt_s),

@@ -203,13 +203,21 @@ __device__ __forceinline__ void add_calibrated(const float* lines, const float* 
     }
 }
 
+// Adds the number of lanes of a warp where `yes` holds.
+__device__ __forceinline__ void count_lanes(bool yes, unsigned* sum) {
+    const unsigned lanes = __ballot_sync(0xffffffffu, yes);
+    if (lanes && threadIdx.x % 32 == 0) atomicAdd(sum, __popc(lanes));
+}
+
 // Calibrated light: background plus polynomials of position times monomials of the normal (right, down) and the depth (mm). `lines`: for
 // each row, colour and monomial a polynomial of the position along the row; `positions`: the position of each column; `products`: each
 // monomial as (earlier monomial or −1, factor: 0 right, 1 down, 2 depth). A warp shades 32 consecutive pixels of a row, aligned to 32, and
-// adds no light if all of them are flat and not pressed; blockIdx.y: eight warps. Shared memory: 256 values per monomial.
+// adds no light if all of them are flat and not pressed; blockIdx.y: eight warps. Shared memory: 256 values per monomial. `seen`: for each
+// press the number of pressed pixels, and of those that are steeper than the data of the light.
 extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView view, CalibratedLight light, const float* background, const float* lines, const float* positions,
                                                                const int* products, const float* z, const float* margins, const int* rim,
-                                                               const Tap* across, const Tap* down, const float* tracks, unsigned char* images) {
+                                                               const Tap* across, const Tap* down, const float* tracks, unsigned char* images,
+                                                               unsigned* seen) {
     extern __shared__ float shared[];
     const int runs = (view.width + 31) / 32, run = blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32;
     if (run >= runs * view.height) return;
@@ -217,6 +225,7 @@ extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView vi
     const bool inside = col < view.width;
     const float* own = z + (long long)blockIdx.x * pixels;
     float right = 0.0f, downward = 0.0f, pressed = 0.0f;
+    bool steep = false;
     if (inside) {
         slopes(view, own, row, col, right, downward);
         const float squared = right * right + downward * downward;
@@ -224,7 +233,10 @@ extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView vi
         right *= scale;
         downward *= scale;
         pressed = fminf(-1e3f * own[i], light.max_depth_mm);
+        steep = pressed > light.min_depth_mm && squared > light.steep_squared;
     }
+    count_lanes(pressed > light.min_depth_mm, seen + 2 * blockIdx.x);
+    count_lanes(steep, seen + 2 * blockIdx.x + 1);
     const bool small = fabsf(right) < light.min_slope && fabsf(downward) < light.min_slope && fabsf(pressed) < light.min_depth_mm;
     const bool skipped = __all_sync(0xffffffffu, small);
     if (!inside) return;

@@ -70,6 +70,8 @@ cuda_struct! {
         max_depth_mm: f32,
         /// Square of the largest length of the normal's components in the image plane; longer ones are shortened to it.
         max_normal_squared: f32,
+        /// Square of the slope above which a pixel is steeper than the data of the light.
+        steep_squared: f32,
         /// If slopes and depths (mm) of 32 adjacent pixels are smaller, no light is added.
         min_slope: f32,
         min_depth_mm: f32,
@@ -185,14 +187,15 @@ impl GpuCamera {
     }
 
     /// Renders the images of `count` surfaces (displacement along x, y and down, one after the other) into `images`,
-    /// starting at image `first`.
+    /// starting at image `first`. Returns for each the fraction of the pressed pixels that are steeper than the data of the
+    /// light.
     pub fn render(
         &self,
         surfaces: &DeviceBuffer<f64>,
         count: usize,
         images: &DeviceBuffer<u8>,
         first: usize,
-    ) -> Result<(), GpuError> {
+    ) -> Result<Vec<f64>, GpuError> {
         let (gpu, view) = (surfaces.gpu(), &self.view);
         let kernel = |name: &str| gpu.kernel(&program(), name);
         let [height, width] = self.image_size();
@@ -204,6 +207,7 @@ impl GpuCamera {
         let rim = gpu.zeros::<i32>(count)?;
         let tracks = gpu.zeros::<f32>(2 * count * markers)?;
         let z = gpu.zeros::<f32>(count * pixels)?;
+        let seen = gpu.zeros::<u32>(2 * count)?;
         let over_nodes = grid(count, nodes.div_ceil(NODE_THREADS), NODE_THREADS, 0);
         let over_pixels = grid(count, pixels.div_ceil(THREADS), THREADS, 0);
         let out = images.at_mut(first * 3 * pixels);
@@ -223,7 +227,7 @@ impl GpuCamera {
                     let config = grid(count, runs.div_ceil(THREADS / 32), THREADS, shared_bytes);
                     launch!(
                         gpu, &kernel("shade_calibrated")?, config; view, light, &self.background, lines, positions, products,
-                        &z, &margins, &rim, &self.across, &self.down, &tracks, &out
+                        &z, &margins, &rim, &self.across, &self.down, &tracks, &out, &seen
                     )?;
                 }
                 GpuLight::Phong { lamps, shininess, shadow } => {
@@ -236,7 +240,8 @@ impl GpuCamera {
                 }
             }
         }
-        Ok(())
+        let steep = |seen: &[u32]| f64::from(seen[1]) / f64::from(seen[0].max(1));
+        Ok(seen.download()?.chunks_exact(2).map(steep).collect())
     }
 
     /// The fraction of each lamp's light that reaches each pixel.
@@ -281,6 +286,7 @@ impl GpuLight {
             monomials: products.len() as i32,
             max_depth_mm: light.deepest_mm(),
             max_normal_squared: light.steepest() * light.steepest(),
+            steep_squared: light.steep_squared(),
             min_slope: MIN_SLOPE,
             min_depth_mm: MIN_PRESSED_MM,
         };

@@ -5,15 +5,15 @@
 constexpr int MAX_EXCHANGES = 12, MAX_GROWTHS = 16;
 
 // Solves pressure and shear alternately, since each deflects the surface of the other, until the pressure changes by less than 1e-5 of its
-// peak. `tolerance_m` is the contact's tolerance times the largest depth. Returns the number of iterations.
-__device__ int solve_tractions(const Workspace& work, const LayerContact& contact, double tolerance_m) {
+// peak. `tolerance_m` is the contact's tolerance times the largest depth, `max_depth` (m).
+__device__ Effort solve_tractions(const Workspace& work, const LayerContact& contact, double tolerance_m, double max_depth) {
     const double* depth = work.buffer(DEPTH);
     double *p = work.buffer(PRESSURE), *x = work.buffer(SHEAR_X), *y = work.buffer(SHEAR_Y), *sheared_depth = work.buffer(SHEARED_DEPTH);
     double *target_x = work.buffer(TARGET_X), *target_y = work.buffer(TARGET_Y), *last = work.buffer(LAST_PRESSURE);
-    int iterations = solve_contact_pcg(work, depth, tolerance_m);
+    Effort effort = solve_contact_pcg(work, depth, tolerance_m, max_depth);
     if (!has_friction(contact)) {
         FOR_EACH(i, work.count) x[i] = y[i] = 0.0;
-        return iterations;
+        return effort;
     }
     for (int exchange = 0; exchange < MAX_EXCHANGES; exchange++) {
         displacement_by_pressure(work, p, target_x, target_y);
@@ -26,10 +26,12 @@ __device__ int solve_tractions(const Workspace& work, const LayerContact& contac
         }
         largest = reduce_max(largest, work.shared);
         // Later iterations do not correct errors of the shear, so its tolerance is tighter.
-        iterations += solve_friction(work, contact, fmax(0.1 * contact.tolerance * largest, 1e-4 * tolerance_m));
+        const double slip_tolerance = fmax(0.1 * contact.tolerance * largest, 1e-4 * tolerance_m);
+        const Effort slipped = solve_friction(work, contact, slip_tolerance, fmax(largest, 0.01 * max_depth));
         response_to_shear(work, false, x, y, sheared_depth, nullptr);
         FOR_EACH(i, work.count) sheared_depth[i] = depth[i] - sheared_depth[i];
-        iterations += solve_contact_pcg(work, sheared_depth, tolerance_m);
+        const Effort pressed = solve_contact_pcg(work, sheared_depth, tolerance_m, max_depth);
+        effort = {effort.iterations + slipped.iterations + pressed.iterations, fmax(slipped.unsolved, pressed.unsolved)};
         double peak = 0.0, change = 0.0;
         FOR_EACH(i, work.count) {
             peak = fmax(peak, p[i]);
@@ -38,10 +40,11 @@ __device__ int solve_tractions(const Workspace& work, const LayerContact& contac
         peak = reduce_max(peak, work.shared);
         change = reduce_max(change, work.shared);
         if (change <= 1e-5 * peak) break;
+        if (exchange + 1 == MAX_EXCHANGES) effort.unsolved = fmax(effort.unsolved, change / peak);
     }
     // The last pressure differs from the one that bounded the shear.
     FOR_EACH(i, work.count) clamp_length(x[i], y[i], max_shear(contact, p[i]));
-    return iterations;
+    return effort;
 }
 
 // The numbers from which the host estimates the error of one increment (`OneIncrement` on the CPU): the used fraction of the friction
@@ -168,7 +171,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         const double tolerance_m = grid.contact.tolerance * region.max_depth;
         while (true) {
             load_region(work, region, grid, depth, covered + (long long)press * cells, traction);
-            region.iterations += solve_tractions(work, grid.contact, tolerance_m);
+            const Effort effort = solve_tractions(work, grid.contact, tolerance_m, region.max_depth);
+            region.iterations += effort.iterations;
+            region.unsolved = effort.unsolved;
             region.growths++;
             store_region(work, region, grid.cols, cells, traction, bounds);
             if (!reaches_border(grid, region, bounds) || region.growths >= MAX_GROWTHS) {

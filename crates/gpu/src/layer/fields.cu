@@ -96,6 +96,18 @@ __device__ __forceinline__ void normal_fields(const FieldPlanes& planes, const F
     }
 }
 
+// The largest overlap (m) of the surface with the indenter outside of a region. One cell per thread.
+__device__ __noinline__ double overlap_outside(const LayerGrid& grid, const ContactRegion& region, const double* depth,
+                                               const double* deflection, double* shared) {
+    double largest = 0.0;
+    FOR_EACH(i, grid.rows * grid.cols) {
+        const int row = i / grid.cols - region.row, col = i % grid.cols - region.col;
+        const bool within = row >= 0 && row < region.rows && col >= 0 && col < region.cols;
+        if (!within) largest = fmax(largest, depth[i] - deflection[i]);
+    }
+    return reduce_max(largest, shared);
+}
+
 // Displacement (m) or shear below (Pa) along x, then y. One cell per thread.
 __device__ __forceinline__ void lateral_fields(int which, const FieldPlanes& planes, const FftPlan& plan, const LayerGrid& grid,
                                                const Real* spectra, const int* opposite, double* out) {
@@ -136,6 +148,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         const int k = next_press(taken, &next);
         if (k >= count) return;
         const int press = members[k];
+        const double* depth = depths + (long long)press * cells;
         double *surface = surfaces + 3ll * press * cells, *below = belows + 3ll * press * cells;
         ContactRegion region = regions[press];
         // A region that outgrew its transform is not solved yet.
@@ -148,10 +161,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         if (threadIdx.x == 0) overlap.clear();
         transform_tractions(planes, plan, grid, region, tractions + 3ll * press * cells);
         normal_fields(planes, plan, grid, spectra, opposite, region, 10.0 * grid.contact.tolerance * region.max_depth,
-                      depths + (long long)press * cells, surface + 2 * cells, below + 2 * cells, overlap);
+                      depth, surface + 2 * cells, below + 2 * cells, overlap);
         __syncthreads();
-        const bool missed = overlap.bottom >= 0 && region.growths < MAX_GROWTHS;
-        if (missed) include_overlap(grid, region, overlap);
+        const bool overlaps = overlap.bottom >= 0, missed = overlaps && region.growths < MAX_GROWTHS;
+        if (missed) {
+            include_overlap(grid, region, overlap);
+        } else if (overlaps) {
+            const double outside = overlap_outside(grid, region, depth, surface + 2 * cells, largest);
+            region.unsolved = fmax(region.unsolved, outside / region.max_depth);
+        }
         region.status = missed ? OPEN : DONE;
         if (threadIdx.x == 0) regions[press] = region;
         if (missed) continue;
@@ -221,6 +239,38 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     reduce_sum(net, shared);
     if (threadIdx.x < 6) wrenches[6 * press + threadIdx.x] = net[threadIdx.x];
     if (threadIdx.x < 3) outsides[3 * press + threadIdx.x] = net[threadIdx.x] - sensed[threadIdx.x];
+}
+
+// The numbers of a press that decide about its warnings: cells in contact, largest deflection (m), largest difference of deflection (m)
+// between neighbouring cells in contact, smallest distance (m) of the centre of a cell in contact from the rim (1e300 without contact).
+// One block per press, one cell per thread. extents: (n, 4).
+extern "C" __global__ void __launch_bounds__(THREADS)
+    measure_contact(LayerGrid grid, const double* tractions, const double* surfaces, double* extents) {
+    __shared__ double shared[THREADS / 32];
+    const int cells = grid.rows * grid.cols;
+    const long long start = 3ll * blockIdx.x * cells + 2 * cells;
+    const double *pressure = tractions + start, *deflection = surfaces + start;
+    double count[1] = {0.0}, deepest = 0.0, step = 0.0, beyond_rim = -1e300;
+    FOR_EACH(i, cells) {
+        deepest = fmax(deepest, deflection[i]);
+        if (!(pressure[i] > 0.0)) continue;
+        const int row = i / grid.cols, col = i % grid.cols;
+        count[0] += 1.0;
+        if (row + 1 < grid.rows && pressure[i + grid.cols] > 0.0) step = fmax(step, fabs(deflection[i] - deflection[i + grid.cols]));
+        if (col + 1 < grid.cols && pressure[i + 1] > 0.0) step = fmax(step, fabs(deflection[i] - deflection[i + 1]));
+        beyond_rim = fmax(beyond_rim, fabs(x_of(grid, col)) - 0.5 * grid.cell * grid.cols);
+        beyond_rim = fmax(beyond_rim, fabs(y_of(grid, row)) - 0.5 * grid.cell * grid.rows);
+    }
+    reduce_sum(count, shared);
+    deepest = reduce_max(deepest, shared);
+    step = reduce_max(step, shared);
+    beyond_rim = reduce_max(beyond_rim, shared);
+    if (threadIdx.x != 0) return;
+    double* to = extents + 4ll * blockIdx.x;
+    to[0] = count[0];
+    to[1] = deepest;
+    to[2] = step;
+    to[3] = -beyond_rim;
 }
 
 // Copies pressure (Pa) and displacement along x, y and z (m) to the outputs in single precision; either may be null. One block per press,

@@ -110,9 +110,9 @@ __device__ __forceinline__ void take_step(const Workspace& work, const Slip& s, 
     }
 }
 
-// Solves for the shear that brings the surface to its target (m) within the friction limit, to `tolerance` (m). Returns the number of
-// iterations.
-__device__ __noinline__ int solve_friction(const Workspace& work, const LayerContact& contact, double tolerance) {
+// Solves for the shear that brings the surface to its target (m) within the friction limit, to `tolerance` (m). Errors are relative to
+// `scale` (m).
+__device__ __noinline__ Effort solve_friction(const Workspace& work, const LayerContact& contact, double tolerance, double scale) {
     const Slip s = {work.buffer(PRESSURE), work.buffer(TARGET_X), work.buffer(TARGET_Y), work.buffer(SHEAR_X), work.buffer(SHEAR_Y),
                     work.buffer(DISPLACEMENT_X), work.buffer(DISPLACEMENT_Y), work.buffer(STEP_X), work.buffer(STEP_Y),
                     work.buffer(STEP_RESPONSE_X), work.buffer(STEP_RESPONSE_Y)};
@@ -120,7 +120,8 @@ __device__ __noinline__ int solve_friction(const Workspace& work, const LayerCon
     double length = 0.0, history[ENERGY_HISTORY];
     for (int k = 0; k < ENERGY_HISTORY; k++) history[k] = -infinity();
     for (int iterations = 0;; iterations++) {
-        if (slip_error(work, s, contact) <= tolerance || iterations >= MAX_SLIP_ITERATIONS) return iterations;
+        const double error = slip_error(work, s, contact);
+        if (error <= tolerance || iterations >= MAX_SLIP_ITERATIONS) return effort_of(iterations, error, tolerance, scale);
         if (iterations == 0) length = first_step_length(work, s, contact);
         double energy, slope;
         project_step(work, s, contact, length, energy, slope);
@@ -131,7 +132,7 @@ __device__ __noinline__ int solve_friction(const Workspace& work, const LayerCon
         }
         double dots[3] = {0.0, 0.0, 0.0};
         step_products(work, s, dots);
-        if (!(dots[1] > 0.0 && slope > 0.0)) return iterations;
+        if (!(dots[1] > 0.0 && slope > 0.0)) return effort_of(iterations, error, tolerance, scale);
         const bool whole = energy - slope + 0.5 * dots[1] <= highest - 1e-4 * slope;
         take_step(work, s, whole ? 1.0 : fmin(slope / dots[1], 1.0));
         // The long and the short step of Barzilai and Borwein alternate: the long step converges fast, the short step damps oscillations.

@@ -182,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) find_contact_region(LayerG
     }
     __syncthreads();
     if (threadIdx.x > 0) return;
-    ContactRegion region = {0, 0, 0, 0, 0, CLEAR, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    ContactRegion region = {0, 0, 0, 0, 0, CLEAR, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     if (bounds.bottom >= 0) {
         region.max_depth = height_of(max_depth);
         region.row = bounds.top;

@@ -50,15 +50,21 @@ __device__ __forceinline__ double enter(const ObjectView& object, Vec3 o, Vec3 d
     return first;
 }
 
-// Height (m) of the object over x and y (m), given its pose and that pose's inverse rotation; infinite beside the object.
+// Height (m) of a primitive over x and y (m), given its pose and that pose's inverse rotation; infinite beside it.
 __device__ __forceinline__ double height_over(const ObjectView& object, const double* pose, Quat back, double x, double y) {
-    const Vec3 up = rotate(back, vec3(0.0, 0.0, 1.0)), from = position_of(pose);
-    if (object.kind != MESH && object.kind != BALLS) return enter(object, rotate(back, vec3(x, y, 0.0) - from), up);
-    // The ray starts below the mesh.
-    const Vec3 middle = (vec3(object.tree_low) + vec3(object.tree_high)) * 0.5;
-    const double reach = object.diagonal, below = rotate(rotation_of(pose), middle).z + from.z - reach;
+    return enter(object, rotate(back, vec3(x, y, 0.0) - position_of(pose)), rotate(back, vec3(0.0, 0.0, 1.0)));
+}
+
+// Height (m) of any object over x and y (m) where it is below z = 0; elsewhere any height from 0 on.
+__device__ __forceinline__ double height_below_rest(const ObjectView& object, const double* pose, Quat back, double x, double y) {
+    if (object.kind != MESH && object.kind != BALLS) return height_over(object, pose, back, x, y);
+    // The ray starts below the mesh and ends at z = 0.
+    const Vec3 middle = (vec3(object.tree_low) + vec3(object.tree_high)) * 0.5, from = position_of(pose);
+    const double below = rotate(rotation_of(pose), middle).z + from.z - object.diagonal;
+    if (below >= 0.0) return infinity();
     Hit hit;
-    const bool met = cast_mesh(object, rotate(back, vec3(x, y, below) - from), up, 2.0 * reach, NONE, hit);
+    const Vec3 start = rotate(back, vec3(x, y, below) - from), up = rotate(back, vec3(0.0, 0.0, 1.0));
+    const bool met = cast_mesh(object, start, up, fmin(-below, 2.0 * object.diagonal), NONE, hit);
     return met ? below + hit.distance : infinity();
 }
 
@@ -76,70 +82,79 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 
 // True if the cell or one of its eight neighbours is below z = 0 and their heights differ by more than a cell.
-__device__ __forceinline__ bool is_at_cliff(const LayerGrid& grid, const unsigned long long* heights, int cell) {
-    const int row = cell / grid.cols, col = cell % grid.cols;
-    const double own = height_of(heights[cell]);
-    for (int r = max(row - 1, 0); r <= min(row + 1, grid.rows - 1); r++) {
-        for (int c = max(col - 1, 0); c <= min(col + 1, grid.cols - 1); c++) {
-            const double other = height_of(heights[r * grid.cols + c]), low = fmin(own, other);
+__device__ __forceinline__ bool is_at_cliff(const LayerGrid& grid, const unsigned long long* keys, int row, int col) {
+    // Most cells are far from contact: keys of heights from 0 on have the highest bit set.
+    const int first_row = max(row - 1, 0), last_row = min(row + 1, grid.rows - 1), first_col = max(col - 1, 0);
+    const int last_col = min(col + 1, grid.cols - 1);
+    unsigned long long lowest = ~0ull;
+    for (int r = first_row; r <= last_row; r++) {
+        for (int c = first_col; c <= last_col; c++) lowest = min(lowest, keys[r * grid.cols + c]);
+    }
+    if (lowest >> 63) return false;
+    const double own = height_of(keys[row * grid.cols + col]);
+    for (int r = first_row; r <= last_row; r++) {
+        for (int c = first_col; c <= last_col; c++) {
+            const double other = height_of(keys[r * grid.cols + c]), low = fmin(own, other);
             if (low < 0.0 && fmax(own, other) - low > grid.cell) return true;
         }
     }
     return false;
 }
 
-// Mean height of a cell under a cliff, and its covered fraction, from SAMPLES² points of which no two share a row or a column: the mean of
-// those below z = 0, and their number by SAMPLES². By one warp, one point per lane; `heights` holds SAMPLES² values of its own.
-__device__ __forceinline__ void average_cliff(const LayerGrid& grid, const double* pose, const ObjectView& object, Quat back, int cell,
-                                              double* heights, unsigned long long* key, double* covered) {
-    const double x = x_of(grid, cell % grid.cols), y = y_of(grid, cell / grid.cols), all = SAMPLES * SAMPLES;
-    for (int s = threadIdx.x % 32; s < SAMPLES * SAMPLES; s += 32) {
-        const int row = s / SAMPLES, col = s % SAMPLES;
-        const double dx = (SAMPLES * col + row + 0.5) / all - 0.5, dy = (SAMPLES * row + col + 0.5) / all - 0.5;
-        heights[s] = height_over(object, pose, back, x + dx * grid.cell, y + dy * grid.cell);
+// Lists the cells under a cliff, counted over all presses, and sets the covered fraction of every cell to 1. blockIdx.x: press;
+// blockIdx.y: batch of `cells_per_block` cells, one per thread at a time.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    find_cliffs(LayerGrid grid, int cells_per_block, const unsigned long long* keys, double* covered, unsigned long long* count,
+                long long* cliffs) {
+    const int cells = grid.rows * grid.cols, end = min(cells, (int)(blockIdx.y + 1) * cells_per_block);
+    const long long first = (long long)blockIdx.x * cells;
+    for (int i = blockIdx.y * cells_per_block + threadIdx.x; i < end; i += blockDim.x) {
+        covered[first + i] = 1.0;
+        if (is_at_cliff(grid, keys + first, i / grid.cols, i % grid.cols)) cliffs[atomicAdd(count, 1ull)] = first + i;
     }
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) {
-        double sum = 0.0, count = 0.0;
-        for (int s = 0; s < SAMPLES * SAMPLES; s++) {
-            if (heights[s] < 0.0) {
-                sum += heights[s];
-                count += 1.0;
-            }
-        }
-        if (count > 0.0) {
-            *key = key_of(sum / count);
-            *covered = count / all;
-        }
-    }
-    __syncwarp();
 }
 
-// Copies the heights at the centres of the cells, and averages those of cells under a cliff. blockIdx.x: press; blockIdx.y: batch of
-// `cells_per_block` cells. One cell per thread at a time; then one cell under a cliff per warp.
+// Height (m) of one of SAMPLES² points of a cell, of which no two share a row or a column.
+__device__ __forceinline__ double sample_height(const LayerGrid& grid, const double* pose, const ObjectView& object, int cell, int sample) {
+    const int row = sample / SAMPLES, col = sample % SAMPLES;
+    const double all = SAMPLES * SAMPLES, dx = (SAMPLES * col + row + 0.5) / all - 0.5, dy = (SAMPLES * row + col + 0.5) / all - 0.5;
+    const double x = x_of(grid, cell % grid.cols) + dx * grid.cell, y = y_of(grid, cell / grid.cols) + dy * grid.cell;
+    return height_below_rest(object, pose, conjugate(rotation_of(pose)), x, y);
+}
+
+// Mean height of a cell under a cliff, and its covered fraction: the mean of the samples below z = 0, and their number by SAMPLES².
+__device__ __forceinline__ void average_cliff(const double* heights, unsigned long long* key, double* covered) {
+    double sum = 0.0, count = 0.0;
+    for (int s = 0; s < SAMPLES * SAMPLES; s++) {
+        if (heights[s] < 0.0) {
+            sum += heights[s];
+            count += 1.0;
+        }
+    }
+    if (count > 0.0) {
+        *key = key_of(sum / count);
+        *covered = count / (SAMPLES * SAMPLES);
+    }
+}
+
+// Averages the listed cells: as many per block at a time as there is one thread per sample.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    average_cliffs(LayerGrid grid, const double* poses, ObjectView object, int cells_per_block, const unsigned long long* centers,
+    average_cliffs(LayerGrid grid, const double* poses, ObjectView object, const unsigned long long* count, const long long* cliffs,
                    unsigned long long* keys, double* covered) {
-    __shared__ double heights[THREADS / 32][SAMPLES * SAMPLES];
-    __shared__ int cliffs[THREADS];
-    __shared__ int count;
-    const double* pose = poses + (long long)POSE_NUMBERS * blockIdx.x;
-    const int cells = grid.rows * grid.cols, end = min(cells, (int)(blockIdx.y + 1) * cells_per_block), warp = threadIdx.x / 32;
-    const long long first = (long long)blockIdx.x * cells;
-    const Quat back = conjugate(rotation_of(pose));
-    for (int start = blockIdx.y * cells_per_block; start < end; start += THREADS) {
-        const int i = start + threadIdx.x;
-        if (threadIdx.x == 0) count = 0;
-        __syncthreads();
-        if (i < end) {
-            keys[first + i] = centers[first + i];
-            covered[first + i] = 1.0;
-            if (is_at_cliff(grid, centers + first, i)) cliffs[atomicAdd(&count, 1)] = i;
+    constexpr int ALL = SAMPLES * SAMPLES, AT_ONCE = THREADS / ALL;
+    __shared__ double heights[AT_ONCE][ALL];
+    const int cells = grid.rows * grid.cols, own = threadIdx.x / ALL;
+    const long long listed = (long long)*count;
+    for (long long first = (long long)blockIdx.x * AT_ONCE; first < listed; first += (long long)gridDim.x * AT_ONCE) {
+        if (own < AT_ONCE && first + own < listed) {
+            const long long cell = cliffs[first + own];
+            const double* pose = poses + POSE_NUMBERS * (cell / cells);
+            heights[own][threadIdx.x % ALL] = sample_height(grid, pose, object, (int)(cell % cells), threadIdx.x % ALL);
         }
         __syncthreads();
-        for (int k = warp; k < count; k += THREADS / 32) {
-            const int cell = cliffs[k];
-            average_cliff(grid, pose, object, back, cell, heights[warp], &keys[first + cell], &covered[first + cell]);
+        if (threadIdx.x < AT_ONCE && first + threadIdx.x < listed) {
+            const long long cell = cliffs[first + threadIdx.x];
+            average_cliff(heights[threadIdx.x], &keys[cell], &covered[cell]);
         }
         __syncthreads();
     }

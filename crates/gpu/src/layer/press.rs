@@ -10,7 +10,7 @@ use crate::object::SurfaceKind;
 use crate::{DeviceBuffer, GpuError};
 use cudarc::driver::{CudaStream, LaunchConfig};
 use dermis_geometry::Pose;
-use dermis_skin::layer::OneIncrement;
+use dermis_skin::layer::{ContactExtent, Effort, OneIncrement};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -36,14 +36,18 @@ cuda_struct! {
         pushed: f64,
         motion: f64,
         min_depth: f64,
+        /// Largest relative error of a solver that stopped before its tolerance.
+        unsolved: f64,
     }
 }
 
 impl ContactRegion {
-    /// Error of one increment; zero without contact or friction.
-    fn path_error(&self) -> f64 {
+    /// Iterations and errors of the solution; the error of its one increment is zero without contact or friction.
+    fn effort(&self) -> Effort {
         let reached = 1.0 - self.min_depth / self.max_depth;
-        OneIncrement { used: self.used, pushed_m: self.pushed, motion_m: self.motion, reached }.path_error()
+        let increment = OneIncrement { used: self.used, pushed_m: self.pushed, motion_m: self.motion, reached };
+        let (iterations, path_error) = (self.iterations as usize, increment.path_error());
+        Effort { iterations, unsolved: self.unsolved, path_error, ..Effort::default() }
     }
 }
 
@@ -57,12 +61,16 @@ pub(super) const THREADS: u32 = 256;
 pub(super) const REGION_BUFFERS: usize = 15;
 /// Numbers per pose.
 const POSE: usize = 7;
+/// Numbers per press of the kernel `measure_contact`.
+const EXTENT: usize = 4;
 /// Maximum number of presses per chunk; more do not increase the GPU's utilisation.
 const MAX_AT_ONCE: usize = 4096;
 /// Triangles that a block rasterizes.
 const TRIANGLES_PER_BLOCK: usize = 4096;
 /// Cells of a height map that a block computes.
 const CELLS_PER_BLOCK: usize = 2048;
+/// Blocks that average cells under a cliff.
+const CLIFF_BLOCKS: usize = 1024;
 /// Levels of the hierarchy of a mesh for which the stack of a ray has room.
 pub(super) const MAX_LEVELS: usize = 15;
 
@@ -171,8 +179,9 @@ impl LayerBatch {
                 forces: self.gpu.zeros(forces)?,
                 outside: self.gpu.zeros(3 * count)?,
                 wrench: self.gpu.zeros(6 * count)?,
-                path_errors: Vec::with_capacity(count),
-                iterations: 0,
+                extents: Vec::with_capacity(count),
+                efforts: Vec::with_capacity(count),
+                steep: Vec::with_capacity(count),
                 operations: 0.0,
             })
         };
@@ -193,11 +202,11 @@ impl LayerBatch {
         let (gpu, cells) = (&self.gpu, self.cells());
         Ok(Chunk {
             count,
-            depths: gpu.zeros(count * cells)?,
+            depths: gpu.uninitialised(count * cells)?,
             covered: gpu.uninitialised(count * cells)?,
             tractions: gpu.zeros(3 * count * cells)?,
-            surfaces: gpu.zeros(3 * count * cells)?,
-            belows: gpu.zeros(3 * count * cells)?,
+            surfaces: gpu.uninitialised(3 * count * cells)?,
+            belows: gpu.uninitialised(3 * count * cells)?,
             regions: gpu.zeros(count)?,
         })
     }
@@ -205,24 +214,37 @@ impl LayerBatch {
     /// Computes the height map of the object at each pose: of a primitive in closed form, else of its mesh.
     fn rasterize(&self, chunk: &Chunk, poses: Ptr<f64>) -> Result<(), GpuError> {
         let (gpu, object, keys) = (&self.gpu, self.object.view(), chunk.count * self.cells());
-        let centers = gpu.uninitialised::<f64>(keys)?;
+        let (depths, covered) = (&chunk.depths, &chunk.covered);
+        let (cliff_count, cliffs) = (gpu.zeros::<u64>(1)?, gpu.uninitialised::<i64>(keys)?);
         let blocks = grid(keys.div_ceil(THREADS as usize).min(1 << 16), 1);
         let over_triangles = grid(chunk.count, (object.triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
         let over_cells = grid(chunk.count, self.cells().div_ceil(CELLS_PER_BLOCK));
         let (triangles, cells) = (TRIANGLES_PER_BLOCK as i32, CELLS_PER_BLOCK as i32);
-        // SAFETY: `centers`, `depths` and `covered` hold one grid per press, and there is one pose per press.
+        // SAFETY: `depths`, `covered` and `cliffs` have room for one grid per press, and there is one pose per press.
         unsafe {
             if self.object.cast_kind == SurfaceKind::Mesh {
-                launch!(gpu, &self.kernel("clear_heights")?, blocks, &centers, &(keys as i64))?;
+                launch!(gpu, &self.kernel("clear_heights")?, blocks, depths, &(keys as i64))?;
                 let rasterize = self.kernel("rasterize_indenter")?;
-                launch!(gpu, &rasterize, over_triangles, &self.grid, &poses, object, &triangles, &centers)?;
+                launch!(gpu, &rasterize, over_triangles, &self.grid, &poses, object, &triangles, depths)?;
             } else {
                 let enter = self.kernel("enter_primitive")?;
-                launch!(gpu, &enter, over_cells, &self.grid, &poses, object, &cells, &centers)?;
+                launch!(gpu, &enter, over_cells, &self.grid, &poses, object, &cells, depths)?;
             }
+            let find = self.kernel("find_cliffs")?;
+            launch!(gpu, &find, over_cells, &self.grid, &cells, depths, covered, &cliff_count, &cliffs)?;
             let average = self.kernel("average_cliffs")?;
-            let (depths, covered) = (&chunk.depths, &chunk.covered);
-            launch!(gpu, &average, over_cells, &self.grid, &poses, object, &cells, &centers, depths, covered)?;
+            launch!(
+                gpu,
+                &average,
+                grid(CLIFF_BLOCKS, 1),
+                &self.grid,
+                &poses,
+                object,
+                &cliff_count,
+                &cliffs,
+                depths,
+                covered
+            )?;
         }
         Ok(())
     }
@@ -258,9 +280,10 @@ impl LayerBatch {
             regions = chunk.regions.download()?;
             members.retain(|&member| regions[member as usize].status == OPEN);
         }
-        self.finish(chunk, first, outputs, touches)?;
-        touches.path_errors.extend(regions.iter().map(ContactRegion::path_error));
-        touches.iterations += regions.iter().map(|region| region.iterations as usize).sum::<usize>();
+        let steep = self.finish(chunk, first, outputs, touches)?;
+        touches.extents.extend(self.extents(chunk)?);
+        touches.efforts.extend(regions.iter().map(ContactRegion::effort));
+        touches.steep.extend(steep);
         touches.operations += regions.iter().map(|region| self.operations(region, outputs.taxels)).sum::<f64>();
         Ok(())
     }
@@ -352,8 +375,31 @@ impl LayerBatch {
         Ok(())
     }
 
-    /// Computes results from fields.
-    fn finish(&self, chunk: &Chunk, first: usize, outputs: Outputs, touches: &LayerTouches) -> Result<(), GpuError> {
+    /// The extent of the contact of each press.
+    fn extents(&self, chunk: &Chunk) -> Result<Vec<ContactExtent>, GpuError> {
+        let (gpu, extents) = (&self.gpu, self.gpu.uninitialised::<f64>(EXTENT * chunk.count)?);
+        let kernel = self.kernel("measure_contact")?;
+        // SAFETY: there are fields for every press, and `extents` holds four numbers per press.
+        unsafe {
+            launch!(gpu, &kernel, grid(chunk.count, 1), &self.grid, &chunk.tractions, &chunk.surfaces, &extents)?;
+        }
+        let of = |numbers: &[f64]| ContactExtent {
+            cells: numbers[0] as usize,
+            deepest_m: numbers[1],
+            step_m: numbers[2],
+            rim_m: numbers[3],
+        };
+        Ok(extents.download()?.chunks_exact(EXTENT).map(of).collect())
+    }
+
+    /// Computes results from fields. Returns [`LayerTouches::steep`] of these presses.
+    fn finish(
+        &self,
+        chunk: &Chunk,
+        first: usize,
+        outputs: Outputs,
+        touches: &LayerTouches,
+    ) -> Result<Vec<f64>, GpuError> {
         let (gpu, cells, over_presses) = (&self.gpu, self.cells(), grid(chunk.count, 1));
         let taxels = if outputs.taxels { self.taxels.grid } else { TaxelGrid::default() };
         let each = 3 * (taxels.rows * taxels.cols) as usize;
@@ -374,7 +420,7 @@ impl LayerBatch {
         }
         match &self.camera {
             Some(camera) if outputs.images => camera.render(&chunk.surfaces, chunk.count, &touches.images, first),
-            _ => Ok(()),
+            _ => Ok(vec![0.0; chunk.count]),
         }
     }
 }

@@ -3,6 +3,17 @@
 
 constexpr int MAX_PRESSURE_ITERATIONS = 400;
 
+// Iterations of solvers, and the largest relative error of one that stopped before its tolerance (`Effort` on the CPU).
+struct Effort {
+    int iterations;
+    double unsolved;
+};
+
+// Effort of a solver with an error (m) relative to `scale` (m).
+__device__ __forceinline__ Effort effort_of(int iterations, double error, double tolerance, double scale) {
+    return {iterations, error > tolerance ? error / scale : 0.0};
+}
+
 // Buffers of the solver.
 struct Pressing {
     const double* depth;
@@ -88,16 +99,18 @@ __device__ __forceinline__ bool step_pressure(const Workspace& work, const Press
     return __syncthreads_or(changed) || clipped;
 }
 
-// Solves for the pressure at which no active cell has a gap or overlap of more than `tolerance` (m). Returns the number of iterations.
-__device__ __noinline__ int solve_contact_pcg(const Workspace& work, const double* depth, double tolerance) {
+// Solves for the pressure at which no active cell has a gap or overlap of more than `tolerance` (m). Errors are
+// relative to `scale` (m).
+__device__ __noinline__ Effort solve_contact_pcg(const Workspace& work, const double* depth, double tolerance, double scale) {
     const Pressing s = {depth, work.buffer(PRESSURE), work.buffer(GAP), work.buffer(ACTIVE), work.buffer(DIRECTION), work.buffer(RESPONSE),
                         work.buffer(RESIDUAL), work.buffer(LAST_RESIDUAL), work.buffer(PRECONDITIONED)};
     start_pressure(work, s);
-    double last_product = 0.0;
+    double last_product = 0.0, error;
     bool restart = true;
     int iterations = 0;
-    while (iterations < MAX_PRESSURE_ITERATIONS) {
-        if (update_residual(work, s) <= tolerance) break;
+    while (true) {
+        error = update_residual(work, s);
+        if (error <= tolerance || iterations >= MAX_PRESSURE_ITERATIONS) break;
         iterations++;
         const double product = update_direction(work, s, restart, last_product);
         deflection_by_pressure(work, s.direction, s.response);
@@ -116,5 +129,5 @@ __device__ __noinline__ int solve_contact_pcg(const Workspace& work, const doubl
         restart = step_pressure(work, s, -along[0] / along[1]);
         last_product = product;
     }
-    return iterations;
+    return effort_of(iterations, error, tolerance, scale);
 }

@@ -1,6 +1,10 @@
 //! The results of a batch of presses in GPU memory.
 
 use crate::DeviceBuffer;
+use dermis_geometry::Pose;
+use dermis_skin::layer::{ContactExtent, Effort};
+use dermis_skin::{Layer, Object, Target, Warning};
+use rayon::prelude::*;
 
 /// Selects the results of a batch. Wrenches and the force outside the taxels are always computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +46,26 @@ pub struct LayerTouches {
     pub outside: DeviceBuffer<f64>,
     /// Force (N) and torque about the origin (N m) on the sensor: (press, 6).
     pub wrench: DeviceBuffer<f64>,
-    /// Estimated error of each press due to its one increment, as [`dermis_skin::layer::Effort::path_error`].
-    pub path_errors: Vec<f64>,
-    /// Total number of iterations of all presses.
-    pub iterations: usize,
+    /// Extent of the contact of each press, on the host.
+    pub extents: Vec<ContactExtent>,
+    /// Iterations and errors of the solution of each press, on the host; a press takes one increment.
+    pub efforts: Vec<Effort>,
+    /// Fraction of the pressed pixels of each image that are steeper than the presses that the light was fitted to.
+    pub steep: Vec<f64>,
     /// Lower bound of the floating-point operations of their transforms.
     pub operations: f64,
+}
+
+impl LayerTouches {
+    /// Total number of iterations of all presses.
+    pub fn iterations(&self) -> usize {
+        self.efforts.iter().map(|effort| effort.iterations).sum()
+    }
+
+    /// The warnings of each press of `object` at `sensor_from_object`, by the rules of the CPU.
+    pub fn warnings(&self, layer: &Layer, object: &Object, sensor_from_object: &[Pose]) -> Vec<Vec<Warning>> {
+        let presses = self.extents.par_iter().zip(&self.efforts).zip(sensor_from_object);
+        let of = |((extent, effort), &pose)| layer.contact_warnings(extent, effort, Target::at_rest(object, pose));
+        presses.map(of).collect()
+    }
 }

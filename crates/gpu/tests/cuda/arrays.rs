@@ -95,8 +95,13 @@ fn worst(sensor: &Sensor, touches: &[Touch], got: &Fetched) -> f64 {
 fn compare(gpu: &Arc<Gpu>, label: &str, sensor: &Sensor, object: &Object, count: usize) {
     let poses = places(&mut Random::new(11), count);
     let arrays = Arrays::new(gpu, sensor).unwrap();
-    let got = fetch(&arrays.settle(&GpuObject::new(gpu, object).unwrap(), &arrays.poses(&poses).unwrap()).unwrap());
+    let presses = arrays.settle(&GpuObject::new(gpu, object).unwrap(), &arrays.poses(&poses).unwrap()).unwrap();
+    let got = fetch(&presses);
     let touches: Vec<Touch> = poses.iter().map(|place| settled(sensor, object, place)).collect();
+    let warnings = presses.warnings(sensor, object, &arrays.poses(&poses).unwrap()).unwrap();
+    for (i, (touch, warnings)) in touches.iter().zip(warnings).enumerate() {
+        assert_eq!(warnings, touch.all_warnings().collect::<Vec<_>>(), "{label}: press {i}");
+    }
     let lit = touches.iter().filter(|touch| !touch.facets.is_empty()).count();
     let worst = worst(sensor, &touches, &got);
     println!("{label}: {lit} of {count} touch, largest difference {worst:.1e}");

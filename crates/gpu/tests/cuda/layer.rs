@@ -99,7 +99,7 @@ fn fetched(touches: &LayerTouches) -> Came {
         forces: touches.forces.download().unwrap(),
         outside: touches.outside.download().unwrap(),
         wrench: touches.wrench.download().unwrap(),
-        path_errors: touches.path_errors.clone(),
+        path_errors: touches.efforts.iter().map(|effort| effort.path_error).collect(),
     }
 }
 

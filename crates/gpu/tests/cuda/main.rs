@@ -4,6 +4,7 @@
 mod arrays;
 mod gel;
 mod layer;
+mod warnings;
 
 use dermis_gpu::Gpu;
 use std::sync::Arc;

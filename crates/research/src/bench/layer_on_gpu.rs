@@ -41,7 +41,7 @@ fn seconds(batch: &LayerBatch, poses: &Poses, outputs: Outputs) -> Result<(f64, 
         let timer = Timer::start(batch.gpu())?;
         let touches = batch.press_on_device(poses, outputs)?;
         let taken = timer.stop()?;
-        best = (best.0.min(taken), touches.iterations, touches.operations);
+        best = (best.0.min(taken), touches.iterations(), touches.operations);
     }
     Ok(best)
 }

@@ -178,15 +178,21 @@ impl Calibrated {
         self.steepest
     }
 
+    /// Square of the slope above which a pixel is steeper than the calibration.
+    pub fn steep_squared(&self) -> f32 {
+        let squared = self.steepest * self.steepest;
+        1.001 * squared / (1.0 - squared).max(f32::MIN_POSITIVE)
+    }
+
     /// Fraction of the pressed pixels that are steeper than the calibration.
     pub fn beyond(&self, relief: &Relief) -> f64 {
-        let max = self.steepest * self.steepest / (1.0 - self.steepest * self.steepest).max(f32::MIN_POSITIVE);
+        let max = self.steep_squared();
         let slopes = relief.slope_right.iter().zip(&relief.slope_down).zip(&relief.z_m);
         let pressed = slopes.filter(|(_, z_m)| -1e3 * **z_m > MIN_PRESSED_MM);
         let (mut steep, mut count) = (0u32, 0u32);
         for ((right, down), _) in pressed {
             count += 1;
-            steep += u32::from(right * right + down * down > max * 1.001);
+            steep += u32::from(right * right + down * down > max);
         }
         f64::from(steep) / f64::from(count.max(1))
     }

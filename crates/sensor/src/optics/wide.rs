@@ -20,15 +20,13 @@ macro_rules! widest {
                 fn with_avx512($($argument: $kind),*) $(-> $result)? {
                     plain($($argument),*)
                 }
-                if std::arch::is_x86_feature_detected!("avx512f") {
-                    // SAFETY: the CPU has AVX-512F, as the condition says.
-                    #[allow(unsafe_code, reason = "calls a function that needs AVX-512F")]
-                    return unsafe { with_avx512($($argument),*) };
-                }
-                if std::arch::is_x86_feature_detected!("avx2") {
-                    // SAFETY: the CPU has AVX2, as the condition says.
-                    #[allow(unsafe_code, reason = "calls a function that needs AVX2")]
-                    return unsafe { with_avx2($($argument),*) };
+                #[allow(unsafe_code, reason = "calls functions that need instructions found at run time")]
+                match dermis_skin::Simd::detect().level() {
+                    // SAFETY: a `Simd` of this level exists only if the CPU has AVX-512F.
+                    dermis_skin::SimdLevel::Avx512 => return unsafe { with_avx512($($argument),*) },
+                    // SAFETY: a `Simd` of this level exists only if the CPU has AVX2.
+                    dermis_skin::SimdLevel::Avx2 => return unsafe { with_avx2($($argument),*) },
+                    dermis_skin::SimdLevel::Portable => {}
                 }
             }
             plain($($argument),*)

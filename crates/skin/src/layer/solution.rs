@@ -138,6 +138,24 @@ impl Solver<'_> {
         }
     }
 
+    /// Displacements and stresses under given tractions (Pa) on cells, along x and y and as pressure, in static
+    /// equilibrium.
+    pub fn loaded(&self, cells: impl IntoIterator<Item = (usize, [f64; 3])>) -> Solution {
+        let (rows, cols) = (self.influences.rows, self.influences.cols);
+        let whole = Region { row: 0, col: 0, rows, cols };
+        let mut all = Tractions::zero(whole.len());
+        let mut is_loaded = vec![false; whole.len()];
+        for (cell, tractions) in cells {
+            is_loaded[cell] = true;
+            all.parts.iter_mut().zip(tractions).for_each(|(part, traction)| part[cell] += traction);
+        }
+        let region = Region::around(rows, cols, |cell| is_loaded[cell]);
+        let tractions = Tractions { parts: all.parts.each_ref().map(|part| region.cut(part, cols)) };
+        let state = LayerState::rest(rows, cols, self.parameters.relaxation.len());
+        let relaxation = RelaxationStep::new(&self.parameters.relaxation, None, &state.lasting, &state.held);
+        self.finish(&state, &relaxation, region, tractions, &whole, Effort::default())
+    }
+
     /// State, displacements and stresses from the tractions divided by the relative stiffness of the step.
     fn finish(
         &self,

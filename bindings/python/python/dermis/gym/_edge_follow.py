@@ -18,6 +18,7 @@ STEP = 0.05  # s
 SPEED, YAW_RATE = 0.03, 1.0  # m/s and rad/s at full action
 PRESSED = 1.0e-3  # penetration of the cable into the skin (m)
 RADIUS, SEGMENT, SEGMENTS = 3e-3, 12e-3, 30  # of the cable (m)
+MAX_FORCE = 1e3  # bound of the observed forces (N)
 REACH = 9e-3  # distance from the cable (m) at which it counts as lost
 
 # Each episode repositions them. They do not start at the origin, where MuJoCo would give them the world's frame.
@@ -55,7 +56,7 @@ class EdgeFollow(gymnasium.Env[Any, Any]):
         self._pad = attach(self.model, self.data, sensor, site="pad", objects=names)
         self._taxels = np.zeros(sensor.shape, np.float32)
         self._nodes = np.zeros((SEGMENTS + 1, 2))
-        self.observation_space = spaces.Dict({"tactile": spaces.Box(-np.inf, np.inf, sensor.shape, np.float32)})
+        self.observation_space = spaces.Dict({"tactile": spaces.Box(-MAX_FORCE, MAX_FORCE, sensor.shape, np.float32)})
         self.action_space = spaces.Box(-1, 1, (3,), np.float32)
 
     def reset(
@@ -117,7 +118,7 @@ class EdgeFollow(gymnasium.Env[Any, Any]):
 
     def _observe(self) -> dict[str, NDArray[np.float32]]:
         mujoco.mj_forward(self.model, self.data)
-        self._taxels = self._pad.read().reported.astype(np.float32)
+        self._taxels = np.clip(self._pad.read().reported, -MAX_FORCE, MAX_FORCE).astype(np.float32)
         return {"tactile": self._taxels}
 
 

@@ -21,6 +21,7 @@ SUBSTEPS = 20
 CLOSING, LIFTING = 0.03, 0.08  # m/s at full action
 GOAL, HOLD = 0.06, 10  # height (m) and number of steps to hold it
 MASSES = 0.05, 0.3  # kg
+MAX_FORCE, MAX_REACH = 1e3, 1.0  # bounds of the observed forces (N) and positions (m)
 CRUSHED = 12.0  # grip force (N) that crushes the block
 # Bristle stiffness and damping that are stable with steps of 1 ms and the lightest block between two fingers.
 SOFTER = {"contact_points": 1, "skin": {"friction": {"sigma0": "300 N/m", "sigma1": "0.3 N s/m"}}}
@@ -51,8 +52,8 @@ class GraspLift(gymnasium.Env[Any, Any]):
         self._inertia_per_mass = self.model.body_inertia[self._block] / self.model.body_mass[self._block]
         self._forces = np.zeros((2, *sensor.shape, 3), np.float32)
         self._held, self._target, self._height = 0, np.zeros(2), 0.0
-        shapes = {"tactile": self._forces.shape, "hand": (2,)}
-        self.observation_space = spaces.Dict({name: spaces.Box(-np.inf, np.inf, shape, np.float32) for name, shape in shapes.items()})
+        parts = {"tactile": (MAX_FORCE, self._forces.shape), "hand": (MAX_REACH, (2,))}
+        self.observation_space = spaces.Dict({name: spaces.Box(-limit, limit, shape, np.float32) for name, (limit, shape) in parts.items()})
         self.action_space = spaces.Box(-1, 1, (2,), np.float32)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
@@ -105,9 +106,10 @@ class GraspLift(gymnasium.Env[Any, Any]):
         return {"height": self._height - 0.03, "grip": grip, "success": False}
 
     def _observe(self) -> Observation:
-        self._forces = np.stack([pad.read().forces for pad in self._pads]).astype(np.float32)
+        forces = np.stack([pad.read().forces for pad in self._pads])
+        self._forces = np.clip(forces, -MAX_FORCE, MAX_FORCE).astype(np.float32)
         hand = [self.data.joint("left").qpos[0], self.data.joint("lift").qpos[0]]
-        return {"tactile": self._forces, "hand": np.array(hand, np.float32)}
+        return {"tactile": self._forces, "hand": np.clip(hand, -MAX_REACH, MAX_REACH).astype(np.float32)}
 
 
 def grasp_and_lift(observation: Observation) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""dermis sensors in a MuJoCo simulation, from MuJoCo 3.3 to 4.0.
+"""dermis sensors in a MuJoCo simulation, from MuJoCo 3.3 on.
 
 >>> import mujoco
 >>> import dermis, dermis.mujoco

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
 from dermis import Sensor
+from dermis import _mujoco_layout
 from dermis._native import Attachment
 
 
@@ -21,8 +22,8 @@ def attach(
     geom: str | int | None = None,
     pose: ArrayLike | None = None,
     objects: str | int | Sequence[str | int] | None = None,
-    mode: str = "sense",
-    coupling: str = "implicit",
+    mode: Literal["sense", "couple", "contacts"] = "sense",
+    coupling: Literal["implicit", "explicit"] = "implicit",
 ) -> Attachment:
     """Attaches a sensor to a site, body or geom of a model. The attachment ends when the returned object is deleted: keep it.
 
@@ -36,6 +37,9 @@ def attach(
         the depth to which it should be pressed. "couple": the skin computes the contact forces. They are
         added to the passive forces inside mj_step, on any thread and without the GIL. MuJoCo's contact between the objects and the
         geoms under the skin is disabled (contype and conaffinity) until the attachment ends. Copies of the mjData are not coupled.
+        "contacts" only reads the contact forces that MuJoCo computed between the objects and the geoms that move with the sensor, each
+        at its contact point; a layer spreads them over its taxels. Taxels and ``outside`` add up to mj_contactForce. MuJoCo has few
+        contact points per pair of geoms, so forces are right and their distribution is coarse; images show points.
 
     coupling: in "couple", the instant of the forces. "implicit": the end of the step; every time step is stable. "explicit": the start of
         the step; a time step that is unstable with this skin is refused. Only springs and hydroelastic skins support "implicit"; other
@@ -43,4 +47,5 @@ def attach(
 
     Raises dermis.Error if the model lacks a named element, and in "couple" with explicit forces if the time step is unstable.
     """
+    _mujoco_layout.provide()
     return Attachment(model, data, sensor, site=site, body=body, geom=geom, pose=pose, objects=objects, mode=mode, coupling=coupling)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import xml.etree.ElementTree as xml
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import mujoco
 import numpy as np
@@ -33,7 +33,7 @@ def attach_urdf(
     sensors: Mapping[str, Sensor] | None = None,
     preset: str | None = None,
     objects: str | int | Sequence[str | int] | None = None,
-    mode: str = "sense",
+    mode: Literal["sense", "couple"] = "sense",
 ) -> dict[str, Attachment]:
     """Attaches every <tactile> sensor of a robot description to the body of its link, and returns them by name.
 

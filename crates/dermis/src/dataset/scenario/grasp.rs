@@ -4,10 +4,10 @@ use super::super::episode::{Frame, Grasp};
 use super::super::error::EpisodeError;
 use super::super::observe::{observe, plain};
 use super::super::spec::ScenarioSpec;
-use super::{Draw, first_noise};
+use super::{Draw, Played, first_noise, warnings_of};
 use dermis_geometry::{Pose, Quat, Vec3};
 use dermis_sensor::{Goal, ResponseState, Sensor};
-use dermis_skin::Object;
+use dermis_skin::{Object, WarningLog};
 use dermis_world::{
     Body, Gripper, ParallelGripper, ParallelGripperParameters, Phase, PickAndPlace, PickParameters, World,
     WorldParameters,
@@ -22,14 +22,9 @@ const CLOSING_M_PER_S: f64 = 0.02;
 const LIFTING_M_PER_S: f64 = 0.05;
 
 /// Simulates a grasp; always records the same number of frames.
-pub fn play(
-    scenario: &ScenarioSpec,
-    sensor: &Sensor,
-    object: &Object,
-    draw: &Draw,
-) -> Result<(Vec<Frame>, Grasp), EpisodeError> {
+pub fn play(scenario: &ScenarioSpec, sensor: &Sensor, object: &Object, draw: &Draw) -> Result<Played, EpisodeError> {
     let ScenarioSpec::GraspAndLift { lift, slip, time_step, frames, rate, .. } = scenario else {
-        return Ok((Vec::new(), Grasp { stable: false, slip_m: 0.0 }));
+        return Ok(Played::default());
     };
     let (mass_kg, hold_newton) = (
         draw.own[0],
@@ -77,6 +72,7 @@ pub fn play(
         ..sensor.chain().rest()
     };
     let mut responses = [rest(0), rest(1)];
+    let mut logs = [WarningLog::default(), WarningLog::default()];
     let steps_per_frame = (1.0 / (rate.si() * time_step.si())).round().max(1.0) as usize;
     let interval_s = 1.0 / rate.si();
     let mut kept = Vec::with_capacity(*frames);
@@ -92,8 +88,9 @@ pub fn play(
             }
         }
         let mut sensors = Vec::with_capacity(2);
-        for (id, response) in gripper.sensors().into_iter().zip(&mut responses) {
+        for ((id, response), log) in gripper.sensors().into_iter().zip(&mut responses).zip(&mut logs) {
             let number = response.step;
+            log.add(world.touch(id), frame as f64 * interval_s);
             let (reading, next) = sensor.sense(response, world.touch(id), interval_s)?;
             *response = next;
             let pose = world.world_from_sensor(id).inverse() * world.pose(held);
@@ -105,7 +102,8 @@ pub fn play(
     let slip_m = lifted_from.map_or(0.0, |from| (in_hand(&world, &gripper) - from).length());
     let risen_m = world.pose(held).translation.z - standing.translation.z;
     let stable = lifted_from.is_some() && slip_m <= slip.si() && risen_m > 0.5 * lift.si();
-    Ok((shifted(kept), Grasp { stable, slip_m }))
+    let warnings = logs.iter().flat_map(warnings_of).collect();
+    Ok(Played { frames: shifted(kept), grasp: Some(Grasp { stable, slip_m }), warnings })
 }
 
 /// Moves each action to the frame before it: an action leads to the next frame.

@@ -1,0 +1,207 @@
+//! The command line of dermis, as a library: the program `dermis` and the script of the Python package call [`run_command`]. One
+//! file per subcommand: its arguments, and a function `run`.
+
+mod bench;
+mod bench_data;
+mod calibrate;
+mod calibrate_array;
+mod calibrate_optics;
+mod camera_peaks;
+mod characterise;
+mod compare;
+mod completions;
+mod console;
+mod dataset;
+mod demo;
+mod doctor;
+mod export;
+mod image;
+mod import;
+mod metrics;
+mod press;
+mod reproduce;
+mod run;
+mod schema;
+mod sensor;
+mod sensors;
+mod table;
+mod validate;
+mod view;
+mod web;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+
+/// The version, with the commit if the program was built in a repository.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("DERMIS_COMMIT"));
+
+/// Simulates tactile sensors for robots.
+#[derive(Parser)]
+#[command(name = "dermis", version = VERSION, arg_required_else_help = true)]
+#[command(after_help = "Start with `dermis demo`, or `dermis press --sensor wts0614 --object sphere --depth 0.5mm`.")]
+struct Cli {
+    /// Number of threads; by default all cores. Results do not depend on it.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Also print remarks, such as the reason why no GPU is used.
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    verbose: bool,
+    /// Print results and errors only: no progress, no list of written files beside JSON.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// To add a subcommand: a line here and a line in [`dispatch`].
+#[derive(Subcommand)]
+enum Command {
+    Demo(demo::Arguments),
+    Run(run::Arguments),
+    Sensors(sensors::Arguments),
+    Press(press::Arguments),
+    Calibrate(calibrate::Arguments),
+    Characterise(characterise::Arguments),
+    Import(import::Arguments),
+    Dataset(dataset::Arguments),
+    Reproduce(reproduce::Arguments),
+    Bench(bench::Arguments),
+    Validate(validate::Arguments),
+    Metrics(metrics::Arguments),
+    Compare(compare::Arguments),
+    Export(export::Arguments),
+    View(view::Arguments),
+    Schema(schema::Arguments),
+    Doctor(doctor::Arguments),
+    Completions(completions::Arguments),
+}
+
+fn dispatch(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Sensors(arguments) => sensors::run(&arguments),
+        Command::Press(arguments) => press::run(&arguments),
+        Command::Calibrate(arguments) => calibrate::run(&arguments),
+        Command::Characterise(arguments) => characterise::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
+        Command::Dataset(arguments) => dataset::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Validate(arguments) => validate::run(&arguments),
+        Command::Metrics(arguments) => metrics::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+    }
+}
+
+/// Runs the command line `arguments`, which start with the name of the program, and returns the exit code. Ctrl-C ends the process.
+pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    console::handle_interrupt();
+    console::set_verbosity(cli.verbose, cli.quiet);
+    let outcome = console::use_threads(cli.threads).and_then(|()| dispatch(cli.command));
+    match outcome {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("dermis: {}", console::one_line(&format!("{error:#}")));
+            error.downcast_ref::<console::Ended>().map_or(1, |ended| ended.code)
+        }
+    }
+}
+
+/// Prints clap's help unchanged, and a wrong argument as one line with exit code 2.
+fn usage(error: &clap::Error) -> u8 {
+    let is_help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+            | ErrorKind::MissingSubcommand
+    );
+    if is_help {
+        let _ = error.print();
+        return if error.use_stderr() { 2 } else { 0 };
+    }
+    let text = error.to_string();
+    eprintln!("dermis: {}", one_sentence(&text));
+    2
+}
+
+/// clap's message without usage; its tips follow after a semicolon.
+fn one_sentence(text: &str) -> String {
+    let message = text.split("\n\nUsage").next().unwrap_or_default().split("\n\nFor more").next().unwrap_or_default();
+    let parts = message.trim_start_matches("error: ").split("\n\n").map(console::one_line);
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ").replace("; tip: ", "; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use std::collections::BTreeSet;
+    use std::path::{Path, PathBuf};
+
+    fn every(command: &clap::Command, visit: &mut impl FnMut(&clap::Command)) {
+        visit(command);
+        command.get_subcommands().for_each(|below| every(below, visit));
+    }
+
+    #[test]
+    fn tips_of_wrong_arguments_are_separate_sentences() {
+        let message = |arguments: &[&str]| one_sentence(&Cli::try_parse_from(arguments).err().unwrap().to_string());
+        let text = message(&["dermis", "press", "--sensr", "wts0614"]);
+        assert!(text.contains("'--sensr' found; ") && !text.contains("tip:"), "{text}");
+    }
+
+    /// Commands with a task of their own show an example; a list of subcommands does not need one.
+    #[test]
+    fn every_command_has_an_example_in_its_help() {
+        every(&Cli::command(), &mut |command| {
+            let help = command.clone().render_long_help().to_string();
+            assert!(command.has_subcommands() || help.contains("Example"), "`{}` has no example", command.get_name());
+        });
+    }
+
+    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                sources(&entry, found);
+            } else if entry.extension().is_some_and(|extension| extension == "rs") {
+                found.push(entry);
+            }
+        }
+    }
+
+    /// A message that names a flag, as `--flag`, names one that exists.
+    #[test]
+    fn flags_in_messages_exist() {
+        let mut known: BTreeSet<String> = ["help", "version"].map(str::to_owned).into();
+        every(&Cli::command(), &mut |command| {
+            known.extend(command.get_arguments().filter_map(|argument| Some(argument.get_long()?.to_owned())));
+        });
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut files = Vec::new();
+        for part in ["geometry", "skin", "sensor", "world", "dermis", "record", "gpu", "research"] {
+            sources(&root.join("crates").join(part).join("src"), &mut files);
+        }
+        sources(&root.join("apps/cli/src"), &mut files);
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap();
+            for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+                for after in line.split("`--").skip(1) {
+                    let flag: String = after.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+                    assert!(flag.is_empty() || known.contains(&flag), "{}: `--{flag}`", file.display());
+                }
+            }
+        }
+    }
+}

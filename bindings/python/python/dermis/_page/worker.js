@@ -1,0 +1,25 @@
+// Runs the engine in a worker, so that the page stays responsive.
+
+import { loadEngine } from "./engine.js";
+
+const ready = loadEngine("dermis.wasm.gz");
+
+self.onmessage = async ({ data: { id, requests } }) => {
+  const answers = [];
+  const transfer = new Set();
+  for (const { request, bytes } of requests) {
+    let answer;
+    try {
+      const ask = await ready;
+      const start = performance.now();
+      answer = ask(request, bytes);
+      answer.took_ms = performance.now() - start;
+    } catch (error) {
+      // A trap leaves the module unusable; the page starts another worker.
+      answer = { error: error.message, broken: true, arrays: {} };
+    }
+    for (const array of Object.values(answer.arrays ?? {})) transfer.add(array.buffer);
+    answers.push(answer);
+  }
+  self.postMessage({ id, answers }, [...transfer]);
+};

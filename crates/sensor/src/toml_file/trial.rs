@@ -1,0 +1,38 @@
+//! Finds the entry that a reader refuses: readers of JSON values do not say where they stopped.
+
+use serde_json::Value;
+
+/// The path (as a JSON pointer) of the entry that a reader refuses with `message`, found by trial.
+///
+/// Entries are read in order. Without a value, the entry itself and entries before it give another message; those
+/// after it, the same. A key that is missing belongs to the table where it gives a message other than "unknown".
+pub(super) fn path_of(root: &Value, message: &str, reads: &dyn Fn(Value) -> Option<String>) -> String {
+    let with = |path: &str, change: &dyn Fn(&mut Value)| {
+        let mut changed = root.clone();
+        changed.pointer_mut(path).into_iter().for_each(change);
+        reads(changed)
+    };
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    let lacks = |path: &str, key: &str| {
+        let changed = with(path, &|table| {
+            table.as_object_mut().into_iter().for_each(|table| drop(table.insert(key.to_owned(), Value::Null)));
+        });
+        changed.is_none_or(|new| new != message && !new.starts_with("unknown field"))
+    };
+    let mut path = String::new();
+    loop {
+        if missing.is_some_and(|key| lacks(&path, key)) {
+            return path;
+        }
+        let children: Vec<String> = match root.pointer(&path) {
+            Some(Value::Object(table)) => table.keys().map(|key| key.replace('~', "~0").replace('/', "~1")).collect(),
+            Some(Value::Array(entries)) => (0..entries.len()).map(|index| index.to_string()).collect(),
+            _ => return path,
+        };
+        let refused = |child: &&String| {
+            with(&format!("{path}/{child}"), &|value| *value = Value::Null).as_deref() != Some(message)
+        };
+        let Some(child) = children.iter().rfind(refused) else { return path };
+        path = format!("{path}/{child}");
+    }
+}
