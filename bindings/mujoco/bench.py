@@ -56,7 +56,7 @@ def flat(rows):
     return " ".join(f"{x:.9g}" for row in rows for x in row)
 
 
-SKIN = """name = 'pad'; surface.grid = { rows = 40, cols = 40, pitch = '1 mm' };
+SKIN = """name = 'pad'; contact_points = 1; surface.grid = { rows = 40, cols = 40, pitch = '1 mm' };
   skin = { kind = 'springs', stiffness = '20 N/m', damping = '0.05 N s/m', max_penetration = '4 mm',
            friction = { kind = 'lugre', sigma0 = '50 N/m', sigma1 = '0.05 N s/m', viscous = '0.01 N s/m',
                         mu_static = 0.5, mu_dynamic = 0.4, stribeck_speed = '0.1 m/s' } }"""
@@ -86,22 +86,23 @@ def model(shape, sensor):
     return spec.compile()
 
 
-PAD = """name = 'pad'; surface.grid = { rows = 8, cols = 8, pitch = '2.5 mm' }; skin = { kind = 'springs', stiffness = '1000 N/m',
+PAD = """name = 'pad'; contact_points = POINTS; surface.grid = { rows = 8, cols = 8, pitch = '2.5 mm' }; skin = { kind = 'springs', stiffness = '1000 N/m',
   damping = '1 N s/m', max_penetration = '4 mm', friction = { kind = 'lugre', sigma0 = '1000 N/m', sigma1 = '4 N s/m',
   viscous = '0.01 N s/m', mu_static = 0.6, mu_dynamic = 0.5, stribeck_speed = '0.1 m/s' } }"""
 GRASPS = ("native", "plugin implicit", "plugin explicit", "attach implicit", "attach explicit")
 
 
-def grasp(variant):
+def grasp(variant, points=1):
     """A cube of 20 mm and 0.1 kg between two fingers."""
     how, coupling = [*variant.split(), ""][:2]
     fingers = sensors = ""
+    skin = PAD.replace("POINTS", str(points))
     for name, side in (("left", -1), ("right", 1)):
         off = "" if how == "native" else 'contype="0" conaffinity="0"'
         fingers += f"""<body name="{name}" pos="{side * 0.0099} 0 0"><joint name="{name}" type="slide" axis="{-side} 0 0" damping="5"/>
           <geom type="box" size=".005 .01 .01" pos="{side * 0.005} 0 0" mass=".1" {off}/><site name="{name}" zaxis="{-side} 0 0"/></body>"""
         if how == "plugin":
-            sensors += f"""<plugin plugin="dermis.sensor" objtype="site" objname="{name}"><config key="parameters" value="{PAD}"/>
+            sensors += f"""<plugin plugin="dermis.sensor" objtype="site" objname="{name}"><config key="parameters" value="{skin}"/>
               <config key="mode" value="couple"/><config key="coupling" value="{coupling}"/><config key="output" value="force"/></plugin>"""
     text = f"""<mujoco><extension><plugin plugin="dermis.sensor"/></extension><option timestep="2e-4"/><worldbody>{fingers}
       <body name="cube"><freejoint/><geom name="cube" type="box" size=".01 .01 .01" mass=".1"/></body></worldbody>
@@ -112,7 +113,7 @@ def grasp(variant):
     if how == "attach":
         import dermis.mujoco
 
-        lines = PAD.replace("\n", " ").replace("; ", "\n")
+        lines = skin.replace("\n", " ").replace("; ", "\n")
         pads = [
             dermis.mujoco.attach(made, data, dermis.Sensor.parse(lines), site=name, objects="cube", mode="couple", coupling=coupling)
             for name in ("left", "right")
@@ -120,14 +121,14 @@ def grasp(variant):
     return made, data, pads
 
 
-def grasps():
+def grasps(points):
     try:
         import dermis.mujoco  # noqa: F401
 
         variants = GRASPS
     except ImportError:
         variants = GRASPS[:3]
-    made = {variant: grasp(variant) for variant in variants}
+    made = {variant: grasp(variant, points) for variant in variants}
     best = dict.fromkeys(variants, np.inf)
     force = 5 + 0.5 * np.sin(np.arange(STEPS) * 2 * np.pi / STEPS)
     for _ in range(2 * ROUNDS):
@@ -138,9 +139,9 @@ def grasps():
                 mujoco.mj_step(model, data)
             best[variant] = min(best[variant], (time.thread_time() - began) / STEPS)
     for variant, (_, data, _) in made.items():
-        assert abs(data.qpos[4]) < 1e-3, f"{variant}: the cube slipped"
+        assert abs(data.qpos[4]) < 5e-3, f"{variant}: the cube slipped"
     over = ", ".join(f"{variant} {(best[variant] - best['native']) * 1e6:+.1f}" for variant in variants[1:])
-    print(f"gripper with two pads of 8 x 8: native contact {best['native'] * 1e6:.1f}; {over}")
+    print(f"gripper with two pads of 8 x 8, {points} x {points} contact points per taxel: native contact {best['native'] * 1e6:.1f}; {over}")
 
 
 def main():
@@ -168,7 +169,9 @@ def main():
             f"{over['couple']:+.1f} ({active['couple']} active), sense {over['sense']:+.1f}; couple/tactile {over['couple'] / over['tactile']:.2f}, "
             f"sense/tactile {over['sense'] / over['tactile']:.2f}"
         )
-    grasps()
+    # Springs have 3 x 3 contact points on taxels of 2.5 mm by default; `tactile` has one per taxel.
+    grasps(1)
+    grasps(3)
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ def main():
         log.run(f"dermis.mujoco {version}", pytest(python, PYTHON / "tests" / "test_mujoco.py"))
         log.run(f"dermis.gym {version}", pytest(python, PYTHON / "tests" / "test_gym.py"))
         log.run("grasps of 60 s", [python, "validation/mujoco/grasp.py", plugin(python)])
-        log.run("cost", [python, "bindings/mujoco/bench.py", plugin(python)], tail=4)
+        log.run("cost", [python, "bindings/mujoco/bench.py", plugin(python)], tail=5)
 
     install(sys.executable)
     log.add("\n## Examples with robosuite and gymnasium-robotics, MuJoCo 3.3.7\n")

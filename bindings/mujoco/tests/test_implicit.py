@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import plugin_path
 
-SKIN = """name = 'pad'; surface.grid = {{ rows = 8, cols = 8, pitch = '2.5 mm' }}; skin = {{ kind = 'springs', stiffness = '1000 N/m',
+SKIN = """name = 'pad'; contact_points = 1; surface.grid = {{ rows = 8, cols = 8, pitch = '2.5 mm' }}; skin = {{ kind = 'springs', stiffness = '1000 N/m',
   damping = '{damping} N s/m', max_penetration = '4 mm', friction = {{ kind = 'lugre', sigma0 = '1000 N/m', sigma1 = '4 N s/m',
   viscous = '0.01 N s/m', mu_static = 0.6, mu_dynamic = 0.5, stribeck_speed = '0.1 m/s' }} }}"""
 HYDROELASTIC = """name = 'pad'; surface.grid = {{ rows = 8, cols = 8, pitch = '2.5 mm' }}; skin = {{ kind = 'hydroelastic',

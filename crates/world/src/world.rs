@@ -406,14 +406,14 @@ impl World {
     }
 
     /// Pose of a sensor, and the objects that it can touch.
-    fn targets(&self, index: usize) -> (Pose, Vec<Target<'_>>) {
+    fn targets(&self, index: usize, velocity: impl Fn(BodyId) -> Twist) -> (Pose, Vec<Target<'_>>) {
         let mounted = &self.sensors[index];
         let world_from_sensor = self.world_from_sensor(SensorId(index));
         let arm = world_from_sensor.translation - self.pose(mounted.body).translation;
-        let sensor_velocity = self.velocity(mounted.body).moved(arm);
+        let sensor_velocity = velocity(mounted.body).moved(arm);
         let mut targets = Vec::new();
         for (id, object) in self.touchable(mounted.body) {
-            let (pose, velocity) = (self.pose(id), self.velocity(id));
+            let (pose, velocity) = (self.pose(id), velocity(id));
             targets.push(Target::from_world(object, &pose, &velocity, &world_from_sensor, &sensor_velocity));
         }
         (world_from_sensor, targets)
@@ -432,7 +432,7 @@ impl World {
 
     /// Computes the contact loads of a sensor at the start of the step and applies the forces to both bodies.
     fn feel(&mut self, index: usize) -> Result<(), WorldError> {
-        let (world_from_sensor, targets) = self.targets(index);
+        let (world_from_sensor, targets) = self.targets(index, |id| self.velocity(id));
         let (touch, state) = self.contact(index, &targets)?;
         let mount = self.sensors[index].body;
         let touched: Vec<BodyId> = self.touchable(mount).iter().map(|(id, _)| *id).collect();
@@ -447,7 +447,7 @@ impl World {
     fn sense(&mut self, index: usize, mut touch: Touch, state: State) -> Result<(), WorldError> {
         let mounted = &self.sensors[index];
         let mut missed = mounted.missed.clone();
-        let (_, targets) = self.targets(index);
+        let (_, targets) = self.targets(index, |_| Twist::ZERO);
         missed.add_warnings(&mut touch, mounted.sensor.skin(), &Motion { targets: &targets }, self.steps);
         let sensed = mounted.sensor.sense(&mounted.response, &touch, self.parameters.step_s);
         let (reading, response) = sensed.map_err(|error| WorldError::Response {

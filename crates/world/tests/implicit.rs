@@ -182,7 +182,8 @@ fn a_bounce_gains_no_energy() {
     }
 }
 
-/// Where both are stable, both couplings give the same rest, and the default is explicit.
+/// Where both are stable, both couplings give the same rest, up to what friction remembers of the path, and the default is
+/// explicit.
 #[test]
 fn couplings_agree_at_rest() {
     let rest = |coupling: Option<Coupling>| {
@@ -195,6 +196,6 @@ fn couplings_agree_at_rest() {
     };
     let (explicit, implicit) = (rest(Some(Coupling::Explicit)), rest(Some(Coupling::Implicit)));
     assert_eq!(explicit, rest(None));
-    assert!((explicit.0.translation - implicit.0.translation).length() < 1e-9, "{explicit:?} {implicit:?}");
+    assert!((explicit.0.translation - implicit.0.translation).length() < 1e-7, "{explicit:?} {implicit:?}");
     assert!((explicit.1.force - implicit.1.force).length() < 1e-8, "{explicit:?} {implicit:?}");
 }

@@ -105,7 +105,7 @@ impl World {
 
     /// The contact of a sensor with its objects at rest.
     fn still(&self, index: usize) -> Result<Still, WorldError> {
-        let (world_from_sensor, mut targets) = self.targets(index);
+        let (world_from_sensor, mut targets) = self.targets(index, |id| self.present_velocity(id));
         let bodies = self.touchable(self.sensors[index].body).into_iter().map(|(id, _)| id);
         let objects = bodies.zip(targets.iter().map(|target| target.velocity)).collect();
         targets.iter_mut().for_each(|target| target.velocity = Twist::ZERO);

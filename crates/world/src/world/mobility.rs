@@ -113,11 +113,41 @@ impl World {
 
     /// Velocities of the centre of mass of each body, and angular velocities.
     pub(super) fn velocities(&self) -> Vec<Vector6<f64>> {
-        let velocity = |placed: &super::Placed| {
-            let rigid = &self.physics.bodies[placed.handle];
-            six(rigid.linvel(), rigid.angvel())
+        let velocity = |id: BodyId| {
+            let twist = self.velocity_at_center(id);
+            six(twist.linear, twist.angular)
         };
-        self.bodies.iter().map(velocity).collect()
+        self.bodies().map(velocity).collect()
+    }
+
+    /// Velocity of a body's origin. Unlike [`World::velocity`], which Rapier updates one step late for joined bodies, it
+    /// belongs to the current pose.
+    pub(super) fn present_velocity(&self, body: BodyId) -> Twist {
+        let rigid = &self.physics.bodies[self.bodies[body.0].handle];
+        self.velocity_at_center(body).moved(rigid.position().translation - rigid.center_of_mass())
+    }
+
+    /// Velocity of a body's centre of mass. For a joined body, that of its coordinates, and of the root of its joints.
+    fn velocity_at_center(&self, body: BodyId) -> Twist {
+        let handle = self.bodies[body.0].handle;
+        let rigid = &self.physics.bodies[handle];
+        let link = self.physics.multibody_joints.rigid_body_link(handle);
+        let multibody = link.and_then(|link| self.physics.multibody_joints.get_multibody(link.multibody));
+        let known = Twist::new(rigid.linvel(), rigid.angvel());
+        let (Some(link), Some(multibody)) = (link, multibody) else { return known };
+        let jacobian = multibody.body_jacobian(link.id);
+        if jacobian.ncols() != multibody.ndofs() {
+            return known;
+        }
+        let six = jacobian * multibody.generalized_velocity();
+        let relative = Twist::new(Vec3::new(six[0], six[1], six[2]), Vec3::new(six[3], six[4], six[5]));
+        // A free root is one of the coordinates.
+        let root = &self.physics.bodies[multibody.root().rigid_body_handle()];
+        if root.is_dynamic() {
+            return relative;
+        }
+        let carried = Twist::new(root.linvel(), root.angvel()).moved(rigid.center_of_mass() - root.center_of_mass());
+        Twist::new(carried.linear + relative.linear, carried.angular + relative.angular)
     }
 
     /// Maps the motion of a body's centre of mass to that at the origin of a sensor, in its frame.
