@@ -86,10 +86,11 @@ impl Dataset {
         interruptible(py, move || set.missing(&out))?.into_py_err()
     }
 
-    /// Completes a folder that has all shards.
+    /// Completes a folder that has all shards, and issues the warnings of their episodes.
     fn complete(&self, py: Python<'_>, out: PathBuf) -> PyResult<()> {
         let set = self.set.clone();
-        interruptible(py, move || set.complete(&out))?.into_py_err()
+        let warnings = interruptible(py, move || set.complete(&out))?.into_py_err()?;
+        warnings.iter().try_for_each(|warning| warn_text(py, &warning.to_string()))
     }
 }
 

@@ -17,8 +17,9 @@ use std::path::Path;
 /// The list of all files, in the format of `sha256sum --check`.
 pub const SUMS: &str = "SHA256SUMS";
 
-/// Writes the files that describe the whole set. The same shards give the same bytes; calling it again is harmless.
-pub fn finish(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<(), DatasetError> {
+/// Writes the files that describe the whole set, and returns the warnings of its episodes. The same shards give the same
+/// bytes; calling it again is harmless.
+pub fn finish(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<Vec<DatasetWarning>, DatasetError> {
     let mut files: Vec<Placed> = Vec::new();
     let mut sums: Vec<(String, Statistics)> = Vec::new();
     let mut warnings = Vec::new();
@@ -55,7 +56,7 @@ pub fn finish(set: &Dataset, atomic_folder: &AtomicFolder) -> Result<(), Dataset
         let _ = writeln!(list, "{}  {}", file.sha256, file.name);
     }
     atomic_folder.place(SUMS, list.as_bytes())?;
-    Ok(())
+    Ok(warnings)
 }
 
 fn lerobot_files(

@@ -114,11 +114,13 @@ impl Dataset {
         })
     }
 
-    /// Completes a set whose shards all exist, for example after other programs made them.
-    pub fn complete(&self, out: &Path) -> Result<(), DatasetError> {
+    /// Completes a set whose shards all exist, for example after other programs made them; returns the warnings of its
+    /// episodes.
+    pub fn complete(&self, out: &Path) -> Result<Vec<DatasetWarning>, DatasetError> {
         let atomic_folder = self.claim(out)?;
-        finish::finish(self, &atomic_folder).map_err(|error| self.full(&atomic_folder, error))?;
-        Ok(atomic_folder.sweep()?)
+        let warnings = finish::finish(self, &atomic_folder).map_err(|error| self.full(&atomic_folder, error))?;
+        atomic_folder.sweep()?;
+        Ok(warnings)
     }
 
     /// Makes the given shards one after the other and skips finished ones. For programs that distribute the work
