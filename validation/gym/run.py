@@ -4,7 +4,6 @@
 import argparse
 import datetime
 import importlib.metadata
-import os
 import pathlib
 import platform
 import runpy
@@ -70,7 +69,7 @@ def main():
         subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", str(wheel)], check=True)
     example = runpy.run_path(str(EXAMPLE), run_name="train_policy")
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("dermis", "gymnasium", "mujoco", "numpy"))
-    lines = [f"# Gym, {datetime.date.today()}", "", f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}, {versions}", ""]
+    lines = [f"# Gym, {datetime.date.today()}", "", f"{platform.machine()}, Python {platform.python_version()}, {versions}", ""]
     lines += [
         f"Success in {EPISODES} unseen episodes for each of {len(SEEDS)} training seeds; 95 % interval of all {EPISODES * len(SEEDS)} episodes (Wilson)."
         f" Rounds of {2 * example['TRIES']} episodes: {', '.join(f'{rounds} for {name}' for name, rounds in ROUNDS.items())}.",

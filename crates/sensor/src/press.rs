@@ -251,9 +251,8 @@ fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Opt
     }
     // A point is tested only if it could be nearer than the nearest so far.
     let keep = |smallest: &mut Option<(f64, Vec3)>, least: f64, at: Vec3, gap: &dyn Fn() -> Option<f64>| {
-        if smallest.is_none_or(|(best, _)| least < best)
-            && let Some(gap) = gap().filter(|gap| smallest.is_none_or(|(best, _)| *gap < best))
-        {
+        let nearer = |distance: f64| smallest.is_none_or(|(best, _)| distance < best);
+        if let Some(gap) = nearer(least).then(gap).flatten().filter(|&gap| nearer(gap)) {
             *smallest = Some((gap, at));
         }
     };
