@@ -28,7 +28,7 @@ enum What {
     #[command(after_help = "Example:\n  dermis calibrate stiffness foam.csv --area \"804.25 mm^2\"")]
     Stiffness(Stiffness),
     /// Friction from force against sliding velocity (columns such as velocity_m_per_s,force_n).
-    #[command(after_help = "Example:\n  dermis calibrate friction sliding.csv")]
+    #[command(after_help = "Example:\n  dermis calibrate friction sliding.csv --normal-force 5N")]
     Friction(Friction),
     /// Gain, threshold, curve and saturation of every taxel from force against counts.
     #[command(after_help = "Example:\n  dermis calibrate taxels bench/presses.csv --sensor wts0614 --out fit")]

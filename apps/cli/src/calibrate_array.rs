@@ -163,7 +163,7 @@ fn taxel_lines(fit: &TaxelsFit) -> Vec<String> {
 pub fn taxels(arguments: &Taxels) -> anyhow::Result<()> {
     let base = Base::find(&arguments.common)?;
     let named = || arguments.presses.display().to_string();
-    let bench = Bench { presses: read_presses(&arguments.presses)?, creep: Vec::new() };
+    let bench = Bench { presses: read_presses(&arguments.presses)?, ..Bench::default() };
     let loads = TaxelLoads::new(&base.sensor, &bench, arguments.indenter.si()).with_context(named)?;
     let fit = fit_lines(&loads, &base.spec.response, None).with_context(named)?;
     let response = fit.response(&base.spec.response);
@@ -213,7 +213,7 @@ fn taxels_figure(fit: &TaxelsFit, presses: &[PressRow]) -> Image {
 pub fn spread(arguments: &SpreadArguments) -> anyhow::Result<()> {
     let base = Base::find(&arguments.common)?;
     let named = || arguments.presses.display().to_string();
-    let bench = Bench { presses: read_presses(&arguments.presses)?, creep: Vec::new() };
+    let bench = Bench { presses: read_presses(&arguments.presses)?, ..Bench::default() };
     let loads = TaxelLoads::new(&base.sensor, &bench, arguments.indenter.si()).with_context(named)?;
     let kept = ResponseSpec { spread: None, ..base.spec.response.clone() };
     let lines = fit_lines(&loads, &kept, None).with_context(named)?;
@@ -281,7 +281,8 @@ pub fn creep(arguments: &CreepArguments) -> anyhow::Result<()> {
 
 pub fn sensor(arguments: &ArrayArguments) -> anyhow::Result<()> {
     let base = Base::find(&arguments.common)?;
-    let bench = Bench { presses: read_presses(&arguments.presses)?, creep: read_creep(&arguments.creep)? };
+    let bench =
+        Bench { presses: read_presses(&arguments.presses)?, creep: read_creep(&arguments.creep)?, ..Bench::default() };
     let named = || format!("{} and {}", arguments.presses.display(), arguments.creep.display());
     let loads = TaxelLoads::new(&base.sensor, &bench, arguments.indenter.si()).with_context(named)?;
     let fit = fit_sensor(&loads, &base.spec.response, arguments.kernel).with_context(named)?;

@@ -63,6 +63,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         sensor.taxels().len(),
         bench.creep.len()
     ));
+    bench.warnings.iter().for_each(|warning| say(format!("  warning     {warning}")));
     let mut output = Output::new();
     output.add("presses.csv", bench.presses_csv());
     output.add("creep.csv", bench.creep_csv());

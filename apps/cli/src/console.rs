@@ -5,11 +5,24 @@ use dermis::output::Output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI8, Ordering};
 
-/// Writes a line to stdout. Ignores a closed pipe (`| head`).
+/// Writes a line to stdout. Ignores a closed pipe (`| head`); [`lost_output`] returns any other error.
 pub fn say(line: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stdout().lock(), "{line}");
+    if let Err(error) = writeln!(std::io::stdout().lock(), "{line}")
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        LOST.get_or_init(|| error.to_string());
+    }
+}
+
+/// The first error of [`say`].
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// The reason for which output was lost, such as a full disk.
+pub fn lost_output() -> Option<&'static str> {
+    LOST.get().map(String::as_str)
 }
 
 /// Writes a line to stderr, unless `-q` is given.

@@ -110,7 +110,13 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     console::set_verbosity(cli.verbose, cli.quiet);
     let outcome = console::use_threads(cli.threads).and_then(|()| dispatch(cli.command));
     match outcome {
-        Ok(()) => 0,
+        Ok(()) => match console::lost_output() {
+            None => 0,
+            Some(reason) => {
+                eprintln!("dermis: the output could not be written: {reason}");
+                1
+            }
+        },
         Err(error) => {
             eprintln!("dermis: {}", console::one_line(&format!("{error:#}")));
             error.downcast_ref::<console::Ended>().map_or(1, |ended| ended.code)

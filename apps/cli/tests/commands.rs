@@ -421,3 +421,21 @@ fn a_flat_closed_mesh_cannot_be_a_free_body() {
     let text = String::from_utf8_lossy(&result.stderr);
     assert!(!result.status.success() && text.contains("closed but flat") && text.contains("sheet"), "{text}");
 }
+
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+    let mut press = std::process::Command::new(env!("CARGO_BIN_EXE_dermis"));
+    press.args(["press", "--sensor", "wts0614", "--object", "sphere", "--depth", "0.5mm", "--json"]);
+    let result = press.stdout(full).output().unwrap();
+    let text = String::from_utf8_lossy(&result.stderr);
+    assert!(result.status.code() == Some(1) && text.contains("could not be written"), "{text}");
+}
+
+#[test]
+fn characterise_gives_the_warnings_of_the_skin() {
+    let folder = TempDir::new().unwrap();
+    let arguments = ["characterise", "--sensor", "wts0614", "--indenter", "3mm", "--depth", "0.5mm", "--out", "bench"];
+    let said = dermis(folder.path(), &arguments);
+    assert!(said.contains("warning") && said.contains("increase `contact_points`"), "{said}");
+}

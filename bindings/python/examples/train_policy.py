@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import dermis.gym  # registers the environments
 
-TRIES, BEST, STEPS = 16, 4, 300
+TRIES, BEST = 16, 4
 
 
 def features(observation: dict[str, NDArray[np.float64]], touch: bool) -> NDArray[np.float64]:
@@ -53,7 +53,7 @@ def train(envs: Any, touch: bool, seed: int, rounds: int) -> NDArray[np.float64]
 
 if __name__ == "__main__":
     name, rounds = (*sys.argv[1:], *("dermis/EdgeFollow-v0", "4")[len(sys.argv) - 1 :])
-    envs: Any = gymnasium.make_vec(name, num_envs=TRIES, vectorization_mode="sync", max_episode_steps=STEPS)
+    envs: Any = gymnasium.make_vec(name, num_envs=TRIES, vectorization_mode="sync")
     trained = {touch: np.array([train(envs, touch, 1, int(rounds))] * TRIES) for touch in (True, False)}
     rates = [play(envs, policies, touch, list(range(10**6, 10**6 + TRIES)))[1].mean() for touch, policies in trained.items()]
     print(f"{name}: success {rates[0]:.2f} with touch, {rates[1]:.2f} with touch zeroed")

@@ -5,6 +5,7 @@ use crate::error::{Error, IntoPyErr};
 use crate::sensor::Sensor;
 use crate::shared_sensor::SharedSensor;
 use crate::threads::{Job, interruptible, interruptible_job};
+use crate::touch::warn;
 use dermis::sensor::SensorSpec;
 use dermis::sensor::calibration::{TaxelLoads, fit_sensor as fit};
 use dermis::sensor::characterise::{self, CreepRow, PressRow, Protocol};
@@ -93,7 +94,7 @@ impl Bench {
                 return Err(Error::new_err("give all of `creep_time`, `creep_force` and `creep_raw`, or none of them"));
             }
         };
-        Ok(Self { bench: Arc::new(characterise::Bench { presses, creep }) })
+        Ok(Self { bench: Arc::new(characterise::Bench { presses, creep, ..Default::default() }) })
     }
 
     /// Index of the taxel under the indenter, shape (n,).
@@ -165,6 +166,7 @@ pub fn characterise_sensor(py: Python<'_>, sensor: PyRef<'_, Sensor>, protocol: 
     let inner = sensor.shared.sensor()?.clone();
     let work = move |job: &Job| characterise::characterise(&inner, &protocol, |_| job.goes_on());
     let bench = interruptible_job(py, work, |_| Ok(()))?.into_py_err()?;
+    warn(py, bench.warnings.clone())?;
     Ok(Bench { bench: Arc::new(bench) })
 }
 

@@ -111,14 +111,14 @@ impl ReadingData {
 
     /// The warning about a surface steeper than the presses that the light was fitted to.
     pub fn light_warning(&self) -> Option<String> {
-        self.seen().ok()?.0.warning(&*self.relief().ok()?)
+        self.seen().ok()?.0.warning(&self.relief().ok()?)
     }
 
     /// Indentation at each pixel (m).
     pub fn pressed_m(&self) -> PyResult<Vec<f32>> {
         let (optics, surface) = self.seen()?;
         let rest = surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, optics.camera()));
-        Ok(camera_frame::pressed_m(&*self.relief()?, rest.as_ref()))
+        Ok(camera_frame::pressed_m(&self.relief()?, rest.as_ref()))
     }
 
     /// Normal at each pixel: right, up, towards the camera.

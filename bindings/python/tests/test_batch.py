@@ -52,7 +52,7 @@ def test_images_of_a_batch_are_made_in_the_memory_of_their_array():
     code = """
 import numpy as np, dermis
 def peak(): return [int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmHWM")][0]
-batch = dermis.Sensor.preset("gelsight").press_batch(dermis.Object.sphere(radius=4e-3), depth=np.full(64, 0.2e-3))
+batch = dermis.Sensor.preset("gelsight").press_batch(dermis.Object.sphere(radius=4e-3), depth=np.full(48, 0.1e-3))
 batch[:4].depth
 before, depth = peak(), batch.depth
 print((peak() - before) / depth.nbytes)
@@ -194,7 +194,7 @@ CALL = """
 import time, numpy as np, dermis, dermis.calibration, dermis.experiments
 ball, world = dermis.Object.sphere(radius=4e-3), dermis.World(ground=0.0)
 world.add_body("ball", ball, motion="free", mass=0.1, pose=(0, 0, 4e-3), solid=True)
-batch = dermis.Sensor.preset("gelsight").press_batch(ball, depth=np.full(100, 3e-4)) if "batch.image" in {call!r} else None
+batch = dermis.Sensor.preset("gelsight").press_batch(ball, depth=np.full(60, 1e-4)) if "batch.image" in {call!r} else None
 print("ready", flush=True)
 try:
     {call}

@@ -137,7 +137,7 @@ def test_one_sensor_is_an_array():
 
 SEVERAL = {
     "flat": {"preset": "uji-foam-14x6", "site": "pad", "output": "forces"},
-    "gel": {"preset": "gelsight", "body": "finger", "pose": [0, 0, -0.5e-3], "output": "image", "resolution": (48, 64)},
+    "gel": {"preset": "gelsight", "body": "finger", "pose": [0, 0, -0.85e-3], "output": "image", "resolution": (48, 64)},
     "load": {"sensor": dermis.Sensor.preset("wts0614"), "site": "pad", "output": "wrench", "objects": "ball"},
 }
 
@@ -172,7 +172,7 @@ def test_checkers_pass_without_warnings(library, spec):
 
 def test_a_lower_resolution_keeps_the_colours():
     """Areas are averaged: the mean colour of every part of the image is that of the sensor's own image."""
-    place = {"preset": "gelsight", "body": "finger", "pose": [0, 0, -0.5e-3], "output": "image"}
+    place = {"preset": "gelsight", "body": "finger", "pose": [0, 0, -0.85e-3], "output": "image"}
     whole = dermis.gym.TactileObservation(Bare(), place).reset(seed=1)[0]["tactile"].astype(float)
     for height, width in ((48, 64), (100, 30)):
         small = dermis.gym.TactileObservation(Bare(), {**place, "resolution": (height, width)}).reset(seed=1)[0]["tactile"]

@@ -101,10 +101,10 @@ def test_a_world_of_ones_own_does_the_same():
     world.add_body("cube", cube, motion="free", mass=0.1, pose=[0, 0, 10e-3])
     world.add_body("table")
     world.mount("pad", dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": {"damping": "2 N s/m"}}), body="table")
-    world.step(800)
-    assert world.time == pytest.approx(0.4) and world.stable_step > world.time_step
+    world.step(200)
+    assert world.time == pytest.approx(0.1) and world.stable_step > world.time_step
     truth = dermis.World.parse(SCENE)
-    truth.step(800)
+    truth.step(200)
     assert world.reading("pad").taxels == pytest.approx(truth.reading("pad").taxels, abs=1e-6)
     assert world.pose("cube")[:3, 3] == pytest.approx(truth.pose("cube")[:3, 3], abs=1e-8)
 
@@ -120,12 +120,12 @@ def test_a_driven_body_moves_as_told():
 def test_others_may_look_while_a_world_runs():
     world = dermis.World.parse(SCENE)
     times = []
-    runner = threading.Thread(target=lambda: [world.step(100) for _ in range(8)])
+    runner = threading.Thread(target=lambda: [world.step(30) for _ in range(6)])
     runner.start()
     while runner.is_alive():
         times.append(world.time)
     runner.join()
-    assert times == sorted(times) and world.time == pytest.approx(0.4)
+    assert times == sorted(times) and len(times) > 5 and world.time == pytest.approx(0.09)
 
 
 @pytest.mark.parametrize(

@@ -40,14 +40,16 @@ impl Lag {
     }
 }
 
-/// Solves for the contact forces of all sensors and adds them to the passive forces. Returns the touch and the next
-/// state of each sensor, and the contact forces (generalized).
+/// The touch and the next state of each sensor, and the contact forces (generalized).
+pub type Solved = (Vec<(Touch, State)>, Vec<f64>);
+
+/// Solves for the contact forces of all sensors and adds them to the passive forces.
 pub fn solve(
     model: &Model<'_>,
     data: &mut Data<'_>,
     sensors: Vec<CoupledSensor<'_>>,
     lag: &Lag,
-) -> Result<(Vec<(Touch, State)>, Vec<f64>), CouplingError> {
+) -> Result<Solved, CouplingError> {
     let dofs = model.dofs();
     let mut contacts = Vec::with_capacity(sensors.len());
     let (mut pairs, mut jacobian, mut velocity) = (Vec::new(), Vec::new(), Vec::new());

@@ -2,7 +2,7 @@
 
 use crate::{Aim, Goal, PressError, ResponseError, Sensor, press};
 use dermis_geometry::shapes::{ShapeError, prism};
-use dermis_skin::Object;
+use dermis_skin::{Object, Warning};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -85,6 +85,9 @@ pub struct Bench {
     pub presses: Vec<PressRow>,
     /// Creep.
     pub creep: Vec<CreepRow>,
+    /// Warnings of the skin, the first of each kind.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
 }
 
 /// Errors of the virtual bench.
@@ -142,6 +145,7 @@ impl Protocol {
 pub(crate) struct Load {
     pub values_newton: Vec<f64>,
     pub force_newton: f64,
+    pub warnings: Vec<Warning>,
 }
 
 /// The flat, round indenter of the bench over a sensor.
@@ -171,7 +175,8 @@ impl<'a> Indenter<'a> {
             let indenter_mm = self.diameter_m * 1e3;
             return Err(BenchError::TouchesNothing { sensor: sensor.name().to_owned(), taxel, indenter_mm });
         }
-        Ok(Load { values_newton: pressed.reading.values_newton, force_newton })
+        let warnings = pressed.touch.all_warnings().collect();
+        Ok(Load { values_newton: pressed.reading.values_newton, force_newton, warnings })
     }
 }
 
@@ -187,7 +192,7 @@ pub fn characterise(
         return Err(BenchError::Bad { key: "creep_taxels", rule: "taxels of the sensor", got: taxel as f64 });
     }
     let indenter = Indenter::new(sensor, protocol.indenter_m)?;
-    let nothing = Load { values_newton: vec![0.0; taxels], force_newton: 0.0 };
+    let nothing = Load { values_newton: vec![0.0; taxels], force_newton: 0.0, warnings: Vec::new() };
     let mut state = sensor.chain().rest();
     let mut hold =
         |load: &Load, seconds: f64, step_s: f64, each: &mut dyn FnMut(f64, &[u32])| -> Result<(), ResponseError> {
@@ -203,6 +208,9 @@ pub fn characterise(
     let mut bench = Bench::default();
     for taxel in 0..taxels {
         let loads = protocol.depths_m.iter().map(|&d| indenter.load(taxel, d)).collect::<Result<Vec<Load>, _>>()?;
+        let warned = std::mem::take(&mut bench.warnings);
+        let new = loads.iter().flat_map(|load| load.warnings.iter().cloned());
+        bench.warnings = Warning::first_of_each_kind(warned.into_iter().chain(new));
         let there_and_back = || (0..loads.len()).chain((0..loads.len() - 1).rev());
         for press in 0..protocol.presses {
             let mut held = |depth_m: f64, load: &Load, held_s: f64, step_s: f64| -> Result<(), ResponseError> {

@@ -2,7 +2,8 @@
 
 use crate::{Reading, Sensor};
 use dermis_geometry::{Bounds, Pose, Quat, Ray, Vec3};
-use dermis_skin::{Motion, Object, SkinError, State, Target, Touch};
+use dermis_skin::hydroelastic::DEEPEST;
+use dermis_skin::{Hydroelastic, Motion, Object, SkinError, State, Target, Touch};
 
 /// Position and orientation of the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -88,7 +89,7 @@ pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<
     let contact = first_contact(sensor, object, aim)?;
     match goal {
         Goal::Depth(depth_m) => {
-            not_too_deep(sensor, depth_m)?;
+            let depth_m = allowed(sensor, depth_m)?;
             hold(sensor, object, &contact, depth_m, &sensor.skin().rest())
         }
         Goal::Force(force_n) => until_force(sensor, object, &contact, force_n, sensor.skin().max_depth_m()),
@@ -101,14 +102,17 @@ pub fn depth_pose(sensor: &Sensor, object: &Object, aim: &Aim, depth_m: f64) -> 
         return Err(PressError::BadGoal { what: "depth", got: depth_m * 1e3, unit: "mm" });
     }
     let contact = first_contact(sensor, object, aim)?;
-    not_too_deep(sensor, depth_m)?;
+    let depth_m = allowed(sensor, depth_m)?;
     Ok(Pose { translation: contact.translation - Vec3::Z * depth_m, ..contact })
 }
 
-fn not_too_deep(sensor: &Sensor, depth_m: f64) -> Result<(), PressError> {
+/// The depth to press to, or an error beyond the largest one. At the whole depth of a pressure field a flat face has left
+/// the field: it is pressed to [`DEEPEST`] of it.
+fn allowed(sensor: &Sensor, depth_m: f64) -> Result<f64, PressError> {
     let max_m = sensor.skin().max_depth_m();
     if depth_m <= max_m {
-        return Ok(());
+        let in_field = sensor.skin_as::<Hydroelastic>().is_some();
+        return Ok(if in_field { depth_m.min(DEEPEST * max_m) } else { depth_m });
     }
     let (depth_mm, max_mm) = (millimetres(depth_m), millimetres(max_m));
     Err(PressError::TooDeep { sensor: sensor.name().to_owned(), depth_mm, max_mm })
@@ -247,10 +251,9 @@ fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Opt
     }
     // A point is tested only if it could be nearer than the nearest so far.
     let keep = |smallest: &mut Option<(f64, Vec3)>, least: f64, at: Vec3, gap: &dyn Fn() -> Option<f64>| {
-        if smallest.is_none_or(|(best, _)| least < best) {
-            if let Some(gap) = gap().filter(|gap| smallest.is_none_or(|(best, _)| *gap < best)) {
-                *smallest = Some((gap, at));
-            }
+        let nearer = |distance: f64| smallest.is_none_or(|(best, _)| distance < best);
+        if let Some(gap) = nearer(least).then(gap).flatten().filter(|&gap| nearer(gap)) {
+            *smallest = Some((gap, at));
         }
     };
     for &vertex in object.surface.mesh().vertices() {

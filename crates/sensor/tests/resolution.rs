@@ -188,3 +188,39 @@ fn halved(mesh: &dermis_geometry::TriMesh) -> dermis_geometry::TriMesh {
     let triangles = (0..vertices.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
     dermis_geometry::TriMesh::new("halved", vertices, triangles).unwrap()
 }
+
+/// The edges of a flat punch lie between contact points: 4 mm on points 1 mm apart misses a quarter of its force.
+#[test]
+fn a_flat_object_on_few_contact_points_is_reported() {
+    let sensor = presets::find("wts0614").unwrap().build(None).unwrap();
+    let cuboid = |side_mm: f64| {
+        let object = Object::of_primitive(Primitive::Cuboid { half_m: Vec3::splat(0.5e-3 * side_mm) }, 1e-3).unwrap();
+        press(&sensor, &object, &Aim::default(), Goal::Depth(0.5e-3)).unwrap()
+    };
+    let narrow = cuboid(4.0);
+    assert!(unresolved(&narrow).is_some_and(|(points, _)| points > 12), "{:?}", narrow.touch.warnings);
+    let wide = cuboid(80.0);
+    assert!(unresolved(&wide).is_none(), "{:?}", wide.touch.warnings);
+    assert!(unresolved(&pressed(&sensor, 10.0, 1.0, [0.0, 0.0])).is_none());
+}
+
+/// At the whole depth of a pressure field a flat face would leave the field and have no force.
+#[test]
+fn a_flat_object_has_a_force_at_the_largest_depth() {
+    let spec = presets::find("wts0614").unwrap();
+    let pad = spec.with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap();
+    let object = Object::of_primitive(Primitive::Cuboid { half_m: Vec3::splat(5e-3) }, 1e-3).unwrap();
+    let max_m = pad.skin().max_depth_m();
+    let force = |depth_m| -press(&pad, &object, &Aim::default(), Goal::Depth(depth_m)).unwrap().touch.on_sensor.force.z;
+    let (most, less) = (force(max_m), force(0.99 * max_m));
+    assert!(most > less && most < 1.05 * less, "{most} {less}");
+}
+
+#[test]
+fn cells_as_large_as_the_layer_are_refused() {
+    let mut spec = presets::find("gelsight").unwrap();
+    let SkinSpec::Layer(layer) = &mut spec.skin else { unreachable!() };
+    layer.cell = Some(Length::new(50e-3));
+    let message = spec.build(None).unwrap_err().to_string();
+    assert!(message.contains("`cell` (50 mm)"), "{message}");
+}

@@ -153,11 +153,11 @@ impl Kernel for Respond<'_> {
                 let (p_moment, n_moment) = (arm.cross(p), arm.cross(n));
                 let p = [p.x, p.y, p.z, p_moment.x, p_moment.y, p_moment.z];
                 let n = [n.x, n.y, n.z, n_moment.x, n_moment.y, n_moment.z];
-                for i in 0..6 {
-                    let (damping, stiffness) = (p[i] * point.damping, p[i] * (dt_s * point.stiffness));
-                    for j in 0..6 {
-                        sum.by_velocity[i][j] += damping * n[j];
-                        sum.by_spring_velocity[i][j] += stiffness * n[j];
+                for (i, p) in p.into_iter().enumerate() {
+                    let (damping, stiffness) = (p * point.damping, p * (dt_s * point.stiffness));
+                    for (j, n) in n.into_iter().enumerate() {
+                        sum.by_velocity[i][j] += damping * n;
+                        sum.by_spring_velocity[i][j] += stiffness * n;
                     }
                 }
             }

@@ -109,6 +109,11 @@ pub enum SkinError {
     /// A sensing depth below the base of the layer.
     #[error("`sense_depth` ({depth_mm} mm) is below the base of the layer, which is {max_mm} mm thick")]
     SensesBelowBase { depth_mm: f64, max_mm: f64 },
+    /// Cells as large as the layer.
+    #[error(
+        "`cell` ({cell_mm} mm) is more than half of the smaller side of the layer ({size_mm} mm); a tenth or less resolves a contact"
+    )]
+    CoarseCells { cell_mm: f64, size_mm: f64 },
     /// More cells than a layer may have.
     #[error("a layer of {rows} x {cols} cells is more than {max} in all; check the units of `cell` and of the size")]
     TooManyCells { rows: f64, cols: f64, max: f64 },

@@ -8,7 +8,7 @@ pub use elasticity::{Damping, Elasticity, Law, Table};
 pub use site::{Site, part_centers};
 
 use crate::friction_lanes::LANES;
-use crate::resolution::{Resolution, SEARCH, few_points, unresolved};
+use crate::resolution::{Resolution, SEARCH, few_points, flat_on_few_points, unresolved};
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::{
     Bristle, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoad, Skin, SkinError, State, Support,
@@ -461,6 +461,18 @@ impl Skin for Springs {
             bristles.iter_mut().zip(loads).for_each(|(bristle, load)| bristle.deflection_m = load.deflection_m);
         }
         (touch.resummed(), state)
+    }
+
+    fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {
+        let still: Vec<Target<'_>> =
+            motion.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect();
+        let motion = Motion { targets: &still };
+        let (mut touch, next) = self.touch(state, &motion, 1.0)?;
+        touch.warnings.extend(self.missed(&touch, &motion));
+        if touch.warnings.is_empty() {
+            touch.warnings = flat_on_few_points(&touch.facets, motion.targets.len(), self.resolution());
+        }
+        Ok((touch, next))
     }
 
     fn missed(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {

@@ -14,7 +14,7 @@ pub enum Warning {
     BeyondLinear { strain_max: f64 },
     /// Contact near the rim, where the model ignores the free edge.
     #[error(
-        "contact comes within {distance_mm:.2} mm of the rim, nearer than twice the thickness ({thickness_mm:.2} mm): this skin is modelled without edges, a real one is softer there"
+        "contact comes within {distance_mm:.2} mm of the rim, nearer than twice the thickness (2 x {thickness_mm:.2} mm): this skin is modelled without edges, a real one is softer there"
     )]
     NearRim { distance_mm: f64, thickness_mm: f64 },
     /// A solver that reached its maximum number of iterations.

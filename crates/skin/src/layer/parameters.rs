@@ -92,6 +92,10 @@ impl LayerParameters {
         require_positive("size", "m", self.size_m[0])?;
         require_positive("size", "m", self.size_m[1])?;
         require_positive("cell", "m", self.cell_m)?;
+        let smallest_m = self.size_m[0].min(self.size_m[1]);
+        if self.cell_m > 0.5 * smallest_m {
+            return Err(SkinError::CoarseCells { cell_mm: self.cell_m * 1e3, size_mm: smallest_m * 1e3 });
+        }
         self.contact.validate()?;
         self.relaxation.iter().try_for_each(Branch::validate)?;
         if let Some(depth_m) = self.sense_depth_m {
