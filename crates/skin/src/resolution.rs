@@ -28,7 +28,7 @@ impl Resolution {
 /// 5 % with its place on 13 points, by 2 % on 20 to 35 and by 15 % on 5.
 const MIN_POINTS: usize = 12;
 /// The same for a flat object.
-const MIN_FLAT_POINTS: usize = 100;
+pub(crate) const MIN_FLAT_POINTS: usize = 100;
 /// Mean depth by largest depth from which an object is flat; a ball has 0.5.
 const MIN_FLATNESS: f64 = 0.8;
 /// Rows and columns of the samples with which an object between contact points is searched.

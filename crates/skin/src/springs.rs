@@ -8,7 +8,7 @@ pub use elasticity::{Damping, Elasticity, Law, Table};
 pub use site::{Site, part_centers};
 
 use crate::friction_lanes::LANES;
-use crate::resolution::{Resolution, SEARCH, few_points, flat_on_few_points, unresolved};
+use crate::resolution::{MIN_FLAT_POINTS, Resolution, SEARCH, flat_on_few_points, unresolved};
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::{
     Bristle, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoad, Skin, SkinError, State, Support,
@@ -224,7 +224,11 @@ impl Springs {
     pub fn unresolved_points(&self, points: usize, target: Target<'_>) -> Option<Warning> {
         match points {
             0 => self.missed(&Touch::default(), &Motion { targets: &[target] }).pop(),
-            _ => few_points(0, points, self.resolution()),
+            // Whether the object is flat is computed here.
+            _ if points < MIN_FLAT_POINTS => {
+                self.settle(&self.rest(), &Motion { targets: &[target] }).ok()?.0.warnings.pop()
+            }
+            _ => None,
         }
     }
 
@@ -469,7 +473,8 @@ impl Skin for Springs {
         let motion = Motion { targets: &still };
         let (mut touch, next) = self.touch(state, &motion, 1.0)?;
         touch.warnings.extend(self.missed(&touch, &motion));
-        if touch.warnings.is_empty() {
+        // The depth of saturated points is cut off.
+        if touch.warnings.is_empty() && touch.saturated == 0 {
             touch.warnings = flat_on_few_points(&touch.facets, motion.targets.len(), self.resolution());
         }
         Ok((touch, next))
