@@ -943,7 +943,7 @@ class Dataset:
     def missing(self, out: _Path) -> list[int]:
         """Indices of the shards that are missing in a folder."""
     def complete(self, out: _Path) -> None:
-        """Completes a folder that has all shards."""
+        """Completes a folder that has all shards, and issues the warnings of their episodes."""
 
 def check_dataset(folder: _Path) -> int:
     """Compares every file of a finished data set with its hash; returns the number of files."""
