@@ -161,6 +161,8 @@ def test_checkers_pass_without_warnings(library, spec):
     checker = check_env
     if library == "stable_baselines3":
         checker = pytest.importorskip("stable_baselines3.common.env_checker").check_env
+    if library == "stable_baselines3":  # takes arrays of two dimensions for images
+        spec = {**spec, "flat": True} if "preset" in spec else {**spec, "flat": {**spec["flat"], "flat": True}}
     env = dermis.gym.TactileObservation(Bare(), spec)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -168,6 +170,14 @@ def test_checkers_pass_without_warnings(library, spec):
         warnings.filterwarnings("ignore", message=".*is different from the unwrapped version.*")
         warnings.filterwarnings("ignore", message="contact comes within")  # of the gel, whose ball is large
         checker(env, skip_render_check=True)
+
+
+def test_arrays_can_be_flat():
+    place = {"preset": "uji-foam-14x6", "site": "pad"}
+    rows, flat = (dermis.gym.TactileObservation(Bare(), {**place, "flat": flat}).reset(seed=1)[0]["tactile"] for flat in (False, True))
+    assert rows.shape == (14, 6) and flat.shape == (84,) and np.array_equal(rows.ravel(), flat) and flat.max() > 0
+    with pytest.raises(dermis.Error, match="`flat` of sensor 'tactile' does not apply to the output 'image'"):
+        dermis.gym.TactileObservation(Bare(), {"preset": "gelsight", "body": "finger", "output": "image", "flat": True})
 
 
 def test_a_lower_resolution_keeps_the_colours():

@@ -37,7 +37,7 @@ use taxels::TaxelSpans;
 /// as [`Skin::settle`] does, with the same friction, surface, stress at the sensing depth and images.
 ///
 /// A press is solved in one increment, as on the CPU with [`LayerParameters::max_increments`] = 1. Where shear and motion
-/// depend on the path, the CPU divides the press; [`LayerTouches::path_errors`] estimates the error of the GPU there.
+/// depend on the path, the CPU divides the press; [`LayerTouches::warnings`] has the estimated error of the GPU there.
 #[derive(Debug)]
 pub struct LayerBatch {
     gpu: Arc<Gpu>,

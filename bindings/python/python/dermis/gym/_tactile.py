@@ -16,9 +16,9 @@ from dermis import Error, Reading, Sensor
 from dermis.mujoco import Attachment, attach
 
 OUTPUTS = ("taxels", "reported", "forces", "wrench", "image", "depth")
-WHERE = ("site", "body", "geom", "pose", "objects", "mode")
+WHERE = ("site", "body", "geom", "pose", "objects", "mode", "coupling")
 WHAT = ("preset", "sensor", "skin", "parameters")
-HOW = ("output", "limit", "resolution")
+HOW = ("output", "limit", "resolution", "flat")
 # Default bounds of the outputs: N, N, N, N and N m, m.
 LIMITS = {"taxels": 1e3, "reported": 1e3, "forces": 1e3, "wrench": 1e4, "depth": 0.1}
 
@@ -29,16 +29,17 @@ class TactileObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
     env: the environment: its ``unwrapped`` has ``model`` and ``data``, or ``sim`` as in robosuite (with robosuite's ``GymWrapper``). A
     dictionary observation gets one more key; any other observation is stored under "observation".
     spec: one sensor, or a dictionary of several by name, which are then "tactile_NAME" each: no observation is nested, as
-    Stable-Baselines3 asks. A sensor is
+    Stable-Baselines3 asks. Its checker also asks for "flat" arrays. A sensor is
 
         {"preset": "fingertip", "body": "tips_arm"}
 
         with one of "preset" (a name; "skin" and "parameters" as for ``dermis.Sensor.preset``) and "sensor" (a dermis.Sensor);
-        one of "site", "body" and "geom", and optionally "pose", "objects" and "mode", as for ``dermis.mujoco.attach``;
+        one of "site", "body" and "geom", and optionally "pose", "objects", "mode" and "coupling", as for ``dermis.mujoco.attach``;
         "output": "taxels" (normal force, N; the default), "reported" (after the response, N), "forces" (vectors, N),
         "wrench" (N and N m), "image" (camera image) or "depth" (m);
         "limit": bound of the space (1000 N; wrenches 10 kN and 10 kN m; depths 0.1 m): larger values are clipped, with one warning;
-        "resolution": (height, width) of "image" and "depth", averaged over areas of the sensor's own image, so that colours stay.
+        "resolution": (height, width) of "image" and "depth", averaged over areas of the sensor's own image, so that colours stay;
+        "flat": True for an array of one dimension instead of rows and columns (not for "image").
 
     Images are uint8, all else is float32.
     """
@@ -122,7 +123,7 @@ class _Output:
         is_image = self._output in ("image", "depth")
         if is_image and sensor.image_shape is None:
             raise Error(f"`spec`: sensor {sensor.name!r} has no camera, so it has no {self._output}")
-        for key, meant in (("limit", self._output != "image"), ("resolution", is_image)):
+        for key, meant in (("limit", self._output != "image"), ("resolution", is_image), ("flat", self._output != "image")):
             if key in spec and not meant:
                 raise Error(f"`spec`: `{key}` of sensor {name!r} does not apply to the output {self._output!r}")
         self._limit = float(spec.get("limit", LIMITS.get(self._output, 255)))
@@ -138,6 +139,9 @@ class _Output:
             size = wanted
         shapes = {"wrench": (6,), "forces": (*sensor.shape, 3), "image": (*size, 3), "depth": size}
         shape = shapes.get(self._output, sensor.shape)
+        if spec.get("flat", False):
+            shape = (int(np.prod(shape)),)
+        self._shape = shape
         self.space = spaces.Box(0, 255, shape, np.uint8) if self._output == "image" else spaces.Box(-self._limit, self._limit, shape, np.float32)
 
     def value(self, reading: Reading) -> NDArray[Any]:
@@ -153,7 +157,7 @@ class _Output:
             self._is_clipped = True
             largest = np.abs(value).max()
             warnings.warn(f"{self._name}: {largest:.4g} exceeds the bound {self._limit:.4g} and is clipped; `limit` in `spec` raises it", stacklevel=3)
-        return np.clip(value, -self._limit, self._limit).astype(np.float32)
+        return np.clip(value, -self._limit, self._limit).astype(np.float32).reshape(self._shape)
 
 
 def _areas(count: int, whole: int) -> NDArray[np.float32]:
