@@ -18,7 +18,7 @@ EXAMPLE = ROOT / "bindings" / "python" / "examples" / "train_policy.py"
 SEEDS = (1, 2, 3)
 # Unseen episodes for each policy, a multiple of the number of environments.
 EPISODES = 48
-ROUNDS = {"dermis/EdgeFollow-v0": 8, "dermis/GraspLift-v0": 5}
+ROUNDS = {"dermis/EdgeFollow-v0": 8, "dermis/GraspLift-v0": 12}
 
 
 def wilson(successes, count, z=1.96):
