@@ -61,9 +61,9 @@ def test_the_stub_has_the_docstrings_of_the_module():
     assert stub_docs.with_docs(text) == text
     documented = {name: inspect.cleandoc(doc) for name, doc in docs_in(text) if doc}
     for name in dermis.__all__:
-        thing = getattr(dermis, name)
-        for member in [m for m in vars(thing) if not m.startswith("_")] if inspect.isclass(thing) else []:
-            assert documented[f"{name}.{member}"] == inspect.getdoc(getattr(thing, member)), f"{name}.{member}"
+        public = getattr(dermis, name)
+        for member in [m for m in vars(public) if not m.startswith("_")] if inspect.isclass(public) else []:
+            assert documented[f"{name}.{member}"] == inspect.getdoc(getattr(public, member)), f"{name}.{member}"
 
 
 def docs_in(stub):
