@@ -393,9 +393,7 @@ impl Skin for Layer {
     }
 
     fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {
-        let still: Vec<Target<'_>> =
-            motion.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect();
-        self.step(state, &Motion { targets: &still }, None)
+        self.step(state, &Motion { targets: &motion.targets_at_rest() }, None)
     }
 
     fn carry(&self, contacts: &Contacts) -> Result<Touch, SkinError> {

@@ -184,12 +184,16 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     /// velocities are ignored. The default takes one step with the objects at rest, which suffices for a skin without
     /// relaxation.
     fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {
-        let still: Vec<Target<'_>> =
-            motion.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect();
+        let still = motion.targets_at_rest();
         let motion = Motion { targets: &still };
         let (mut touch, next) = self.touch(state, &motion, 1.0)?;
-        touch.warnings.extend(self.missed(&touch, &motion));
+        touch.warnings.extend(self.settled_warnings(&touch, &motion));
         Ok((touch, next))
+    }
+
+    /// Warnings that [`Skin::settle`] adds to those of `touch`, which [`Skin::touch`] returned for `motion`.
+    fn settled_warnings(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {
+        self.missed(touch, motion)
     }
 
     /// Warnings for objects that indent the skin between its contact points, so that `touch`, the result of `motion`,

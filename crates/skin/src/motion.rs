@@ -105,7 +105,12 @@ pub struct Motion<'a> {
     pub targets: &'a [Target<'a>],
 }
 
-impl Motion<'_> {
+impl<'a> Motion<'a> {
+    /// The targets without their velocities.
+    pub fn targets_at_rest(&self) -> Vec<Target<'a>> {
+        self.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect()
+    }
+
     /// Returns an error for NaN, infinity and negative friction.
     pub fn check(&self) -> Result<(), SkinError> {
         for (object, target) in self.targets.iter().enumerate() {

@@ -467,17 +467,13 @@ impl Skin for Springs {
         (touch.resummed(), state)
     }
 
-    fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {
-        let still: Vec<Target<'_>> =
-            motion.targets.iter().map(|target| Target::at_rest(target.object, target.sensor_from_object)).collect();
-        let motion = Motion { targets: &still };
-        let (mut touch, next) = self.touch(state, &motion, 1.0)?;
-        touch.warnings.extend(self.missed(&touch, &motion));
+    fn settled_warnings(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {
+        let missed = self.missed(touch, motion);
         // The depth of saturated points is cut off.
-        if touch.warnings.is_empty() && touch.saturated == 0 {
-            touch.warnings = flat_on_few_points(&touch.facets, motion.targets.len(), self.resolution());
+        if !missed.is_empty() || !touch.warnings.is_empty() || touch.saturated > 0 {
+            return missed;
         }
-        Ok((touch, next))
+        flat_on_few_points(&touch.facets, motion.targets.len(), self.resolution())
     }
 
     fn missed(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {
