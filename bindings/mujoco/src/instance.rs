@@ -20,8 +20,8 @@ pub struct Instance {
     /// [`memory::stamp`] of `state`.
     stamp: f64,
     response: ResponseState,
-    /// The last evaluation: kinematics, contact, and the state after the step.
-    current: Option<(Kinematics, Touch, State)>,
+    /// The last evaluation: kinematics and contact.
+    current: Option<(Kinematics, Touch)>,
     /// The first evaluation of the step: time (s), state after the step, and contact forces of all sensors.
     pending: Option<(f64, State, Vec<f64>)>,
     /// The response's state after the step.
@@ -90,13 +90,13 @@ impl Instance {
         let step_s = kinematics.step_s;
         let later_stage = |known_s: f64| time_s > known_s && time_s < known_s + 1.5 * step_s;
         if !self.pending.as_ref().is_some_and(|(known_s, ..)| later_stage(*known_s)) {
-            self.pending = Some((time_s, next.clone(), forces));
+            self.pending = Some((time_s, next, forces));
             let targets = self.setup.mount.targets(&kinematics);
             let (skin, motion) = (self.setup.sensor.skin(), Motion { targets: &targets });
             self.missed.add_warnings(&mut touch, skin, &motion, self.steps);
             self.log.add(&touch, time_s);
         }
-        self.current = Some((kinematics, touch, next));
+        self.current = Some((kinematics, touch));
         self.valid = true;
     }
 
@@ -129,7 +129,8 @@ impl Instance {
         self.recall(data);
         self.current = None;
         let kinematics = self.setup.mount.kinematics(model, data)?;
-        let targets = self.setup.mount.targets_at_rest(&kinematics);
+        let targets = self.setup.mount.targets(&kinematics);
+        let targets = Motion { targets: &targets }.targets_at_rest();
         let still = self.setup.sensor.touch(&self.state, &Motion { targets: &targets }, kinematics.step_s);
         Ok((kinematics, still.map_err(|error| PluginError::Skin { time_s, error })?))
     }
@@ -140,7 +141,7 @@ impl Instance {
             return Ok(());
         }
         self.evaluate(model, data, time_s)?;
-        let Some((kinematics, touch, _)) = &self.current else { return Ok(()) };
+        let Some((kinematics, touch)) = &self.current else { return Ok(()) };
         if touch.facets.is_empty() {
             return Ok(());
         }
@@ -216,7 +217,7 @@ impl Instance {
             return Ok(());
         }
         self.evaluate(model, data, time_s)?;
-        let Some((kinematics, touch, _)) = &self.current else { return Ok(()) };
+        let Some((kinematics, touch)) = &self.current else { return Ok(()) };
         let sensor = &self.setup.sensor;
         let mut reading = None;
         if self.setup.channels.iter().any(|channel: &Channel| channel.needs_response()) {

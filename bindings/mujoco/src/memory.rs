@@ -75,17 +75,17 @@ pub fn read(rest: &State, memory: &[f64]) -> State {
 /// Overwrites the bristles of `before` with those of `after`.
 pub fn write(before: &State, after: &State, stamp: f64, memory: &mut [f64]) {
     let (State::Springs { bristles: old, .. }, State::Springs { bristles: new, .. }) = (before, after) else { return };
-    let address = |site: u32| 1 + STRIDE * site as usize;
+    let Some((to_stamp, memory)) = memory.split_first_mut() else { return };
+    let (texels, _) = memory.as_chunks_mut::<STRIDE>();
     for bristle in old {
-        memory[address(bristle.site)] = 0.0;
+        texels[bristle.site as usize][0] = 0.0;
     }
     for bristle in new {
-        let at = address(bristle.site);
         let (d, n) = (bristle.deflection_m, bristle.normal);
-        let numbers = [f64::from(bristle.object) + 1.0, f64::from(bristle.triangle), d.x, d.y, d.z, n.x, n.y, n.z];
-        memory[at..at + STRIDE].copy_from_slice(&numbers);
+        texels[bristle.site as usize] =
+            [f64::from(bristle.object) + 1.0, f64::from(bristle.triangle), d.x, d.y, d.z, n.x, n.y, n.z];
     }
-    memory[0] = stamp;
+    *to_stamp = stamp;
 }
 
 #[cfg(test)]

@@ -245,7 +245,8 @@ impl Coupling {
     fn still(&self, model: &Model<'_>, data: &Data<'_>) -> Result<(Kinematics, (Touch, State)), String> {
         let before = self.begin(model, data)?;
         let kinematics = self.mount.kinematics(model, data).map_err(text)?;
-        let targets = self.mount.targets_at_rest(&kinematics);
+        let targets = self.mount.targets(&kinematics);
+        let targets = Motion { targets: &targets }.targets_at_rest();
         let sensor = self.sensor.sensor().map_err(text)?;
         let still = sensor.touch(&before.skin, &Motion { targets: &targets }, model.step_s()).map_err(text)?;
         Ok((kinematics, still))

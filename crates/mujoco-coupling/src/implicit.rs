@@ -20,7 +20,7 @@ pub struct CoupledSensor<'a> {
     pub sensor: &'a Sensor,
     /// Poses and velocities.
     pub kinematics: &'a Kinematics,
-    /// Contact with the objects at rest ([`Mount::targets_at_rest`]).
+    /// Contact with the objects at rest ([`dermis_skin::Motion::targets_at_rest`]).
     pub still: (Touch, State),
 }
 
@@ -55,9 +55,7 @@ pub fn solve(
     let (mut pairs, mut jacobian, mut velocity) = (Vec::new(), Vec::new(), Vec::new());
     for (index, coupled) in sensors.iter().enumerate() {
         let contact = coupled.sensor.skin().hold(&coupled.still).ok_or(CouplingError::NotSolved)?;
-        let mut touched = vec![false; coupled.mount.objects.len()];
-        contact.points.iter().for_each(|point| touched[point.object as usize] = true);
-        for object in (0..touched.len()).filter(|&object| touched[object]) {
+        for object in (0..coupled.mount.objects.len()).filter(|&object| contact.touches(object)) {
             pairs.push(Pair { sensor: index, object });
             velocity.extend(components(&coupled.kinematics.objects[object].1));
             append_jacobian(data, coupled, object, dofs, &mut jacobian);

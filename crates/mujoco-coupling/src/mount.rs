@@ -147,13 +147,6 @@ impl Mount {
         self.objects.iter().zip(&kinematics.objects).map(target).collect()
     }
 
-    /// The objects at rest at their poses.
-    pub fn targets_at_rest<'a>(&'a self, kinematics: &Kinematics) -> Vec<Target<'a>> {
-        let mut targets = self.targets(kinematics);
-        targets.iter_mut().for_each(|target| target.velocity = Twist::ZERO);
-        targets
-    }
-
     /// Adds the contact loads to the passive forces on the bodies of the sensor and the objects.
     pub fn apply(&self, data: &mut Data<'_>, kinematics: &Kinematics, touch: &Touch) {
         let loads = [(self.body, &self.mass, &touch.on_sensor)];

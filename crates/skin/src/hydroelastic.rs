@@ -19,7 +19,7 @@ pub use solid::Solid;
 pub use surface::{ContactSurface, Face};
 
 use crate::{
-    Corner, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoad, Skin, SkinError, State, Support,
+    Corner, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoads, Skin, SkinError, State, Support,
     Tangent, Target, Touch, require_positive,
 };
 use bristles::Held;
@@ -277,18 +277,19 @@ impl Skin for Hydroelastic {
             }
         }
         let static_loads = touch.on_objects.iter().map(|load| -*load).collect();
-        Some(ImplicitContact { points, friction: self.parameters.friction, static_loads })
+        Some(ImplicitContact::new(points, self.parameters.friction, static_loads))
     }
 
-    fn release(&self, still: (Touch, State), contact: &ImplicitContact, loads: &[PointLoad]) -> (Touch, State) {
+    fn release(&self, still: (Touch, State), contact: &ImplicitContact, loads: &PointLoads) -> (Touch, State) {
         let (mut touch, mut state) = still;
-        let mut points = contact.points.iter().zip(loads);
+        let loads = contact.in_order(loads);
+        let mut points = loads.iter();
         for facet in &mut touch.facets {
             let Load::Polygon(corners) = &mut facet.load else { continue };
-            for (corner, (point, load)) in corners.iter_mut().zip(&mut points) {
-                if point.share > 0.0 {
-                    corner.pressure_pa = load.normal_newton / point.share;
-                    corner.shear_pa = load.friction / point.share;
+            for (corner, load) in corners.iter_mut().zip(&mut points) {
+                if load.share > 0.0 {
+                    corner.pressure_pa = load.normal_newton / load.share;
+                    corner.shear_pa = load.friction / load.share;
                 }
             }
         }

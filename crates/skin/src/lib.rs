@@ -43,7 +43,9 @@ pub use contacts::{Contact, Contacts};
 pub use friction::{Coulomb, Friction};
 pub use gel::{Constitution, Gel, GelFriction, GelParameters};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
-pub use implicit::{ImplicitContact, ImplicitLoad, ImplicitMotion, ImplicitPoint, Matrix6, PointLoad, StickingSlope};
+pub use implicit::{
+    ImplicitContact, ImplicitLoad, ImplicitMotion, ImplicitPoint, Matrix6, PointLoad, PointLoads, StickingSlope,
+};
 pub use imprint::{Imprint, ImprintParameters};
 pub use layer::{Layer, LayerParameters};
 pub use lugre::Lugre;
@@ -218,7 +220,7 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
 
     /// The touch and the next state of `still`, for which [`Skin::hold`] returned the contact, with the loads of its points
     /// at the end of the step.
-    fn release(&self, still: (Touch, State), _contact: &ImplicitContact, _loads: &[PointLoad]) -> (Touch, State) {
+    fn release(&self, still: (Touch, State), _contact: &ImplicitContact, _loads: &PointLoads) -> (Touch, State) {
         still
     }
 

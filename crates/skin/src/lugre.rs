@@ -87,64 +87,93 @@ impl Lugre {
         (z, bounded(force, limit))
     }
 
-    /// [`Lugre::step`] for many texels. The loops have no branches and no calls, so that they vectorise; if any
-    /// argument of the exponential is large, all lanes use the scalar function.
+    /// [`Lugre::step`] for many texels.
     #[inline(always)]
     pub(crate) fn step_all(&self, slides: &mut FrictionLanes, dt_s: f64) {
-        let FrictionLanes { deflection_m: z, velocity: v, normal_newton, share, force, .. } = slides;
-        let (mut speed, mut fall, mut a) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-        let (mut steady, mut left, mut phi) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-        let mut limit = [0.0; LANES];
+        self.bound_bristles(slides);
+        let relaxation = self.relax(slides, dt_s);
+        self.pull(slides, &relaxation, dt_s);
+        let (mu_static, mut limit) = (self.mu_static, [0.0; LANES]);
         for lane in 0..LANES {
-            limit[lane] = self.mu_static * normal_newton[lane];
-            limit[lane] /= self.stiffness_newton_per_m * share[lane];
+            limit[lane] = mu_static * slides.normal_newton[lane];
         }
-        bound_lanes(z, &limit);
+        bound_lanes(&mut slides.force, &[1.0; LANES], &limit);
+    }
+
+    /// Bounds the deflections: |σ₀z| ≤ μ_s f_n.
+    #[inline(always)]
+    pub(crate) fn bound_bristles(&self, slides: &mut FrictionLanes) {
+        // Copies of the parameters: the compiler cannot rule out that the lanes overwrite `self`.
+        let Self { stiffness_newton_per_m: s0, mu_static, .. } = *self;
+        let (mut stiffness, mut limit) = ([0.0; LANES], [0.0; LANES]);
+        for lane in 0..LANES {
+            stiffness[lane] = s0 * slides.share[lane];
+            limit[lane] = mu_static * slides.normal_newton[lane];
+        }
+        bound_lanes(&mut slides.deflection_m, &stiffness, &limit);
+    }
+
+    /// The relaxation of the bristles. The loops have no branches and no calls, so that they vectorise; if any argument
+    /// of the exponential is large, all lanes use the scalar function.
+    #[inline(always)]
+    pub(crate) fn relax(&self, slides: &FrictionLanes, dt_s: f64) -> Relaxation {
+        let Self { stiffness_newton_per_m: s0, mu_static, mu_dynamic, stribeck_m_per_s, .. } = *self;
+        let FrictionLanes { velocity: v, normal_newton, share, .. } = slides;
+        let zero = [0.0; LANES];
+        let mut all = Relaxation { speed: zero, steady_newton: zero, rate: zero, left: zero, phi: zero };
+        let mut fall = zero;
+        let by_square = (stribeck_m_per_s * stribeck_m_per_s).recip();
         let mut far = false;
         for lane in 0..LANES {
             let squared = v[0][lane] * v[0][lane] + v[1][lane] * v[1][lane] + v[2][lane] * v[2][lane];
-            speed[lane] = squared.sqrt();
-            let x = squared / (self.stribeck_m_per_s * self.stribeck_m_per_s);
+            all.speed[lane] = squared.sqrt();
+            let x = squared * by_square;
             far |= x >= NEAR;
             fall[lane] = decay_near(x).0;
         }
         if far {
             for lane in 0..LANES {
-                fall[lane] = decay((speed[lane] / self.stribeck_m_per_s).powi(2)).0;
+                fall[lane] = decay((all.speed[lane] / stribeck_m_per_s).powi(2)).0;
             }
         }
         far = false;
         for lane in 0..LANES {
-            let g = normal_newton[lane] * (self.mu_dynamic + (self.mu_static - self.mu_dynamic) * fall[lane]);
-            let slides = self.stiffness_newton_per_m * share[lane] * speed[lane] / g;
-            steady[lane] = g;
-            a[lane] = if g > 0.0 { slides } else { 0.0 };
-            let x = a[lane] * dt_s;
+            let g = normal_newton[lane] * (mu_dynamic + (mu_static - mu_dynamic) * fall[lane]);
+            let slides = s0 * share[lane] * all.speed[lane] / g;
+            all.steady_newton[lane] = g;
+            all.rate[lane] = if g > 0.0 { slides } else { 0.0 };
+            let x = all.rate[lane] * dt_s;
             far |= x >= NEAR;
-            (left[lane], phi[lane]) = decay_near(x);
+            (all.left[lane], all.phi[lane]) = decay_near(x);
         }
         if far {
             for lane in 0..LANES {
-                (left[lane], phi[lane]) = decay(a[lane] * dt_s);
+                (all.left[lane], all.phi[lane]) = decay(all.rate[lane] * dt_s);
             }
         }
+        all
+    }
+
+    /// Advances the deflections and sets the forces, without their bound.
+    #[inline(always)]
+    pub(crate) fn pull(&self, slides: &mut FrictionLanes, relaxation: &Relaxation, dt_s: f64) {
+        let Self { stiffness_newton_per_m: s0, damping_newton_s_per_m: s1, viscous_newton_s_per_m: viscous, .. } =
+            *self;
+        let FrictionLanes { deflection_m: z, velocity: v, normal_newton, share, force } = slides;
+        let Relaxation { steady_newton, rate: a, left, phi, .. } = relaxation;
         for axis in 0..3 {
             for lane in 0..LANES {
                 let velocity = v[axis][lane];
                 let next = z[axis][lane] * left[lane] + velocity * (dt_s * phi[lane]);
-                let next = if steady[lane] > 0.0 { next } else { 0.0 };
+                let next = if steady_newton[lane] > 0.0 { next } else { 0.0 };
                 let rate = velocity - next * a[lane];
-                let bristles = next * self.stiffness_newton_per_m + rate * self.damping_newton_s_per_m;
-                let bristles = if steady[lane] > 0.0 { bristles } else { 0.0 };
-                let all = (bristles + velocity * self.viscous_newton_s_per_m) * share[lane];
+                let bristles = next * s0 + rate * s1;
+                let bristles = if steady_newton[lane] > 0.0 { bristles } else { 0.0 };
+                let all = (bristles + velocity * viscous) * share[lane];
                 z[axis][lane] = next;
                 force[axis][lane] = if normal_newton[lane] > 0.0 { all } else { 0.0 };
             }
         }
-        for lane in 0..LANES {
-            limit[lane] = self.mu_static * normal_newton[lane];
-        }
-        bound_lanes(force, &limit);
     }
 
     /// The same friction for a fraction of a texel: forces, and so stiffness and damping, scale; μ does not.
@@ -159,6 +188,20 @@ impl Lugre {
     }
 }
 
+/// Bristles of many texels over a step: ż = v − a z.
+pub(crate) struct Relaxation {
+    /// |v| (m/s).
+    pub speed: Lanes,
+    /// g(v) (N).
+    pub steady_newton: Lanes,
+    /// a (1/s).
+    pub rate: Lanes,
+    /// e^(−a dt).
+    pub left: Lanes,
+    /// φ(a dt).
+    pub phi: Lanes,
+}
+
 /// The vector, shortened to at most `limit`.
 #[inline(always)]
 fn bounded(vector: Vec3, limit: f64) -> Vec3 {
@@ -166,16 +209,26 @@ fn bounded(vector: Vec3, limit: f64) -> Vec3 {
     if length > limit { vector * (limit / length) } else { vector }
 }
 
-/// [`bounded`] for many vectors.
+/// [`bounded`] for many vectors times a scale each.
 #[inline(always)]
-fn bound_lanes(vectors: &mut Lanes3, limit: &Lanes) {
-    let mut factor = [1.0; LANES];
+fn bound_lanes(vectors: &mut Lanes3, scale: &Lanes, limit: &Lanes) {
+    let mut squared = [0.0; LANES];
+    let mut over = false;
     for lane in 0..LANES {
         let [x, y, z] = [vectors[0][lane], vectors[1][lane], vectors[2][lane]];
-        let length = (x * x + y * y + z * z).sqrt();
-        factor[lane] = if length > limit[lane] { limit[lane] / length } else { 1.0 };
+        squared[lane] = (x * x + y * y + z * z) * (scale[lane] * scale[lane]);
+        over |= squared[lane] > limit[lane] * limit[lane];
     }
-    for vector in vectors.iter_mut().take(3) {
+    if !over {
+        return;
+    }
+    let mut factor = [1.0; LANES];
+    for lane in 0..LANES {
+        let length = squared[lane].sqrt();
+        let part = limit[lane] / length;
+        factor[lane] = if length > limit[lane] { part } else { 1.0 };
+    }
+    for vector in vectors.iter_mut() {
         for lane in 0..LANES {
             vector[lane] *= factor[lane];
         }

@@ -11,11 +11,11 @@ use crate::friction_lanes::LANES;
 use crate::resolution::{MIN_FLAT_POINTS, Resolution, SEARCH, flat_on_few_points, unresolved};
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::{
-    Bristle, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoad, Skin, SkinError, State, Support,
-    Tangent, Target, Touch, Warning, require_positive,
+    Bristle, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoads, Skin, SkinError, State,
+    Support, Tangent, Target, Touch, Warning, require_positive,
 };
 use block::{Block, RayContact};
-use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Twist, Vec3};
+use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Twist, Vec3, Wrench};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -359,18 +359,15 @@ impl Kernel for Walk<'_, '_> {
             [only] => vec![only.velocity],
             several => several_velocities(several),
         };
-        let sphere = single_sphere(near);
         for some in reached.chunks(LANES) {
             let intersect = |lane: usize| {
                 let (site, place) = some[lane];
                 springs.intersect(site, bristles.get(place as usize), near)
             };
             block.gather(&springs.sites, some);
-            match sphere {
-                Some((sphere, radius_m)) => {
-                    block.intersect_sphere(sphere, radius_m, springs.parameters.max_penetration_m, intersect)
-                }
-                None => block.intersect(intersect),
+            match near {
+                [only] => block.intersect_only(only, springs.parameters.max_penetration_m, intersect),
+                _ => block.intersect(intersect),
             }
             block.load_bristles(some, bristles);
             block.press(&springs.parameters, &velocities, dt_s);
@@ -449,22 +446,24 @@ impl Skin for Springs {
                 share: self.sites[bristle.site as usize].share,
             }
         };
-        let points = touch.facets.iter().zip(bristles).map(point).collect();
+        let points = touch.facets.iter().zip(bristles).map(point);
         let static_loads = touch.on_objects.iter().map(|load| -*load).collect();
-        Some(ImplicitContact { points, friction: self.parameters.friction, static_loads })
+        Some(ImplicitContact::new(points, self.parameters.friction, static_loads))
     }
 
-    fn release(&self, still: (Touch, State), contact: &ImplicitContact, loads: &[PointLoad]) -> (Touch, State) {
+    fn release(&self, still: (Touch, State), contact: &ImplicitContact, loads: &PointLoads) -> (Touch, State) {
         let (mut touch, mut state) = still;
-        for ((facet, point), load) in touch.facets.iter_mut().zip(&contact.points).zip(loads) {
+        let State::Springs { bristles, .. } = &mut state else { return (touch, state) };
+        contact.each_load(loads, |point, load| {
+            let facet = &mut touch.facets[point];
             if let Load::Point { force, .. } = &mut facet.load {
-                *force = load.friction - point.normal * load.normal_newton;
+                *force = load.friction - facet.normal * load.normal_newton;
             }
-        }
-        if let State::Springs { bristles, .. } = &mut state {
-            bristles.iter_mut().zip(loads).for_each(|(bristle, load)| bristle.deflection_m = load.deflection_m);
-        }
-        (touch.resummed(), state)
+            bristles[point].deflection_m = load.deflection_m;
+        });
+        touch.on_sensor = loads.on_sensor.iter().fold(Wrench::ZERO, |sum, load| sum + *load);
+        touch.on_objects = loads.on_sensor.iter().map(|load| -*load).collect();
+        (touch, state)
     }
 
     fn settled_warnings(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {

@@ -52,13 +52,18 @@ fn a_primitive_saturates_and_balances() {
     assert!((exact.on_sensor.force + exact.on_objects[0].force).length() < 1e-12);
 }
 
-/// A single ball is intersected with many rays at a time, one among other objects ray by ray: the contact loads are the
-/// same along a slide, from a graze to rays that start inside the ball.
+/// A single ball or box is intersected with many rays at a time, one among other objects ray by ray: the contact loads
+/// are the same along a slide, from a graze to rays that start inside the object.
 #[test]
-fn a_ball_alone_feels_what_it_feels_in_company() {
+fn an_object_alone_feels_what_it_feels_in_company() {
+    slide_alone_and_in_company(Primitive::Sphere { radius_m: 5e-3 });
+    slide_alone_and_in_company(Primitive::Cuboid { half_m: Vec3::new(4e-3, 5e-3, 3e-3) });
+}
+
+fn slide_alone_and_in_company(shape: Primitive) {
     let parameters = SpringParameters { friction: Friction::Lugre(common::bristles()), ..plain(500.0, 4e-3) };
     let skin = grid_skin(24, 24, 1e-3, parameters);
-    let ball = Object::of_primitive(Primitive::Sphere { radius_m: 5e-3 }, 1e-3).unwrap();
+    let object = Object::of_primitive(shape, 1e-3).unwrap();
     let other = Object::of_primitive(Primitive::Sphere { radius_m: 2e-3 }, 1e-3).unwrap();
     let velocity = Twist::new(Vec3::new(0.05, -0.02, -0.1), Vec3::new(0.1, 3.0, -0.3));
     let (mut alone, mut among) = (skin.rest(), skin.rest());
@@ -67,7 +72,7 @@ fn a_ball_alone_feels_what_it_feels_in_company() {
         let depth = 1e-4 * f64::from(step);
         let turn = Quat::from_rotation_x(0.1 * f64::from(step));
         let place = Pose::new(turn, Vec3::new(-4e-3 + 0.5 * depth, -0.2 * depth, 5e-3 - depth));
-        let target = Target { object: &ball, sensor_from_object: place, velocity };
+        let target = Target { object: &object, sensor_from_object: place, velocity };
         let far = Pose::from_translation(Vec3::new(8.5e-3, 8.5e-3, 1.9e-3));
         let company = Target { object: &other, sensor_from_object: far, velocity: Twist::ZERO };
         let (one, next) = skin.touch(&alone, &Motion { targets: &[target] }, 1e-3).unwrap();

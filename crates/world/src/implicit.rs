@@ -7,9 +7,10 @@
 //! u = u₀ + h (a − A w)        w = W(Θu, u)
 //! ```
 //! where W is the law of the held contact points ([`dermis_skin::ImplicitContact`]). Newton's method solves for w with
-//! the derivative G of W: (1 + h G A) δ = W − w, starting from the solution in which every point sticks. While the residual
-//! falls fast, G is that of sticking points, which needs no further evaluation. If the residual does not fall, the step
-//! is halved, and then G is replaced by its value for sticking points, which bounds it.
+//! the derivative G of W: (1 + h G A) δ = W − w, starting from the solution in which every point sticks, with G of
+//! sticking points. While the residual falls fast, Broyden's method updates the derivative, which needs no further
+//! evaluation; otherwise G is computed. If the residual does not fall with it, the step is halved, and then G is
+//! replaced by its value for sticking points, which bounds it.
 //!
 //! Θ = B (1 + B)⁻¹ with B = h² A K and the normal stiffness K is the part of the displacement within the step that acts
 //! on the springs. For a mode with λ = h² ω² it is θ = λ/(1 + λ): slow modes (λ ≪ 1) are integrated as by the explicit
@@ -19,15 +20,68 @@
 //! load.
 
 use dermis_geometry::{Twist, Vec3, Wrench};
-use dermis_skin::{ImplicitContact, ImplicitMotion, PointLoad};
-use nalgebra::{DMatrix, DVector};
+use dermis_skin::{ImplicitContact, ImplicitMotion, PointLoads};
+use nalgebra::{DMatrix, DVector, Dyn, LU};
+
+/// A derivative, updated by Broyden's method: after every step it maps the step to the change of the residual. Products
+/// of vectors are those of the mobility A, so that forces and torques have the same unit.
+struct Broyden<'a> {
+    derivative: LU<f64, Dyn, Dyn>,
+    mobility: &'a DMatrix<f64>,
+    /// The steps so far, each with A s and sᵀAs.
+    steps: Vec<(DVector<f64>, DVector<f64>, f64)>,
+}
+
+impl<'a> Broyden<'a> {
+    fn new(derivative: LU<f64, Dyn, Dyn>, mobility: &'a DMatrix<f64>) -> Self {
+        Self { derivative, mobility, steps: Vec::new() }
+    }
+
+    /// The next step (Kelley 1995, section 7.3). Every residual but the first is that after the last step.
+    fn step(&mut self, residual: &DVector<f64>) -> Option<DVector<f64>> {
+        let mut step = self.derivative.solve(residual)?;
+        for pair in self.steps.windows(2) {
+            step += &pair[1].0 * (pair[0].1.dot(&step) / pair[0].2);
+        }
+        if let Some((_, moved, square)) = self.steps.last() {
+            let rest = 1.0 - moved.dot(&step) / square;
+            // A derivative that vanishes along the step is not updated.
+            if rest.abs() > MIN_REST {
+                step /= rest;
+            }
+        }
+        let moved = self.mobility * &step;
+        let square = moved.dot(&step).max(f64::MIN_POSITIVE);
+        self.steps.push((step.clone(), moved, square));
+        Some(step)
+    }
+}
+
+/// 1 + M.
+fn plus_one(mut matrix: DMatrix<f64>) -> DMatrix<f64> {
+    (0..matrix.nrows()).for_each(|i| matrix[(i, i)] += 1.0);
+    matrix
+}
+
+/// The product of two small matrices; nalgebra's copies both into blocks, which takes longer than the product.
+fn product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+    let mut result = DMatrix::zeros(a.nrows(), b.ncols());
+    for (mut to, from) in result.column_iter_mut().zip(b.column_iter()) {
+        for (column, &factor) in a.column_iter().zip(from.iter()) {
+            to.axpy(factor, &column, 1.0);
+        }
+    }
+    result
+}
 
 /// Maximum number of evaluations of the contact law.
 const MAX_EVALUATIONS: usize = 30;
 /// Relative tolerance of the loads, in the norm √(wᵀAw).
-const TOLERANCE: f64 = 1e-9;
-/// Ratio of two residuals, or of the first one and the loads, up to which the derivative of sticking points is used.
-const FAST: f64 = 0.05;
+const TOLERANCE: f64 = 1e-6;
+/// Ratio of two residuals, or of the first one and the loads, up to which no new derivative is computed.
+const FAST: f64 = 0.25;
+/// Lower bound of the part of a step that Broyden's update leaves.
+const MIN_REST: f64 = 0.05;
 
 /// A sensor and an object in contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +115,7 @@ pub struct ImplicitSolution {
     /// Loads on the sensors: six components per pair.
     pub loads: DVector<f64>,
     /// Loads of the contact points of each sensor.
-    pub points: Vec<Vec<PointLoad>>,
+    pub points: Vec<PointLoads>,
     /// Residual of the loads, relative to them.
     pub residual: f64,
 }
@@ -91,25 +145,26 @@ impl ImplicitStep<'_> {
         let h = self.step_s;
         let size = 6 * self.pairs.len();
         if size == 0 {
-            let points = vec![Vec::new(); self.contacts.len()];
+            let points = vec![PointLoads::default(); self.contacts.len()];
             return Some(ImplicitSolution { loads: DVector::zeros(0), points, residual: 0.0 });
         }
-        let one = DMatrix::<f64>::identity(size, size);
         let free = &self.velocity + &self.acceleration * h;
         let reach = &self.mobility * h;
         let (filter, static_load, sticking) = self.sticking()?;
-        let bound = (&one + &sticking * &reach).lu();
+        let bound = plus_one(product(&sticking, &reach)).lu();
         let mut load = bound.solve(&(static_load + &sticking * &free))?;
+        let mut quasi = Broyden::new(bound.clone(), &self.mobility);
         let mut best: Option<Accepted> = None;
-        let mut step = DVector::zeros(size);
-        let mut part = 1.0;
-        let mut sticks = true;
+        // The last step with the derivative at its start, and the part of it that was taken.
+        let mut newton: Option<(DVector<f64>, f64)> = None;
+        let mut points = vec![PointLoads::default(); self.contacts.len()];
         for evaluation in 0..MAX_EVALUATIONS {
             let motion = self.motion(&(&free - &reach * &load), &filter);
-            let (points, law) = self.loads(&motion);
+            let law = self.loads(&motion, &mut points);
             let residual = &law - &load;
-            let error = residual.dot(&(&self.mobility * &residual));
-            let scale = law.dot(&(&self.mobility * &law)).max(load.dot(&(&self.mobility * &load)));
+            let (moved_by_law, moved) = (&self.mobility * &law, &self.mobility * &residual);
+            let error = residual.dot(&moved);
+            let scale = law.dot(&moved_by_law).max(load.dot(&(&moved_by_law - &moved)));
             if !error.is_finite() {
                 return None;
             }
@@ -120,32 +175,33 @@ impl ImplicitStep<'_> {
                 // convergence only `load` belongs to the velocity.
                 return Some(ImplicitSolution { loads: if converged { law } else { load }, points, residual });
             }
-            let was_sticking = sticks;
-            let reference = best.as_ref().map_or(scale, |last| last.error);
-            sticks &= error <= FAST * FAST * reference;
-            match &best {
-                Some(last) if !was_sticking && error > 0.99 * last.error => {
-                    part *= 0.5;
-                    if part < 0.1 {
-                        // Always descends; taken whatever the residual.
-                        load = &last.load + bound.solve(&last.residual)?;
-                        best = None;
-                        part = 1.0;
-                    } else {
-                        load = &last.load + &step * part;
-                    }
+            if let (Some((step, part)), Some(last)) = (&mut newton, &best)
+                && error > 0.99 * last.error
+            {
+                *part *= 0.5;
+                if *part < 0.1 {
+                    // Always descends; taken whatever the residual.
+                    load = &last.load + bound.solve(&last.residual)?;
+                    (best, newton) = (None, None);
+                    quasi = Broyden::new(bound.clone(), &self.mobility);
+                } else {
+                    load = &last.load + &*step * *part;
                 }
-                _ => {
-                    step = if sticks {
-                        bound.solve(&residual)?
-                    } else {
-                        (&one + self.slope(&motion, &filter) * &reach).lu().solve(&residual)?
-                    };
-                    let next = &load + &step;
-                    best = Some(Accepted { load: std::mem::replace(&mut load, next), residual, error });
-                    part = 1.0;
-                }
+                continue;
             }
+            let fast = error <= FAST * FAST * best.as_ref().map_or(scale, |last| last.error);
+            let step = if fast {
+                newton = None;
+                quasi.step(&residual)?
+            } else {
+                let slope = product(&self.slope(&motion, &filter), &reach);
+                quasi = Broyden::new(plus_one(slope).lu(), &self.mobility);
+                let step = quasi.step(&residual)?;
+                newton = Some((step.clone(), 1.0));
+                step
+            };
+            let next = &load + step;
+            best = Some(Accepted { load: std::mem::replace(&mut load, next), residual, error });
         }
         None
     }
@@ -160,19 +216,19 @@ impl ImplicitStep<'_> {
             for (index, pair) in self.pairs.iter().enumerate().filter(|(_, pair)| pair.sensor == sensor) {
                 write(&mut stiffness, index, &slopes[pair.object].normal_stiffness);
                 write(&mut slope, index, &slopes[pair.object].by_velocity);
-                write_wrench(&mut load, index, &contact.static_loads[pair.object]);
+                write_wrench(&mut load, index, &contact.static_loads()[pair.object]);
             }
         }
-        let modes = &self.mobility * &stiffness * (self.step_s * self.step_s);
-        let filter = (DMatrix::identity(size, size) + &modes).lu().solve(&modes)?;
-        let slope = slope + stiffness * &filter * self.step_s;
+        let modes = product(&self.mobility, &stiffness) * (self.step_s * self.step_s);
+        let filter = plus_one(modes.clone()).lu().solve(&modes)?;
+        let slope = slope + product(&stiffness, &filter) * self.step_s;
         Some((filter, load, slope))
     }
 
     fn motion(&self, velocity: &DVector<f64>, filter: &DMatrix<f64>) -> Vec<Vec<ImplicitMotion>> {
         let spring = filter * velocity;
         let mut motion: Vec<Vec<ImplicitMotion>> =
-            self.contacts.iter().map(|c| vec![ImplicitMotion::default(); c.static_loads.len()]).collect();
+            self.contacts.iter().map(|c| vec![ImplicitMotion::default(); c.static_loads().len()]).collect();
         for (index, pair) in self.pairs.iter().enumerate() {
             let six = 6 * index..6 * index + 6;
             motion[pair.sensor][pair.object] = ImplicitMotion {
@@ -184,17 +240,15 @@ impl ImplicitStep<'_> {
     }
 
     /// Loads of all points, and their sum for each pair.
-    fn loads(&self, motion: &[Vec<ImplicitMotion>]) -> (Vec<Vec<PointLoad>>, DVector<f64>) {
+    fn loads(&self, motion: &[Vec<ImplicitMotion>], points: &mut [PointLoads]) -> DVector<f64> {
         let mut sum = DVector::zeros(6 * self.pairs.len());
-        let mut points = Vec::with_capacity(self.contacts.len());
         for (sensor, contact) in self.contacts.iter().enumerate() {
-            let (loads, sums) = contact.loads(&motion[sensor], self.step_s);
+            contact.load(&motion[sensor], self.step_s, &mut points[sensor]);
             for (index, pair) in self.pairs.iter().enumerate().filter(|(_, pair)| pair.sensor == sensor) {
-                write_wrench(&mut sum, index, &sums[pair.object]);
+                write_wrench(&mut sum, index, &points[sensor].on_sensor[pair.object]);
             }
-            points.push(loads);
         }
-        (points, sum)
+        sum
     }
 
     /// Derivative of the loads.
@@ -208,7 +262,7 @@ impl ImplicitStep<'_> {
                 write(&mut spring_slope, index, &answers[pair.object].by_spring_velocity);
             }
         }
-        slope + spring_slope * filter
+        slope + product(&spring_slope, filter)
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Elasticity, Law, MIN_COSINE, NearObject, Site, SpringParameters};
 use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3, get, set};
 use crate::lugre::{rotate_into_plane, rotate_lanes_into_plane};
 use crate::{Bristle, Facet, Load, Tangent};
-use dermis_geometry::{Twist, Vec3};
+use dermis_geometry::{Primitive, Twist, Vec3};
 
 const ZERO: Lanes = [0.0; LANES];
 
@@ -92,22 +92,36 @@ impl Block {
         }
     }
 
-    /// Intersects the rays with the only sphere nearby; `intersect` handles rays that start inside it.
+    /// Intersects the rays with the only object nearby: in lanes if it is a sphere or a cuboid. `intersect` is the
+    /// general test of one ray.
+    #[inline(always)]
+    pub fn intersect_only(&mut self, only: &NearObject<'_>, h: f64, intersect: impl Fn(usize) -> Option<RayContact>) {
+        let outcome = match only.surface.primitive() {
+            Some(Primitive::Sphere { radius_m }) => self.intersect_sphere(only, *radius_m, h),
+            Some(Primitive::Cuboid { half_m }) => self.intersect_cuboid(only, *half_m, h),
+            _ => return self.intersect(intersect),
+        };
+        for lane in 0..self.count {
+            self.object[lane] = (outcome[lane] == HIT).then_some(only.index);
+            self.triangle[lane] = 0;
+            self.saturated[lane] = false;
+        }
+        if outcome.contains(&STARTS_INSIDE) {
+            for lane in (0..self.count).filter(|&lane| outcome[lane] == STARTS_INSIDE) {
+                self.set_contact(lane, intersect(lane));
+            }
+        }
+    }
+
+    /// Intersects the rays with a sphere.
     ///
     /// With the origin o relative to the sphere's centre and the direction d, |d| = 1, a ray is nearest to the centre
     /// at −o·d, at the distance |o − (o·d) d|, and enters the sphere √(r² − |o − (o·d) d|²) before that point.
     #[inline(always)]
-    pub fn intersect_sphere(
-        &mut self,
-        sphere: &NearObject<'_>,
-        radius_m: f64,
-        h: f64,
-        intersect: impl Fn(usize) -> Option<RayContact>,
-    ) {
+    fn intersect_sphere(&mut self, sphere: &NearObject<'_>, radius_m: f64, h: f64) -> [u64; LANES] {
         let mut outcome = [MISS; LANES];
         let shift = sphere.sensor_origin_in_object.to_array();
         let by_radius = radius_m.recip();
-        let mut inside_any = 0;
         for lane in 0..LANES {
             let d = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
             let o: [f64; 3] = std::array::from_fn(|axis| (self.point[axis][lane] - d[axis] * h) + shift[axis]);
@@ -120,22 +134,56 @@ impl Block {
             let hits = u64::from(inside >= 0.0) & u64::from(middle >= half) & u64::from(distance <= h);
             let starts_inside = u64::from(inside >= 0.0) & u64::from(middle < half) & u64::from(middle + half >= 0.0);
             outcome[lane] = hits * HIT + starts_inside * STARTS_INSIDE;
-            inside_any |= starts_inside;
             self.depth_m[lane] = h - distance;
             for axis in 0..3 {
                 self.normal[axis][lane] = (o[axis] + d[axis] * distance) * -by_radius;
             }
         }
-        for lane in 0..self.count {
-            self.object[lane] = (outcome[lane] == HIT).then_some(sphere.index);
-            self.triangle[lane] = 0;
-            self.saturated[lane] = false;
-        }
-        if inside_any != 0 {
-            for lane in (0..self.count).filter(|&lane| outcome[lane] == STARTS_INSIDE) {
-                self.set_contact(lane, intersect(lane));
+        outcome
+    }
+
+    /// Intersects the rays with a cuboid: the part of a ray between the planes of all three axes. The contact normal is
+    /// that of the planes that the ray enters last.
+    #[inline(always)]
+    fn intersect_cuboid(&mut self, cuboid: &NearObject<'_>, half_m: Vec3, h: f64) -> [u64; LANES] {
+        let mut outcome = [MISS; LANES];
+        let rows = cuboid.sensor_from_object.to_cols_array_2d();
+        let (shifts, halves) = (cuboid.sensor_origin_in_object.to_array(), half_m.to_array());
+        let (mut enter, mut leave) = ([f64::NEG_INFINITY; LANES], [f64::INFINITY; LANES]);
+        self.normal = [ZERO; 3];
+        for axis in 0..3 {
+            let (row, shift, half) = (rows[axis], shifts[axis], halves[axis]);
+            for lane in 0..LANES {
+                let out = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
+                let start: [f64; 3] = std::array::from_fn(|i| self.point[i][lane] - out[i] * h);
+                let d = row[0] * out[0] + row[1] * out[1] + row[2] * out[2];
+                let o = (row[0] * start[0] + row[1] * start[1] + row[2] * start[2]) + shift;
+                // Along the axis the ray starts at `from` and moves up, or stays there.
+                let side = if d < 0.0 { -1.0 } else { 1.0 };
+                let (from, by_size) = (o * side, 1.0 / (d * side));
+                let never = if from.abs() <= half { f64::NEG_INFINITY } else { f64::INFINITY };
+                let (first, last) = ((-half - from) * by_size, (half - from) * by_size);
+                let first = if d == 0.0 { never } else { first };
+                let last = if d == 0.0 { f64::INFINITY } else { last };
+                let later = first > enter[lane];
+                enter[lane] = if later { first } else { enter[lane] };
+                leave[lane] = if last < leave[lane] { last } else { leave[lane] };
+                for i in 0..3 {
+                    let normal = row[i] * side;
+                    self.normal[i][lane] = if later { normal } else { self.normal[i][lane] };
+                }
             }
         }
+        for lane in 0..LANES {
+            let (enter, leave) = (enter[lane], leave[lane]);
+            let meets = u64::from(enter <= leave);
+            let hits = meets & u64::from(enter > 0.0) & u64::from(enter <= h);
+            let starts_inside = meets & u64::from(enter <= 0.0) & u64::from(leave >= 0.0);
+            outcome[lane] = hits * HIT + starts_inside * STARTS_INSIDE;
+            let depth_m = h - enter;
+            self.depth_m[lane] = if hits > 0 { depth_m } else { 0.0 };
+        }
+        outcome
     }
 
     #[inline(always)]

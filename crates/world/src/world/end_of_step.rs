@@ -60,7 +60,7 @@ impl World {
             let carrier = self.sensors[still.sensor].body;
             let carried = self.sensor_from_center(carrier, &still.world_from_sensor);
             for (object, (body, relative)) in still.objects.iter().enumerate() {
-                if contact.points.iter().any(|point| point.object as usize == object) {
+                if contact.touches(object) {
                     let moved = self.sensor_from_center(*body, &still.world_from_sensor);
                     ends.push(Ends {
                         pair: Pair { sensor: index, object },
