@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// A sensor: its surface, skin and response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct SensorSpec {
     /// Name of the sensor.
     pub name: String,
@@ -38,6 +38,8 @@ pub struct SensorSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub markers: Option<MarkersSpec>,
 }
+
+crate::through_value::deserialize_through_value!(SensorSpec);
 
 impl SensorSpec {
     /// A surface under a skin that reports newtons.

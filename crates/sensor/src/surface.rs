@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Positions of the texels: exactly one of a grid, the vertices of a mesh, or a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(remote = "Self", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SurfaceSpec {
     /// A flat array.
     Grid {
@@ -75,6 +75,8 @@ pub enum SurfaceSpec {
         body: BodySpec,
     },
 }
+
+crate::through_value::deserialize_through_value!(SurfaceSpec);
 
 /// A closed body that carries taxels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
