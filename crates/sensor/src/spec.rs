@@ -5,6 +5,9 @@ use crate::{ReadingSpec, ResponseSpec, Sensor, SensorError, SkinKind, SkinSpec, 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
+/// Maximum number of contact points along a side of a texel.
+const MAX_CONTACT_POINTS: usize = 100;
+
 /// A sensor: its surface, skin and response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(remote = "Self", deny_unknown_fields)]
@@ -129,7 +132,11 @@ impl SensorSpec {
     }
 
     fn build_touch(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
-        let surface = self.surface.build(&self.name, self.contact_points.map(|n| n.max(1)), folder)?;
+        if let Some(points) = self.contact_points.filter(|points| !(1..=MAX_CONTACT_POINTS).contains(points)) {
+            let rule = format!("along a side of a texel must be 1 to {MAX_CONTACT_POINTS}, got {points}");
+            return Err(SensorError::bad_key(&self.name, "contact_points", rule));
+        }
+        let surface = self.surface.build(&self.name, self.contact_points, folder)?;
         let chain = self
             .response
             .build(&surface.taxels, Some(&surface.mesh))

@@ -274,7 +274,9 @@ impl SurfaceSpec {
         let points_per_side = points_per_side.unwrap_or_else(|| default_contact_points(pitch_m));
         let texels = rows.saturating_mul(cols).saturating_mul(points_per_side.saturating_mul(points_per_side));
         if rows == 0 || cols == 0 || texels > MAX_TAXELS {
-            let rule = format!("and `cols` must give 1 to {MAX_TAXELS} texels, got rows = {rows}, cols = {cols}");
+            let rule = format!(
+                "and `cols` must give 1 to {MAX_TAXELS} contact points, got rows = {rows}, cols = {cols} and {points_per_side} × {points_per_side} contact points per texel"
+            );
             return Err(SensorError::bad_key(sensor, "rows", rule));
         }
         if !(pitch_m > 0.0 && pitch_m.is_finite()) {
