@@ -87,6 +87,8 @@ def main():
                     refused += "was replaced" in str(error)
             try:
                 twin = copy.deepcopy(env)
+                # A copy of an environment of Gymnasium is made anew from its arguments (EzPickle) and must be reset.
+                env.reset(seed=3), twin.reset(seed=3)
                 action = np.zeros(env.action_space.shape, env.action_space.dtype)
                 (one, *_), (two, *_) = env.step(action), twin.step(action)
                 copied = "copied, the same readings" if all(np.array_equal(one[key], two[key]) for key in old) else "copied, OTHER readings"

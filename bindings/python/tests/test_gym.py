@@ -273,6 +273,12 @@ def test_robosuites_wrapper_gets_touch_and_follows_its_hard_reset():
     env = dermis.gym.TactileObservation(Like(), {"preset": "uji-foam-14x6", "site": "pad"})
     first, deeper = env.reset(seed=1)[0]["tactile"], env.reset(seed=2)[0]["tactile"]
     assert deeper.sum() > 1.5 * first.sum() > 0
+    old = env.attachments["tactile"]
+    env.unwrapped.reset(seed=1)  # behind the wrapper's back
+    env.unwrapped.model, env.unwrapped.data = env.unwrapped.sim.model._model, env.unwrapped.sim.data._data
+    assert env.step([0.0])[0]["tactile"].any() and env.attachments["tactile"] is not old
+    with pytest.raises(dermis.Error, match="was replaced"):
+        old.read()
 
 
 @pytest.mark.parametrize(
