@@ -1,4 +1,5 @@
 //! Derivatives of one step of friction.
+#![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
 use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3};
 use crate::{Coulomb, Friction, Lugre};

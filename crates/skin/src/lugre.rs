@@ -1,4 +1,5 @@
 //! LuGre bristle friction.
+#![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
 use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3};
 use crate::{SkinError, require_not_negative, require_positive};

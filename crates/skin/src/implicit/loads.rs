@@ -1,4 +1,5 @@
 //! Loads of contact points.
+#![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
 use super::point_block::LoadBlock;
 use super::{ImplicitContact, ImplicitMotion, PointLoads, WIDTH, add_all, total};

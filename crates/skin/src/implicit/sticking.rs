@@ -1,4 +1,5 @@
 //! Slope of contact points that stick.
+#![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
 use super::{ImplicitContact, Matrix6, StickingSlope, WIDTH, add_all, add_products, total};
 use crate::friction_lanes::LANES;
