@@ -115,13 +115,15 @@ struct Start {
     lag: Lag,
 }
 
+/// A counter of uses, and the history by the address of the mjData, with the time of its last use.
+type ByData = (u64, BTreeMap<usize, (u64, Arc<Mutex<Progress>>)>);
+
 /// The histories of all mjData.
 pub struct Histories {
     rest: History,
     /// Address of the attached mjData; `None` when the attachment has ended and it may no longer exist.
     attached: Mutex<Option<usize>>,
-    /// History by the address of the mjData, with the time of its last use.
-    all: Mutex<(u64, BTreeMap<usize, (u64, Arc<Mutex<Progress>>)>)>,
+    all: Mutex<ByData>,
     /// Recent states of the attached mjData: time (s), digest and history.
     visited: Mutex<VecDeque<(f64, u64, Start)>>,
 }
