@@ -115,7 +115,11 @@ impl Field<'_> {
             samples: n,
             fitted_on: split.fitted.len(),
             fitted: format!("{names} on {} markers", split.fitted.len()),
-            kept_out: split.kept_out.iter().map(|&i| format!("({}, {})", mx[i], my[i])).collect(),
+            kept_out: match split.fitted.len() {
+                // Nothing is kept out of a fit to all markers.
+                fitted if fitted == n => Vec::new(),
+                _ => split.kept_out.iter().map(|&i| format!("({}, {})", mx[i], my[i])).collect(),
+            },
             measures: vec![measure],
             notes: vec![format!("pressed to {:.2} mm; fitted numbers: {} px", 1e3 * depth_m, shown.join(", "))],
             figures: vec![self.figure(&mx, &my, &measured, &predicted)],

@@ -86,7 +86,11 @@ fn section(page: &mut String, row: &Row) {
             "<p>Samples: {}. Fitted: {}. Kept out: {}.</p>",
             row.samples,
             html_text(&row.fitted),
-            if row.kept_out.is_empty() { row.samples } else { row.kept_out.len() }
+            match row.kept_out.len() {
+                0 if row.fitted_on > 0 => "none: the score is that of the fit".to_owned(),
+                0 => format!("all {}", row.samples),
+                count => count.to_string(),
+            }
         );
     }
     for measure in &row.measures {
