@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 /// The task `docs`. A test of the command line fails when what is in the repository is stale.
 pub const WRITE: Step = Step { name: "reference", run: write };
 
-const FILES: [&str; 5] = ["sensor", "scene", "dataset", "experiment", "claims"];
+const FILES: [&str; 6] = ["sensor", "scene", "dataset", "experiment", "claims", "real"];
 
 fn write(workspace: &Workspace) -> Result<(), Failure> {
     let folder = workspace.root.join("docs/reference");

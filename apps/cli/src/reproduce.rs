@@ -183,7 +183,7 @@ impl Page {
 }
 
 /// The day in UTC, as 2026-01-31.
-fn today() -> String {
+pub(crate) fn today() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     day((since.as_secs() / 86_400) as i64)
 }

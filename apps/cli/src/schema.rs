@@ -7,6 +7,7 @@ use dermis::dataset::DatasetSpec;
 use dermis::scene::SceneSpec;
 use dermis::schema::schema;
 use dermis::sensor::SensorSpec;
+use dermis_research::validate::real::RealSpec;
 use dermis_research::{experiments, report::claims::Claims};
 use serde_json::Value;
 
@@ -36,6 +37,8 @@ enum File {
     Experiment,
     /// The claims of the papers (`claims.toml`).
     Claims,
+    /// Measurements of a real sensor, for `dermis validate real` (`dataset.toml`).
+    Real,
 }
 
 impl File {
@@ -46,6 +49,7 @@ impl File {
             Self::Dataset => schema::<DatasetSpec>("Data set"),
             Self::Experiment => experiments::schema(),
             Self::Claims => schema::<Claims>("Claims"),
+            Self::Real => schema::<RealSpec>("Real data set"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `dermis validate`: comparisons with reference solutions and measurements.
 
+mod real;
+
 use crate::console::{say, say_json};
 use clap::Subcommand;
 use dermis::geometry::quantity::Length;
@@ -38,6 +40,8 @@ enum What {
         #[arg(long, default_value = "0.5mm")]
         cell: Length,
     },
+    /// Real sensors: fits each to some samples of its measurements and predicts the others, beside null model and peers.
+    Real(real::Arguments),
     /// A paraboloid on a bonded layer: force, contact radius, surface and stress on the base.
     #[command(after_help = "Example:\n  dermis validate layer paraboloid.json")]
     Layer {
@@ -56,6 +60,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Hydroelastic { file, time } => run_hydroelastic(file, *time, json),
         What::Feats { folder, cell } => run_feats(folder, *cell, json),
         What::Layer { file, cells } => run_layer(file, *cells, json),
+        What::Real(arguments) => real::run(arguments, json),
     }
 }
 

@@ -23,6 +23,7 @@ pub struct Offer {
 pub const OFFERS: &[Offer] = &[
     Offer { preset: "wts0614", label: "WTS 0614", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer] },
     Offer { preset: "wts0614-layer", label: "WTS 0614, elastic layer", kind: "Arrays", skins: &[Layer, Imprint] },
+    Offer { preset: "weiss-dsa", label: "Weiss DSA", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer] },
     Offer {
         preset: "capacitive-8x8",
         label: "Capacitive 8 × 8",

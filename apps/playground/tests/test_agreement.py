@@ -13,7 +13,7 @@ from conftest import PROGRAM
 
 # Presets with their own skin; the gels are left out, because one press takes seconds.
 PRESETS = {
-    "wts0614": "springs", "wts0614-layer": "layer", "capacitive-8x8": "springs", "digitacts-6x4": "springs", "uji-foam-14x6": "springs",
+    "wts0614": "springs", "wts0614-layer": "layer", "weiss-dsa": "springs", "capacitive-8x8": "springs", "digitacts-6x4": "springs", "uji-foam-14x6": "springs",
     "fingertip": "springs", "thumbtip": "springs", "shadow-fingertip": "hydroelastic", "spherical-patch": "springs",
     "gelsight": "layer", "gelsight-dots": "layer", "gelsight-mini": "layer", "finger-gel": "imprint",
 }  # fmt: skip

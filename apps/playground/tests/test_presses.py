@@ -7,6 +7,7 @@ from helpers import by_command, drag, force, go, image
 OFFERS = {
     "wts0614": ["springs", "hydroelastic", "layer"],
     "wts0614-layer": ["layer", "imprint"],
+    "weiss-dsa": ["springs", "hydroelastic", "layer"],
     "capacitive-8x8": ["springs", "hydroelastic", "layer"],
     "digitacts-6x4": ["springs", "hydroelastic", "layer"],
     "uji-foam-14x6": ["springs", "hydroelastic", "layer"],

@@ -18,6 +18,7 @@ FILES = {
     "dataset": ["apps/cli/datasets/*.toml"],
     "experiment": ["experiments/*/expected.toml"],
     "claims": ["experiments/claims.toml"],
+    "real": ["validation/real/*.toml"],
 }
 
 # Files of other programs.

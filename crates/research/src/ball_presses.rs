@@ -2,6 +2,7 @@
 
 use dermis::sensor::calibration::optics::Label;
 use dermis::sensor::optics::{FloatImage, OpticsError};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// An error in labelled presses. Messages name the file.
@@ -16,6 +17,9 @@ pub enum BallPressesError {
         "{path}: has no column `{column}`; a table of presses has file, center_x_px, center_y_px and contact_radius_px"
     )]
     NoColumn { path: String, column: &'static str },
+    /// A column that chooses rows is missing.
+    #[error("{path}: has no column `{column}` to choose its rows by")]
+    NoColumnOfChoice { path: String, column: String },
     /// A value is not a number.
     #[error("{path}, line {line}: `{column}` must be a finite number, got {got:?}")]
     BadNumber { path: String, line: usize, column: &'static str, got: String },
@@ -70,6 +74,15 @@ impl BallPresses {
     /// `center_y_px`, `contact_radius_px` and, optionally, `x_mm`, `y_mm` and `depth_mm`. All images must have the size of the
     /// background and contain their contact.
     pub fn read(background: &Path, table: &Path) -> Result<Self, BallPressesError> {
+        Self::read_only(background, table, &BTreeMap::new())
+    }
+
+    /// Like [`BallPresses::read`], for the rows whose columns have the values of `only`.
+    pub fn read_only(
+        background: &Path,
+        table: &Path,
+        only: &BTreeMap<String, String>,
+    ) -> Result<Self, BallPressesError> {
         let background = read_image(background, "the image without contact")?;
         let path = table.display().to_string();
         let text = std::fs::read_to_string(table).map_err(|error| unreadable(table, "the table of presses", &error))?;
@@ -84,6 +97,12 @@ impl BallPresses {
         let columns = [column?, row?, radius?];
         let places = find("x_mm").zip(find("y_mm"));
         let depth = find("depth_mm");
+        let chosen = |(column, value): (&String, &String)| {
+            let at = heads.iter().position(|head| head == column);
+            at.map(|at| (at, value.clone()))
+                .ok_or_else(|| BallPressesError::NoColumnOfChoice { path: path.clone(), column: column.clone() })
+        };
+        let wanted = only.iter().map(chosen).collect::<Result<Vec<_>, _>>()?;
         let mut presses = Vec::new();
         for (index, line) in lines {
             let fields: Vec<&str> = line.split(',').map(str::trim).collect();
@@ -94,6 +113,9 @@ impl BallPresses {
                 got.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(bad)
             };
             let name = fields.get(file).copied().unwrap_or_default();
+            if wanted.iter().any(|(at, value)| fields.get(*at) != Some(&value.as_str())) {
+                continue;
+            }
             let label = Label {
                 column: number(columns[0], numbers[0])?,
                 row: number(columns[1], numbers[1])?,

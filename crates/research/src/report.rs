@@ -6,6 +6,8 @@
 pub mod claims;
 mod page;
 
+pub(crate) use page::{start as page_head, text as html_text};
+
 use crate::experiments::{ALL, Experiment, Outcome, Verdict};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -110,7 +112,7 @@ impl Report {
 }
 
 /// A PNG as a data URI (RFC 2397).
-fn data_uri(png: &[u8]) -> String {
+pub(crate) fn data_uri(png: &[u8]) -> String {
     format!("data:image/png;base64,{}", BASE64_STANDARD.encode(png))
 }
 

@@ -4,3 +4,4 @@ mod bench;
 mod experiments;
 mod validate_hydroelastic;
 mod validate_layer;
+mod validate_real;

@@ -22,7 +22,11 @@ const ARRAYS: [(&str, f64); 9] = [
 ];
 
 /// The other presets, each with the reason why its taxels are not calibrated on a bench.
-const NOT_CALIBRATED: [(&str, &str); 6] = [
+const NOT_CALIBRATED: [(&str, &str); 7] = [
+    (
+        "weiss-dsa",
+        "a threshold and a sigmoid together, from weights on a stamp (`fit_loaded_array`), not from one indenter",
+    ),
     ("fingertip", "curved: an indenter along z touches no contact point of most taxels, which `characterise` refuses"),
     ("thumbtip", "curved, as `fingertip`"),
     ("spherical-patch", "curved, as `fingertip`"),

@@ -9,13 +9,7 @@ const STYLE: &str = include_str!("style.css");
 
 /// Writes the whole document.
 pub fn write(report: &Report, claims: &Claims) -> String {
-    let mut page = String::new();
-    let _ = write!(
-        page,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>dermis: four papers reproduced</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
-    );
+    let mut page = start("dermis: four papers reproduced");
     head(&mut page, report, claims);
     for paper in &claims.paper {
         paper_section(&mut page, report, claims, paper);
@@ -26,6 +20,15 @@ pub fn write(report: &Report, claims: &Claims) -> String {
     }
     page.push_str("</main>\n</body>\n</html>\n");
     page
+}
+
+/// The beginning of a self-contained page.
+pub(crate) fn start(title: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
+    )
 }
 
 fn head(page: &mut String, report: &Report, claims: &Claims) {
@@ -241,7 +244,7 @@ fn figures(value: f64) -> String {
 }
 
 /// Escapes text for HTML.
-fn text(words: &str) -> String {
+pub(crate) fn text(words: &str) -> String {
     words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -69,9 +69,64 @@ pub fn search(f: impl Fn(f64) -> f64, low: f64, high: f64, scan: usize, steps: u
     0.5 * (a + b)
 }
 
+/// Minimum of a function of several variables by the simplex of Nelder and Mead, with at most `evaluations`.
+pub fn simplex(f: impl Fn(&[f64]) -> f64, start: &[f64], steps: &[f64], evaluations: usize) -> Vec<f64> {
+    let n = start.len();
+    let mut points: Vec<(f64, Vec<f64>)> = (0..=n)
+        .map(|i| {
+            let mut point = start.to_vec();
+            if i < n {
+                point[i] += steps[i];
+            }
+            (f(&point), point)
+        })
+        .collect();
+    let mut count = n + 1;
+    while count < evaluations {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if points[n].0 - points[0].0 <= 1e-10 * points[0].0.abs() {
+            break;
+        }
+        let middle: Vec<f64> = (0..n).map(|k| points[..n].iter().map(|p| p.1[k]).sum::<f64>() / n as f64).collect();
+        let along = |part: f64| {
+            let point: Vec<f64> = (0..n).map(|k| middle[k] + part * (points[n].1[k] - middle[k])).collect();
+            (f(&point), point)
+        };
+        let mirrored = along(-1.0);
+        count += 2;
+        points[n] = if mirrored.0 < points[0].0 {
+            let further = along(-2.0);
+            if further.0 < mirrored.0 { further } else { mirrored }
+        } else if mirrored.0 < points[n - 1].0 {
+            mirrored
+        } else {
+            let nearer = along(if mirrored.0 < points[n].0 { -0.5 } else { 0.5 });
+            if nearer.0 < points[n].0.min(mirrored.0) {
+                nearer
+            } else {
+                let best = points[0].1.clone();
+                for point in &mut points[1..] {
+                    point.1.iter_mut().zip(&best).for_each(|(x, best)| *x = 0.5 * (*x + best));
+                    point.0 = f(&point.1);
+                }
+                count += n;
+                continue;
+            }
+        };
+    }
+    points.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or_else(|| start.to_vec(), |best| best.1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_valley_is_followed_to_its_lowest_point() {
+        let valley = |v: &[f64]| (1.0 - v[0]).powi(2) + 100.0 * (v[1] - v[0] * v[0]).powi(2);
+        let found = simplex(valley, &[-1.2, 1.0], &[0.5, 0.5], 2000);
+        assert!((found[0] - 1.0).abs() < 1e-3 && (found[1] - 1.0).abs() < 1e-3, "{found:?}");
+    }
 
     #[test]
     fn a_line_is_found_exactly() {

@@ -1,0 +1,202 @@
+//! Displacements of the markers of an optical sensor under a ball, with at most four fitted numbers.
+
+use super::row::{Comparison, FITTED, Figure, Measure, NULL};
+use super::score::{Sample, Statistic};
+use super::split::Split;
+use super::table::Table;
+use super::{RealError, Setting};
+use dermis::draw::{Canvas, FigurePage, Image};
+use dermis::geometry::Vec2;
+use dermis::geometry::shapes::sphere;
+use dermis::sensor::{Aim, Goal, Sensor, press};
+use dermis::skin::{Object, SurfaceField};
+use std::path::Path;
+
+/// The measurements of a row.
+pub struct Field<'a> {
+    /// Table of `Mx`, `My`, `dx`, `dy` (pixels).
+    pub file: &'a Path,
+    /// Diameter of the ball (m).
+    pub ball_m: f64,
+    /// Centre of the contact (pixels).
+    pub center_px: [f64; 2],
+    /// Radius of the contact (pixels).
+    pub contact_px: f64,
+    /// Size of a pixel (m).
+    pub pixel_m: f64,
+    /// True if the ball was moved along the gel.
+    pub sheared: bool,
+}
+
+/// Displacement of the surface per metre of shear, or by the press (m), right and down in the image.
+struct Displacements {
+    field: SurfaceField,
+    pixel_m: f64,
+}
+
+impl Displacements {
+    /// Displacement (pixels) at a position relative to the contact (pixels).
+    fn at(&self, [right, down]: [f64; 2]) -> [f64; 2] {
+        let field = &self.field;
+        let x = right * self.pixel_m / field.cell_m + 0.5 * (field.cols as f64 - 1.0);
+        let y = down * self.pixel_m / field.cell_m + 0.5 * (field.rows as f64 - 1.0);
+        let last = |count: usize| count as f64 - 1.001;
+        let (x, y) = (x.clamp(0.0, last(field.cols)), y.clamp(0.0, last(field.rows)));
+        let (i, j, fx, fy) = (x as usize, y as usize, x.fract(), y.fract());
+        let value = |row: usize, col: usize| field.values[row * field.cols + col];
+        let u = value(j, i) * ((1.0 - fx) * (1.0 - fy))
+            + value(j, i + 1) * (fx * (1.0 - fy))
+            + value(j + 1, i) * ((1.0 - fx) * fy)
+            + value(j + 1, i + 1) * (fx * fy);
+        [u.x / self.pixel_m, -u.y / self.pixel_m]
+    }
+}
+
+impl Field<'_> {
+    /// Fits shift and, for a sheared field, the shear of the ball, or the dilation of the image by a mount that yields.
+    pub fn compare(&self, setting: &Setting<'_>) -> Result<Comparison, RealError> {
+        let table = Table::read(&setting.folder.join(self.file))?;
+        let [mx, my, dx, dy] = ["Mx", "My", "dx", "dy"].map(|name| table.column(name));
+        let (mx, my, dx, dy) = (mx?, my?, dx?, dy?);
+        let markers: Vec<[f64; 2]> =
+            mx.iter().zip(&my).map(|(x, y)| [x - self.center_px[0], y - self.center_px[1]]).collect();
+        let measured: Vec<[f64; 2]> = dx.iter().zip(&dy).map(|(x, y)| [*x, *y]).collect();
+        let (pressed, sheared, depth_m) = self.fields(&setting.spec()?.build(None)?)?;
+        // Columns of the linear model, besides the press itself.
+        let columns = |at: [f64; 2]| -> Vec<[f64; 2]> {
+            let mut columns = vec![[1.0, 0.0], [0.0, 1.0]];
+            match &sheared {
+                None => columns.push([at[0] / 100.0, at[1] / 100.0]),
+                Some(field) => {
+                    // By isotropy, the field of a shear along y is that along x, rotated.
+                    let along_y = field.at([at[1], -at[0]]);
+                    columns.extend([field.at(at), [-along_y[1], along_y[0]]]);
+                }
+            }
+            columns
+        };
+        let n = markers.len();
+        let split = match setting.fit.filter(|&count| count > 0) {
+            Some(count) => Split::even(n, count),
+            None => Split { fitted: (0..n).collect(), kept_out: (0..n).collect() },
+        };
+        let rows = split.fitted.iter().flat_map(|&i| {
+            let (columns, own) = (columns(markers[i]), pressed.at(markers[i]));
+            [0, 1].map(|c| (columns.iter().map(|column| column[c]).collect::<Vec<f64>>(), measured[i][c] - own[c]))
+        });
+        let numbers = least_squares(&rows.collect::<Vec<_>>());
+        let predicted: Vec<[f64; 2]> = markers
+            .iter()
+            .map(|&at| {
+                let own = pressed.at(at);
+                let added = columns(at);
+                [0, 1].map(|c| own[c] + added.iter().zip(&numbers).map(|(column, x)| column[c] * x).sum::<f64>())
+            })
+            .collect();
+        let mean = measured.iter().map(|d| d[0] * d[0] + d[1] * d[1]).sum::<f64>() / n as f64;
+        let samples = |model: &dyn Fn(usize) -> [f64; 2]| -> Vec<Sample> {
+            let error = |i: usize| [0, 1].iter().map(|&c| (model(i)[c] - measured[i][c]).powi(2)).sum();
+            split.kept_out.iter().map(|&i| Sample { error: error(i), weight: mean }).collect()
+        };
+        let mut measure = Measure::new("markers", "displacements: rmse by their root mean square", Statistic::Rms);
+        measure.add(FITTED, &samples(&|i| predicted[i]));
+        measure.add("press alone, nothing fitted", &samples(&|i| pressed.at(markers[i])));
+        let shift = numbers[..2].to_vec();
+        measure.add("uniform shift", &samples(&|_| [shift[0], shift[1]]));
+        measure.add(NULL, &samples(&|_| [0.0; 2]));
+        measure.add("rounding to pixels", &samples(&|i| [0, 1].map(|c| measured[i][c] + (1.0f64 / 12.0).sqrt())));
+        let names = if self.sheared {
+            "shift and shear of the ball (four numbers)"
+        } else {
+            "shift and dilation (three numbers)"
+        };
+        let shown: Vec<String> = numbers.iter().map(|number| format!("{number:.3}")).collect();
+        Ok(Comparison {
+            samples: n,
+            fitted_on: split.fitted.len(),
+            fitted: format!("{names} on {} markers", split.fitted.len()),
+            kept_out: match split.fitted.len() {
+                // Nothing is kept out of a fit to all markers.
+                fitted if fitted == n => Vec::new(),
+                _ => split.kept_out.iter().map(|&i| format!("({}, {})", mx[i], my[i])).collect(),
+            },
+            measures: vec![measure],
+            notes: vec![format!("pressed to {:.2} mm; fitted numbers: {} px", 1e3 * depth_m, shown.join(", "))],
+            figures: vec![self.figure(&mx, &my, &measured, &predicted)],
+        })
+    }
+
+    /// The fields of the press and of a unit shear along the image's x, with the depth at which the contact has its radius.
+    fn fields(&self, sensor: &Sensor) -> Result<(Displacements, Option<Displacements>, f64), RealError> {
+        const SHEAR_M: f64 = 0.1e-3;
+        let ball = Object::new(sphere(0.5 * self.ball_m, self.ball_m / 100.0)?);
+        let wanted_m2 = std::f64::consts::PI * (self.contact_px * self.pixel_m).powi(2);
+        let (mut low, mut high) = (0.0, sensor.skin().max_depth_m().min(0.6 * self.ball_m) * 0.999);
+        for _ in 0..10 {
+            let depth_m = 0.5 * (low + high);
+            let area = press(sensor, &ball, &Aim::default(), Goal::Depth(depth_m))?.touch.area_m2();
+            if area < wanted_m2 { low = depth_m } else { high = depth_m }
+        }
+        let depth_m = 0.5 * (low + high);
+        let pressed = press(sensor, &ball, &Aim::default(), Goal::Depth(depth_m))?;
+        let field = |surface: Option<SurfaceField>| {
+            let field = surface.ok_or_else(|| RealError::NoSurface { sensor: sensor.name().to_owned() })?;
+            Ok::<_, RealError>(Displacements { field, pixel_m: self.pixel_m })
+        };
+        let before = field(pressed.touch.surface.clone())?;
+        if !self.sheared {
+            return Ok((before, None, depth_m));
+        }
+        let moved = pressed.sheared(sensor, &ball, [SHEAR_M, 0.0], Goal::Depth(depth_m))?;
+        let mut unit = field(moved.touch.surface)?;
+        for (after, before) in unit.field.values.iter_mut().zip(&before.field.values) {
+            *after = (*after - *before) * (self.pixel_m / SHEAR_M);
+        }
+        Ok((before, Some(unit), depth_m))
+    }
+
+    fn figure(&self, mx: &[f64], my: &[f64], measured: &[[f64; 2]], predicted: &[[f64; 2]]) -> Figure {
+        const ZOOM: f64 = 1.2;
+        const LONGER: f64 = 3.0;
+        let size = |values: &[f64]| (ZOOM * (values.iter().copied().fold(0.0, f64::max) + 15.0)) as usize;
+        let draw = |vectors: &dyn Fn(usize) -> [f64; 2]| {
+            let mut image = Image::new(size(mx), size(my), [255; 3]);
+            let mut canvas = Canvas::new(&mut image);
+            for i in 0..mx.len() {
+                let from = Vec2::new(ZOOM * mx[i], ZOOM * my[i]);
+                let [x, y] = vectors(i);
+                canvas.arrow(from, from + Vec2::new(x, y) * (ZOOM * LONGER), 1.2, [30, 60, 120]);
+            }
+            image
+        };
+        let off = |i: usize| [0, 1].map(|c| predicted[i][c] - measured[i][c]);
+        let page = FigurePage::new(3)
+            .image(draw(&|i| measured[i]), "measured, three times as long")
+            .image(draw(&|i| predicted[i]), "simulated")
+            .image(draw(&off), "simulated − measured");
+        Figure { caption: "Displacements of the markers".into(), image: page.render() }
+    }
+}
+
+/// Coefficients that minimise Σ (row · c − target)², by Gaussian elimination of the normal equations.
+fn least_squares(rows: &[(Vec<f64>, f64)]) -> Vec<f64> {
+    let n = rows.first().map_or(0, |row| row.0.len());
+    let mut matrix = vec![vec![0.0; n + 1]; n];
+    for (row, target) in rows {
+        for i in 0..n {
+            (0..n).for_each(|j| matrix[i][j] += row[i] * row[j]);
+            matrix[i][n] += row[i] * target;
+        }
+    }
+    for i in 0..n {
+        let pivot = matrix[i].clone();
+        if pivot[i].abs() < 1e-12 {
+            continue;
+        }
+        for (_, row) in matrix.iter_mut().enumerate().filter(|(j, _)| *j != i) {
+            let factor = row[i] / pivot[i];
+            row.iter_mut().zip(&pivot).for_each(|(value, pivot)| *value -= factor * pivot);
+        }
+    }
+    (0..n).map(|i| if matrix[i][i].abs() < 1e-12 { 0.0 } else { matrix[i][n] / matrix[i][i] }).collect()
+}

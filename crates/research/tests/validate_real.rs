@@ -1,0 +1,184 @@
+//! The scoreboard of real sensors on small data sets that dermis makes itself.
+
+use dermis::sensor::image::Image;
+use dermis::sensor::optics::CameraSpec;
+use dermis::sensor::{Aim, Goal, SensorSpec, press};
+use dermis::skin::Object;
+use dermis_research::validate::real::{FITTED, NULL, Options, Row, Status, run};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// A folder that is removed at the end of the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("dermis-real-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        std::fs::write(self.0.join(name), bytes).unwrap();
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn row(folder: &Path) -> Row {
+    let board = run(&[folder.to_owned()], &Options::default(), &mut |_| {}).unwrap();
+    let row = board.rows.into_iter().next().unwrap();
+    assert_eq!(row.status, Status::Scored, "{:?}", row.reason);
+    assert!(!row.figures.is_empty());
+    row
+}
+
+fn score(row: &Row, measure: &str, model: &str) -> f64 {
+    row.measures.iter().find(|m| m.name == measure).unwrap().score(model).unwrap().value
+}
+
+const WIDTH: usize = 160;
+const HEIGHT: usize = 120;
+const PIXEL_M: f64 = 1.18e-4;
+
+/// Images of eight presses of the preset `gelsight`; `shown` changes an image, `label` its label.
+fn ball_images(folder: &Folder, shown: impl Fn(usize, Image) -> Image, label: impl Fn(usize, [f64; 3]) -> [f64; 3]) {
+    let (spec, _) = SensorSpec::find("gelsight").unwrap();
+    let sensor = SensorSpec { camera: Some(CameraSpec::plain(WIDTH, HEIGHT, PIXEL_M)), ..spec }.build(None).unwrap();
+    let ball = Object::new(dermis::geometry::shapes::sphere(2e-3, 0.05e-3).unwrap());
+    let mut table = "file,center_x_px,center_y_px,contact_radius_px\n".to_owned();
+    for i in 0..8usize {
+        let at_m = [1.5e-3 * ((i % 3) as f64 - 1.0), 1.2e-3 * ((i % 4) as f64 - 1.5)];
+        let pressed = press(&sensor, &ball, &Aim { at_m, ..Aim::default() }, Goal::Depth(0.4e-3)).unwrap();
+        let image = sensor.render(&pressed.touch, 0).unwrap().image.to_rgb8();
+        folder.write(&format!("{i}.png"), shown(i, image).encode_png());
+        let column = at_m[0] / PIXEL_M + 0.5 * (WIDTH - 1) as f64;
+        let row = 0.5 * (HEIGHT - 1) as f64 - at_m[1] / PIXEL_M;
+        let radius = (pressed.touch.area_m2() / std::f64::consts::PI).sqrt() / PIXEL_M;
+        let [column, row, radius] = label(i, [column, row, radius]);
+        let _ = writeln!(table, "{i}.png,{column},{row},{radius}");
+    }
+    let far = press(&sensor, &ball, &Aim { at_m: [9e-3, 9e-3], ..Aim::default() }, Goal::Depth(1e-6)).unwrap();
+    folder.write("background.png", sensor.render(&far.touch, 0).unwrap().image.to_rgb8().encode_png());
+    folder.write("labels.csv", table);
+    folder.write(
+        "dataset.toml",
+        "name = \"made\"\n[[row]]\nsensor = \"gelsight\"\nfit = 6\n[row.data]\nkind = \"ball-images\"\nbackground = \"background.png\"\n\
+         labels = \"labels.csv\"\nball = \"4 mm\"\npixel = \"0.118 mm\"\n",
+    );
+}
+
+/// Kept-out presses of the split of six of eight.
+const KEPT_OUT: [usize; 2] = [2, 6];
+
+#[test]
+fn an_image_that_is_upside_down_makes_its_row_worse() {
+    let folder = Folder::new("upright");
+    ball_images(&folder, |_, image| image, |_, label| label);
+    let upright = row(&folder.0);
+    assert_eq!(upright.kept_out, KEPT_OUT.map(|i| format!("{i}.png")));
+    let null = score(&upright, "inside", NULL);
+    assert!(score(&upright, "inside", FITTED) < 0.35 * null, "{:?}", upright.measures[0]);
+    // Flips the kept-out images: prediction and image are then mirror images of each other.
+    let flipped = Folder::new("flipped");
+    let flip = |i: usize, image: Image| {
+        if !KEPT_OUT.contains(&i) {
+            return image;
+        }
+        Image::from_fn(WIDTH, HEIGHT, |x, y| image.pixel(x, HEIGHT - 1 - y))
+    };
+    let flip_label =
+        |i: usize, [x, y, r]: [f64; 3]| [x, if KEPT_OUT.contains(&i) { (HEIGHT - 1) as f64 - y } else { y }, r];
+    ball_images(&flipped, flip, flip_label);
+    let flipped = row(&flipped.0);
+    assert!(score(&flipped, "inside", FITTED) > 2.0 * score(&upright, "inside", FITTED), "{:?}", flipped.measures[0]);
+}
+
+#[test]
+fn shuffled_labels_are_no_better_than_the_null_model() {
+    let folder = Folder::new("shuffled");
+    // Labels of other places, far from the contact of their image.
+    let label = |i: usize, [x, y, r]: [f64; 3]| {
+        [(x + 37.0 + 11.0 * (i % 3) as f64) % (WIDTH as f64 - 1.0), (y + 41.0) % (HEIGHT as f64 - 1.0), r]
+    };
+    ball_images(&folder, |_, image| image, label);
+    let row = row(&folder.0);
+    assert!(score(&row, "inside", FITTED) > 0.8 * score(&row, "inside", NULL), "{:?}", row.measures[0]);
+}
+
+/// Records of the preset `weiss-dsa` under a stamp with four weights; `shown` changes the counts of a weight.
+fn weights(folder: &Folder, shown: impl Fn(f64, Vec<u32>) -> Vec<u32>) {
+    let sensor = SensorSpec::find("weiss-dsa").unwrap().0.build(None).unwrap();
+    let stamp = Object::new(dermis::geometry::shapes::prism(48, 5.25e-3, 5e-3).unwrap());
+    for grams in [200.0, 400.0, 600.0, 800.0] {
+        let aim = Aim { at_m: [1e-3, 6e-3], ..Aim::default() };
+        let pressed = press(&sensor, &stamp, &aim, Goal::Force(1e-3 * grams * 9.80665)).unwrap();
+        let (mut state, mut text) = (sensor.chain().rest(), String::new());
+        for _ in 0..60 {
+            let (report, next) = sensor.chain().respond(&state, &pressed.reading.values_newton, 0.2).unwrap();
+            state = next;
+            let _ = write!(text, "{:.3}", state.time_s);
+            shown(grams, report.raw).iter().for_each(|counts| {
+                let _ = write!(text, ",{counts}");
+            });
+            text.push('\n');
+        }
+        folder.write(&format!("room-{grams}g-1.csv"), text);
+    }
+    folder.write(
+        "dataset.toml",
+        "name = \"made\"\n[[row]]\nsensor = \"weiss-dsa\"\n[row.data]\nkind = \"weights\"\nfiles = \"room-{grams}g-*.csv\"\nstamp = \"10.5 mm\"\n\
+         fit_grams = [200.0, 800.0]\n",
+    );
+}
+
+#[test]
+fn taxels_in_reverse_order_make_their_row_worse() {
+    let folder = Folder::new("array");
+    weights(&folder, |_, counts| counts);
+    let right = row(&folder.0);
+    assert_eq!((right.samples, right.fitted_on, right.kept_out.len()), (4, 2, 2));
+    assert!(score(&right, "taxels", FITTED) > 0.97, "{:?}", right.measures);
+    assert!(score(&right, "totals", FITTED) < 8.0 && score(&right, "creep", FITTED) < 5.0, "{:?}", right.measures);
+    let folder = Folder::new("reversed");
+    weights(&folder, |grams, mut counts| {
+        if (300.0..700.0).contains(&grams) {
+            counts.reverse();
+        }
+        counts
+    });
+    let reversed = row(&folder.0);
+    assert!(score(&reversed, "taxels", FITTED) < 0.5, "{:?}", reversed.measures);
+}
+
+#[test]
+fn exchanged_weights_are_no_better_than_the_null_model() {
+    let folder = Folder::new("exchanged");
+    weights(&folder, |_, counts| counts);
+    let swap = |a: &str, b: &str| {
+        let file = |name: &str| folder.0.join(format!("room-{name}g-1.csv"));
+        std::fs::rename(file(a), file("x")).unwrap();
+        std::fs::rename(file(b), file(a)).unwrap();
+        std::fs::rename(file("x"), file(b)).unwrap();
+    };
+    // 200 g carries the name 800 g: no rising curve explains this.
+    swap("200", "800");
+    swap("400", "600");
+    let row = row(&folder.0);
+    assert!(score(&row, "totals", FITTED) > 0.7 * score(&row, "totals", NULL), "{:?}", row.measures);
+}
+
+#[test]
+fn a_page_is_self_contained_and_a_missing_data_set_says_how_to_get_it() {
+    let board = run(&[], &Options::default(), &mut |_| {}).unwrap();
+    let page = board.html("today");
+    for word in ["src=\"http", "href=\"http", "url(http", "<script", "<link", "@import"] {
+        assert!(!page.contains(word), "{word}");
+    }
+    assert!(board.rows.iter().all(|row| row.status == Status::NoData));
+    assert!(page.contains("no data") && page.contains("Clone the public repository"));
+}
