@@ -109,8 +109,7 @@ fn balls(count: usize, random: &mut Random) -> Vec<BallPress> {
         let contact_m = random.between(1.3e-3, 1.7e-3);
         let relief = ball(at, contact_m);
         let image = photograph(&relief, random);
-        let label =
-            Label { column: 79.5 + at[0] / PIXEL_M, row: 59.5 + at[1] / PIXEL_M, radius: contact_m / PIXEL_M };
+        let label = Label { column: 79.5 + at[0] / PIXEL_M, row: 59.5 + at[1] / PIXEL_M, radius: contact_m / PIXEL_M };
         BallPress { image, relief, label }
     };
     (0..count).map(press).collect()
@@ -167,7 +166,8 @@ fn a_prism_and_a_triangle_are_better_than_no_contact_and_have_no_new_colour() {
 fn a_light_turned_over_is_worse_than_no_contact() {
     let (mut fit, _, mut random) = fitted();
     fit.spec.levels.iter_mut().flatten().for_each(|level| *level = -*level);
-    let light = LightSpec::Calibrated(fit.spec).build(WIDTH, HEIGHT, PIXEL_M, None).unwrap().on_background(background());
+    let light =
+        LightSpec::Calibrated(fit.spec).build(WIDTH, HEIGHT, PIXEL_M, None).unwrap().on_background(background());
     let others = balls(2, &mut random);
     let ours = rmse_255(&others, INSIDE, |press| light.shade(&press.relief, || None));
     assert!(ours > rmse_255(&others, INSIDE, |_| background()), "{ours}");

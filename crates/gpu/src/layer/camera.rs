@@ -13,17 +13,16 @@ use dermis_skin::SurfaceField;
 use std::sync::Arc;
 
 pub(super) fn program() -> Program {
-    const SOURCE: &[&str] =
-        &[
-            COMMON,
-            CameraView::CUDA,
-            Tap::CUDA,
-            CalibratedLight::CUDA,
-            HorizonNodes::CUDA,
-            SideLamp::CUDA,
-            Lamp::CUDA,
-            include_str!("camera.cu"),
-        ];
+    const SOURCE: &[&str] = &[
+        COMMON,
+        CameraView::CUDA,
+        Tap::CUDA,
+        CalibratedLight::CUDA,
+        HorizonNodes::CUDA,
+        SideLamp::CUDA,
+        Lamp::CUDA,
+        include_str!("camera.cu"),
+    ];
     Program::new("layer-camera", SOURCE, &[])
 }
 

@@ -1,8 +1,8 @@
 //! Calibrated light: colour as a function of the surface's slope, its shadows and the position in the image.
 
 use super::background::check_polynomial;
-use super::position::{ImageCoordinates, MAX_DEGREE, along_row, count, monomials};
 use super::horizon::{Horizon, SideLamp, SideLampSpec};
+use super::position::{ImageCoordinates, MAX_DEGREE, along_row, count, monomials};
 use super::wide::widest;
 use super::{Area, BackgroundSpec, FloatImage, OpticsError, Relief};
 use serde::{Deserialize, Serialize};
@@ -405,12 +405,7 @@ widest! {
 const LANES: usize = 16;
 
 #[inline(always)]
-fn add_up<const DEGREE: usize>(
-    values: &[Block],
-    lines: &[Vec<Line>; 3],
-    x: &Block,
-    sums: &mut [Block; 3],
-) {
+fn add_up<const DEGREE: usize>(values: &[Block], lines: &[Vec<Line>; 3], x: &Block, sums: &mut [Block; 3]) {
     for (sum, lines) in sums.iter_mut().zip(lines) {
         for start in (0..BLOCK).step_by(LANES) {
             // A polynomial of x for each pixel: first its coefficients, then its value.

@@ -41,7 +41,10 @@ impl SideLampSpec {
         }
         let [low, high] = self.elevation.map(|angle| angle.si().to_degrees());
         if !(low >= 0.0 && high > low && high < 90.0) {
-            return bad("elevation", format!("must rise from 0 deg or more to less than 90 deg, got {low} to {high} deg"));
+            return bad(
+                "elevation",
+                format!("must rise from 0 deg or more to less than 90 deg, got {low} to {high} deg"),
+            );
         }
         let [lower, upper] = self.elevation.map(|angle| angle.si().tan());
         let (sin, cos) = self.azimuth.si().sin_cos();

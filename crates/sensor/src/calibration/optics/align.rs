@@ -4,7 +4,9 @@ use super::ball::depth_at;
 use super::samples::weight;
 use super::{BallPress, Dent, Label, fit_calibrated};
 use crate::calibration::{FitError, least_squares};
-use crate::optics::{BackgroundSpec, CalibratedSpec, Camera, FloatImage, Horizon, ImageCoordinates, SideLamp, features};
+use crate::optics::{
+    BackgroundSpec, CalibratedSpec, Camera, FloatImage, Horizon, ImageCoordinates, SideLamp, features,
+};
 
 /// Iterations of light fit and search for the balls: for each start, then from the best start.
 const FIRST_ROUNDS: usize = 2;
@@ -84,7 +86,8 @@ impl Search<'_> {
         let degree = if spread(&some) { max_position_degree } else { 0 };
         let light = fit_calibrated(self.background, &some, BackgroundSpec::Colour([0.0; 3]), degree)?.spec;
         let Some(shown) = Shown::new(&light, self.background) else { return Ok(f64::INFINITY) };
-        let lefts: Vec<f64> = poses.iter_mut().zip(&self.windows).map(|(pose, at)| self.find(&shown, at, pose)).collect();
+        let lefts: Vec<f64> =
+            poses.iter_mut().zip(&self.windows).map(|(pose, at)| self.find(&shown, at, pose)).collect();
         Ok(self.fitted.iter().filter_map(|&i| lefts.get(i)).sum())
     }
 
@@ -102,8 +105,9 @@ impl Search<'_> {
                 moved[k] += DIFFERENCE[k];
                 off(&moved)
             });
-            let rows: Vec<Vec<f64>> =
-                (0..here.len()).map(|i| [0, 1, 2].map(|k| (columns[k][i] - here[i]) / DIFFERENCE[k]).to_vec()).collect();
+            let rows: Vec<Vec<f64>> = (0..here.len())
+                .map(|i| [0, 1, 2].map(|k| (columns[k][i] - here[i]) / DIFFERENCE[k]).to_vec())
+                .collect();
             let targets: Vec<f64> = here.iter().map(|off| -off).collect();
             let Some(step) = least_squares::solve(&rows, &targets) else { break };
             let far = (0..3).map(|k| step.coefficients[k].abs() / LARGEST[k]).fold(1.0, f64::max);
@@ -181,7 +185,12 @@ impl Window {
             let added = [0, 1, 2].map(|c| f64::from(press.image.channels[c][at] - background.channels[c][at]));
             (distance < Self::REACH).then(|| (i, added, weight(distance).sqrt() / radius))
         };
-        Self { first: [left, top], size: [width, height], stride, pixels: (0..width * height).filter_map(pixel).collect() }
+        Self {
+            first: [left, top],
+            size: [width, height],
+            stride,
+            pixels: (0..width * height).filter_map(pixel).collect(),
+        }
     }
 
     /// Weighted difference between the light on a ball at a pose and the image, for each pixel and colour.

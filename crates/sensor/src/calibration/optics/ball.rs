@@ -34,11 +34,8 @@ pub fn ball_reliefs(
     labels: &[(Label, Option<f64>)],
 ) -> Result<Vec<BallRelief>, PressError> {
     let Some(camera) = sensor.optics().map(|optics| optics.camera().clone()) else { return Ok(Vec::new()) };
-    let dents = if labels.iter().any(|(_, depth_m)| depth_m.is_none()) {
-        Dent::of_ball(sensor, radius_m)?
-    } else {
-        Vec::new()
-    };
+    let dents =
+        if labels.iter().any(|(_, depth_m)| depth_m.is_none()) { Dent::of_ball(sensor, radius_m)? } else { Vec::new() };
     let reliefs = labels.iter().map(|(label, depth_m)| {
         let depth_m = depth_m.unwrap_or_else(|| depth_at(&dents, label.radius));
         let aim = Aim { at_m: camera.on_plane([label.column, label.row]), ..Aim::default() };
