@@ -472,7 +472,7 @@ mod tests {
     fn blocks_give_what_the_definition_gives() {
         let (width, height) = (67, 9);
         let area = Some(Area { left: 10.0, top: 2.0, right: 50.0, bottom: 7.0 });
-        let (change, range) = (Some([[-30.0, 25.0]; 3]), Some([[80.0, 130.0]; 3]));
+        let (change, range) = (Some([[-4.0, 3.0]; 3]), Some([[97.0, 122.0]; 3]));
         let spec = CalibratedSpec { area, steepest: Some(0.6), change, range, shadow: Some(shadow()), ..spec() };
         let relief = relief(width, height);
         let light = spec.build(width, height, None).unwrap();
@@ -492,7 +492,7 @@ mod tests {
                 let row = features([right / scale, down / scale], place, 2, 2, hidden);
                 let terms = row.iter().zip(spec.levels[c].iter().chain(&shadow.levels[c]));
                 let change: f64 = terms.map(|(a, b)| a * b).sum();
-                let expected = (background + change.clamp(-30.0, 25.0)).clamp(80.0, 130.0);
+                let expected = (background + change.clamp(-4.0, 3.0)).clamp(97.0, 122.0);
                 assert!((f64::from(image.channels[c][i]) - expected).abs() < 1e-3);
                 clamped += usize::from(background + change != expected);
                 hid = hid.max(hidden);
@@ -536,6 +536,6 @@ mod tests {
         let mut short = spec();
         short.levels[2].pop();
         let message = short.build(8, 8, None).unwrap_err().to_string();
-        assert!(message.contains("54") && message.contains("53"), "{message}");
+        assert!(message.contains("30") && message.contains("29"), "{message}");
     }
 }
