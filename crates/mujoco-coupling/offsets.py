@@ -43,7 +43,7 @@ CONTACT_FIELDS = {"pos": ("double", 3), "frame": ("double", 9), "geom": ("int", 
 FLAGS = {"disable_contact": "mjDSBL_CONTACT", "disable_filterparent": "mjDSBL_FILTERPARENT", "disable_eulerdamp": "mjDSBL_EULERDAMP"}
 # Must be the same in every version.
 CONSTANTS = """mjOBJ_BODY mjOBJ_XBODY mjOBJ_GEOM mjOBJ_SITE mjOBJ_SENSOR mjGEOM_PLANE mjGEOM_HFIELD mjGEOM_SPHERE
-mjGEOM_CAPSULE mjGEOM_ELLIPSOID mjGEOM_CYLINDER mjGEOM_BOX mjGEOM_MESH mjGEOM_SDF mjJNT_FREE mjINT_EULER mjINT_RK4 mjSTAGE_VEL
+mjGEOM_CAPSULE mjGEOM_ELLIPSOID mjGEOM_CYLINDER mjGEOM_BOX mjGEOM_MESH mjGEOM_SDF mjJNT_FREE mjINT_EULER mjINT_RK4 mjSTAGE_ACC
 mjPLUGIN_SENSOR mjPLUGIN_PASSIVE""".split()
 PLUGIN_FIELDS = """name nattribute attributes capabilityflags needstage nstate nsensordata init destroy copy reset compute
 advance""".split()

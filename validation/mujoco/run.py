@@ -142,6 +142,7 @@ def main():
     install(sys.executable)
     log.add("\n## Examples with robosuite and gymnasium-robotics, MuJoCo 3.3.7\n")
     chosen = "panda_lift or shadow_touch or train_policy"
+    log.run("TactileObservation", [sys.executable, "validation/mujoco/libraries.py"], tail=6)
     log.run("examples", pytest(sys.executable, PYTHON / "tests" / "test_examples.py", "-k", chosen))
     typed = [sys.executable, "-m", "mypy", "--strict", "--config-file", PYTHON / "pyproject.toml", "--cache-dir", options.work / "mypy"]
     log.run("mypy --strict", [*typed, PYTHON / "examples"])

@@ -1,9 +1,10 @@
 //! The tasks of this repository: `cargo xtask test` runs the checks of CI on any machine.
 //!
-//! [`mod@test`] lists the steps, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
-//! has replaced, [`unwraps`] refuses `.unwrap()` outside of tests, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@reference`] writes the reference pages, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
+//! [`mod@test`] lists the steps, [`test_programs`] compiles and runs the Rust tests, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
+//! has replaced, [`unwraps`] refuses `.unwrap()` outside of tests, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@beside`] runs a task while others run, [`mod@reference`] writes the reference pages, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
 //! [`validate`] compares dermis with other programs, and [`workspace`] reads Cargo's metadata.
 
+mod beside;
 mod deny;
 mod hand_written;
 mod layering;
@@ -13,6 +14,7 @@ mod reference;
 mod source_size;
 mod step;
 mod test;
+mod test_programs;
 mod unwraps;
 mod validate;
 mod vocabulary;
@@ -26,7 +28,8 @@ use workspace::Workspace;
 const HELP: &str = "\
 cargo xtask TASK
 
-  test      everything CI checks, in order, stopping at the first failure
+  test      everything CI checks
+  lint      the part of it that needs no test: third-party crates, clippy and the API docs
   wheel     the Python package as a wheel in dist/, with the MuJoCo engine plugin and the page in it
   playground
             the page as static files in dist/playground, which the program then contains: `dermis view` shows it
@@ -43,6 +46,7 @@ enum Task {
     Docs,
     Help,
     Layering,
+    Lint,
     Playground,
     Test,
     Wheel,
@@ -61,13 +65,14 @@ impl Task {
             "help" | "--help" | "-h" => Task::Help,
             "docs" => Task::Docs,
             "layering" => Task::Layering,
+            "lint" => Task::Lint,
             "test" => Task::Test,
             "wheel" => Task::Wheel,
             "playground" => Task::Playground,
             "validate" => Task::Validate(None),
             _ => {
                 return Err(format!(
-                    "unknown task {name:?}; the tasks are test, wheel, playground, docs, layering, validate and help"
+                    "unknown task {name:?}; the tasks are test, lint, wheel, playground, docs, layering, validate and help"
                 ));
             }
         };
@@ -93,7 +98,8 @@ fn main() -> ExitCode {
         }
         Ok(Task::Docs) => &[reference::WRITE],
         Ok(Task::Layering) => &[test::LAYERING],
-        Ok(Task::Test) => test::STEPS,
+        Ok(Task::Lint) => test::BESIDE,
+        Ok(Task::Test) => return exit(Workspace::read().and_then(|workspace| test::run(&workspace))),
         Ok(Task::Wheel) => &[python::WHEEL],
         Ok(Task::Playground) => &[playground::BUILD],
         Ok(Task::Validate(name)) => {
@@ -128,6 +134,7 @@ mod tests {
         assert_eq!(task(&["--help"]), Ok(Task::Help));
         assert_eq!(task(&["layering"]), Ok(Task::Layering));
         assert_eq!(task(&["test"]), Ok(Task::Test));
+        assert_eq!(task(&["lint"]), Ok(Task::Lint));
         assert_eq!(task(&["docs"]), Ok(Task::Docs));
         assert_eq!(task(&["wheel"]), Ok(Task::Wheel));
         assert_eq!(task(&["playground"]), Ok(Task::Playground));

@@ -38,15 +38,16 @@ fn wheel(workspace: &Workspace, out: &Path) -> Result<PathBuf, Failure> {
     Invocation::program(&python).args(["-m", "pip", "install", "--quiet", MATURIN]).run(root)?;
     let site = root.join("dist/playground");
     playground::build(workspace, &site)?;
-    // Both packages, because Cargo chooses other features for the plugin alone and would compile everything again.
-    Invocation::new("cargo build --release --lib --package dermis-mujoco --package dermis-python").run(root)?;
+    // The test that loads the plugin has Cargo build it with the features of the whole workspace, as all tests; for the plugin alone Cargo would
+    // choose others and compile everything again.
+    Invocation::new("cargo build --release --workspace --test plugin_library").run(root)?;
     let failure = |error: std::io::Error| Failure {
         reason: format!("{PACKAGE} could not be filled: {error}"),
         repeat: "cargo xtask wheel".into(),
     };
     let package = root.join(PACKAGE);
     fs::create_dir_all(package.join("_plugin")).map_err(failure)?;
-    place_library(&workspace.target.join("release").join(PLUGIN), &package.join("_plugin").join(PLUGIN))
+    place_library(&workspace.target.join("release/deps").join(PLUGIN), &package.join("_plugin").join(PLUGIN))
         .map_err(failure)?;
     let wheels =
         || fs::read_dir(out).into_iter().flatten().flatten().map(|entry| entry.path()).filter(|path| is_wheel(path));

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::beside::Beside;
 use crate::workspace::Workspace;
 
 /// One step of a task. A step is a function, so that it may run one command, many (every example), or none (the layering).
@@ -79,7 +80,30 @@ impl Invocation {
 
 /// Runs the steps in order and prints a table of their times; stops at the first failure.
 pub fn run_all(steps: &[Step], workspace: &Workspace) -> Result<(), String> {
-    let mut times: Vec<(&str, Duration)> = Vec::new();
+    let times = run_each(steps, workspace)?;
+    println!("{}", table(&times));
+    println!("all steps passed");
+    Ok(())
+}
+
+/// As [`run_all`], with `beside` running meanwhile; its output and outcome come at the end.
+pub fn run_all_beside(steps: &[Step], beside: Beside, workspace: &Workspace) -> Result<(), String> {
+    let own = run_each(steps, workspace);
+    if let Err(message) = &own {
+        println!("xtask: {message}");
+    }
+    let start = Instant::now();
+    println!("== waiting for {}", beside.name);
+    let others = beside.finish();
+    let (mut times, ()) = (own?, others?);
+    times.push(("waiting", start.elapsed()));
+    println!("{}", table(&times));
+    println!("all steps passed");
+    Ok(())
+}
+
+fn run_each<'a>(steps: &'a [Step], workspace: &Workspace) -> Result<Vec<(&'a str, Duration)>, String> {
+    let mut times = Vec::new();
     for step in steps {
         println!("== {}", step.name);
         let start = Instant::now();
@@ -92,9 +116,7 @@ pub fn run_all(steps: &[Step], workspace: &Workspace) -> Result<(), String> {
         println!("   {:.1} s\n", took.as_secs_f64());
         times.push((step.name, took));
     }
-    println!("{}", table(&times));
-    println!("all steps passed");
-    Ok(())
+    Ok(times)
 }
 
 fn table(times: &[(&str, Duration)]) -> String {

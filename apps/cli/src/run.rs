@@ -115,15 +115,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// An error if the run is not what the scene describes.
 pub fn verdict(recording: &Recording) -> anyhow::Result<()> {
+    if recording.interrupted {
+        return Err(Ended::interrupted("the results so far are kept").into());
+    }
     let warnings = &recording.warnings;
-    let reason = match (warnings.lost_body(), warnings.unfinished_task()) {
-        _ if recording.interrupted => return Err(Ended::interrupted("the results so far are kept").into()),
-        (false, false) => return Ok(()),
-        (true, false) => "a body passed through a sensor or left the scene",
-        (false, true) => "the task is not finished; `duration` may be too short",
-        (true, true) => "the task is not finished, and a body passed through a sensor or left the scene",
-    };
-    Err(Ended::incomplete(format!("{}: {reason}; see the warnings", recording.scene)).into())
+    let reasons = [
+        (warnings.unfinished_task(), "the task is not finished, `duration` may be too short"),
+        (warnings.touched_while_open(), "the open fingers met the object"),
+        (warnings.lost_body(), "a body passed through a sensor or left the scene"),
+    ];
+    let reasons: Vec<&str> = reasons.iter().filter(|(holds, _)| *holds).map(|(_, reason)| *reason).collect();
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    Err(Ended::incomplete(format!("{}: {}; see the warnings", recording.scene, reasons.join("; "))).into())
 }
 
 /// Tables and images of a finished run.
@@ -166,7 +171,7 @@ fn tell(recording: &Recording) {
     let time = recording.times_s.last().copied().unwrap_or_default();
     say(format!("{}: {} s in {} steps", recording.scene, short(time), recording.steps));
     for track in &recording.sensors {
-        let peak = track.rows.iter().map(|row| row.sum_newton).fold(0.0, f64::max);
+        let (peak, _) = track.peak;
         let last = track.rows.last().map_or(0.0, |row| row.sum_newton);
         say(format!("  {:<16} peak {} N, at the end {} N", track.name, short(peak), short(last)));
     }

@@ -167,6 +167,22 @@ fn an_unfinished_task_is_said() {
     assert!(text(&done.stderr).contains("the task is not finished"), "{}", text(&done.stderr));
 }
 
+/// A ball that is wider than the open gripper.
+#[test]
+fn an_object_wider_than_the_gripper_is_no_success() {
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), "demo --out demo");
+    let scene = std::fs::read_to_string(folder.path().join("demo/demo.toml")).unwrap();
+    let wide = scene
+        .replace("opening = \"68 mm\"", "opening = \"50 mm\"")
+        .replace("duration = \"12 s\"", "duration = \"2 s\"");
+    assert!(wide.contains("50 mm") && wide.contains("2 s"), "{wide}");
+    write(folder.path(), "wide.toml", wide);
+    let done = run(folder.path(), "run wide.toml --out out");
+    assert_eq!(done.status.code(), Some(3), "{}{}", text(&done.stdout), text(&done.stderr));
+    assert!(text(&done.stderr).contains("the open fingers met the object"), "{}", text(&done.stderr));
+}
+
 #[test]
 fn the_program_tells_about_itself() {
     let folder = tempfile::tempdir().unwrap();

@@ -37,9 +37,9 @@ impl Config {
             text.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
         };
         let mode = key(c"mode").unwrap_or_else(|| "sense".into());
-        let unknown_mode = || PluginError::UnknownWord { key: "mode", known: "sense, couple", got: mode.clone() };
-        // MuJoCo computes contact forces after the stage at which the plugin reads.
-        let mode = Mode::parse(&mode).filter(|mode| *mode != Mode::Contacts).ok_or_else(unknown_mode)?;
+        let unknown_mode =
+            || PluginError::UnknownWord { key: "mode", known: "sense, couple, contacts", got: mode.clone() };
+        let mode = Mode::parse(&mode).ok_or_else(unknown_mode)?;
         let coupling = key(c"coupling").unwrap_or_else(|| "implicit".into());
         let unknown =
             || PluginError::UnknownWord { key: "coupling", known: "implicit, explicit", got: coupling.clone() };

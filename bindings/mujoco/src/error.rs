@@ -1,5 +1,6 @@
 //! Errors of the plugin.
 
+use dermis::sensor::optics::OpticsError;
 use dermis::sensor::{ResponseError, SensorError, TomlError};
 use dermis::skin::SkinError;
 use dermis_mujoco_coupling::CouplingError;
@@ -47,6 +48,15 @@ pub enum PluginError {
     /// The response model returned an error.
     #[error("at {time_s} s: {error}")]
     Response { time_s: f64, error: ResponseError },
+    /// The instance belongs to another plugin.
+    #[error("the sensor is not a dermis.sensor")]
+    NotOurs,
+    /// There is no image.
+    #[error(transparent)]
+    Optics(#[from] OpticsError),
+    /// The last step could not be made.
+    #[error("the reading is invalid, so there is no image")]
+    Invalid,
     /// A panic was caught; it must not unwind into MuJoCo.
     #[error("internal error: {0}; please report it with the model")]
     Panic(String),

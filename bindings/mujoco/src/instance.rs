@@ -22,6 +22,8 @@ pub struct Instance {
     response: ResponseState,
     /// The last evaluation: kinematics, contact, and the state after the step.
     current: Option<(Kinematics, Touch, State)>,
+    /// The contact at the last step, which the camera sees until the next evaluation.
+    seen: Option<Touch>,
     /// The first evaluation of the step: time (s), state after the step, and contact forces of all sensors.
     pending: Option<(f64, State, Vec<f64>)>,
     /// The response's state after the step.
@@ -46,6 +48,7 @@ impl Instance {
             stamp: 0.0,
             response: setup.sensor.chain().rest(),
             current: None,
+            seen: None,
             pending: None,
             next_response: None,
             limit: StepLimit::default(),
@@ -116,6 +119,16 @@ impl Instance {
             .touch(&self.state, &motion, kinematics.step_s)
             .map_err(|error| PluginError::Skin { time_s, error })?;
         self.keep(time_s, kinematics, evaluated, Vec::new());
+        Ok(())
+    }
+
+    /// Evaluates the contact forces that MuJoCo has computed.
+    fn evaluate_contacts(&mut self, model: &Model<'_>, data: &Data<'_>, time_s: f64) -> Result<(), PluginError> {
+        let kinematics = self.setup.mount.kinematics(model, data)?;
+        let carried = self.setup.mount.carry(model, data, &self.setup.sensor);
+        let touch = carried.map_err(|error| PluginError::Skin { time_s, error })?;
+        self.log.add(&touch, time_s);
+        (self.current, self.valid) = (Some((kinematics, touch, self.setup.rest.clone())), true);
         Ok(())
     }
 
@@ -203,7 +216,7 @@ impl Instance {
 
     /// Makes the reading invalid: zero until the next evaluation. True the first time.
     pub fn invalidate(&mut self, data: &mut Data<'_>) -> bool {
-        (self.current, self.pending, self.valid) = (None, None, false);
+        (self.current, self.seen, self.pending, self.valid) = (None, None, None, false);
         for &output in &self.setup.outputs {
             data.sensor(output).fill(0.0);
         }
@@ -215,7 +228,10 @@ impl Instance {
         if !self.valid && self.setup.mode == Mode::Couple {
             return Ok(());
         }
-        self.evaluate(model, data, time_s)?;
+        match self.setup.mode {
+            Mode::Contacts => self.evaluate_contacts(model, data, time_s)?,
+            Mode::Sense | Mode::Couple => self.evaluate(model, data, time_s)?,
+        }
         let Some((kinematics, touch, _)) = &self.current else { return Ok(()) };
         let sensor = &self.setup.sensor;
         let mut reading = None;
@@ -234,6 +250,27 @@ impl Instance {
         Ok(())
     }
 
+    /// The camera image at the last evaluation: height, width, and red, green and blue of each pixel. Before the first
+    /// evaluation it is that of the untouched sensor.
+    pub fn image(&self) -> Result<([usize; 2], Vec<u8>), PluginError> {
+        if !self.valid {
+            return Err(PluginError::Invalid);
+        }
+        let Setup { sensor, rest, .. } = &*self.setup;
+        let seen = self.current.as_ref().map(|(_, touch, _)| touch).or(self.seen.as_ref());
+        let untouched = match seen {
+            Some(_) => Touch::default(),
+            None => {
+                let untouched = sensor.touch(rest, &Motion { targets: &[] }, 1.0);
+                untouched.map_err(|error| PluginError::Skin { time_s: 0.0, error })?.0
+            }
+        };
+        let frame = sensor.render(seen.unwrap_or(&untouched), self.steps)?;
+        let image = frame.image.to_rgb8();
+        let size = [image.height(), image.width()];
+        Ok((size, image.into_pixels().into_flattened()))
+    }
+
     /// Warnings of the skin that were not issued before.
     pub fn new_warnings(&mut self) -> Vec<Warning> {
         self.log.take_new()
@@ -245,7 +282,9 @@ impl Instance {
         if let Some(next) = self.next_response.take() {
             self.response = next;
         }
-        self.current = None;
+        if let Some((_, touch, _)) = self.current.take() {
+            self.seen = Some(touch);
+        }
         let Some((_, next, forces)) = self.pending.take() else { return };
         let (first, len) = self.setup.memory;
         self.stamp = memory::stamp(&next);

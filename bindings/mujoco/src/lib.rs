@@ -30,6 +30,7 @@ pub use error::PluginError;
 
 use dermis_mujoco_coupling::Library;
 use dermis_mujoco_coupling::layout::Layout;
+use libc::{c_int, c_void};
 
 /// The oldest version with the current layout of `mjpPlugin`.
 const OLDEST: (u32, u32, u32) = (3, 1, 6);
@@ -55,6 +56,43 @@ pub unsafe extern "C" fn dermis_mujoco_set_layout(numbers: *const usize, count: 
     // SAFETY: as the caller guarantees.
     unsafe { Library::set_layout(layout) };
     0
+}
+
+/// Writes the camera image of a sensor at its last evaluation. `size` receives height and width; `image` receives height ×
+/// width × 3 bytes, red, green and blue, unless it is null. Returns 0, or 1 with a message in `message`, which has
+/// `message_bytes` bytes and ends with a zero.
+///
+/// # Safety
+/// `data` is an mjData with a plugin of this number, no other code uses it during the call, and the buffers have their
+/// sizes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dermis_mujoco_image(
+    data: *const c_void,
+    instance: c_int,
+    size: *mut usize,
+    image: *mut u8,
+    message: *mut u8,
+    message_bytes: usize,
+) -> c_int {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        match plugin::image(data, instance) {
+            Ok((found, pixels)) => {
+                size.copy_from_nonoverlapping(found.as_ptr(), 2);
+                if !image.is_null() {
+                    image.copy_from_nonoverlapping(pixels.as_ptr(), pixels.len());
+                }
+                0
+            }
+            Err(error) => {
+                let text = error.to_string();
+                let length = text.len().min(message_bytes.saturating_sub(1));
+                message.copy_from_nonoverlapping(text.as_ptr(), length);
+                message.add(length).write(0);
+                1
+            }
+        }
+    }
 }
 
 /// Runs when the library is loaded.

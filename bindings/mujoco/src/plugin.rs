@@ -8,8 +8,8 @@
 
 use crate::config::{Config, KEYS};
 use crate::instance::Instance;
-use crate::setup::{self, Setup, lag_len};
-use crate::{PluginError, memory, python};
+use crate::setup::{self, Setup, lag_len, memory_len};
+use crate::{PluginError, python};
 use dermis_mujoco_coupling::layout::table;
 use dermis_mujoco_coupling::{CouplingError, Data, Library, Model};
 use libc::{c_char, c_int, c_void};
@@ -85,8 +85,8 @@ pub fn register(library: &Library) {
         attribute_count: KEYS.len() as c_int,
         attributes: KEY_POINTERS.0.as_ptr(),
         capabilities: table::PLUGIN_SENSOR | table::PLUGIN_PASSIVE,
-        // Velocities are known at this stage, and passive forces have been computed.
-        need_stage: table::STAGE_VEL,
+        // The stage at which contact forces are known, for mode `contacts`.
+        need_stage: table::STAGE_ACC,
         state_count: Some(state_count),
         sensor_count: Some(sensor_count),
         init: Some(init),
@@ -182,7 +182,7 @@ fn free(address: usize) {
 /// # Safety
 /// `data` is the argument of a callback.
 unsafe fn slot(data: *const c_void, instance: c_int) -> Option<*mut usize> {
-    let layout = Library::here()?.layout.as_ref()?;
+    let layout = Library::here()?.layout().ok()?;
     // SAFETY: `plugin_data` is an array with one address per instance.
     unsafe { Some(data.byte_add(layout.plugin_data).cast::<*mut usize>().read().add(instance as usize)) }
 }
@@ -205,7 +205,7 @@ unsafe extern "C-unwind" fn state_count(model: *const c_void, instance: c_int) -
         with_model(model, instance, 0, |model| {
             let config = Config::read(model, instance)?;
             let sensor = config.sensor()?;
-            Ok((memory::len(&sensor.skin().rest()) + lag_len(model, &config, &sensor)) as c_int)
+            Ok((memory_len(&config, &sensor.skin().rest()) + lag_len(model, &config, &sensor)) as c_int)
         })
     }
 }
@@ -278,6 +278,22 @@ unsafe extern "C-unwind" fn reset(_model: *const c_void, state: *mut f64, instan
         }
         Ok(())
     });
+}
+
+/// The camera image of an instance at its last evaluation: height, width, and red, green and blue of each pixel.
+///
+/// # Safety
+/// `data` is an mjData with `instance` instances of plugins or more, and no other code uses it during the call.
+pub unsafe fn image(data: *const c_void, instance: c_int) -> Result<([usize; 2], Vec<u8>), PluginError> {
+    // SAFETY: as the caller guarantees.
+    let address = unsafe { slot(data, instance) }.map_or(0, |slot| unsafe { slot.read() });
+    if !is_stored(address) {
+        return Err(PluginError::NotOurs);
+    }
+    // SAFETY: `store` made the instance.
+    let instance = unsafe { &*(address as *const Instance) };
+    catch_unwind(AssertUnwindSafe(|| instance.image()))
+        .unwrap_or_else(|panic| Err(PluginError::Panic(panic_text(&*panic))))
 }
 
 /// The text of a panic.

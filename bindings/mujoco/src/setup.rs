@@ -33,6 +33,11 @@ pub struct Setup {
     pub mount: Mount,
 }
 
+/// Number of values in `plugin_state` for the bristles. The contacts of MuJoCo have no history.
+pub fn memory_len(config: &Config, rest: &State) -> usize {
+    if config.mode == Mode::Contacts { 0 } else { memory::len(rest) }
+}
+
 /// Number of values in `plugin_state` for the forces of the last step.
 pub fn lag_len(model: &Model<'_>, config: &Config, sensor: &Sensor) -> usize {
     let implicit = config.mode == Mode::Couple && config.coupling.supported(sensor) == Coupling::Implicit;
@@ -64,7 +69,7 @@ impl Setup {
             }
         }
         let rest = sensor.skin().rest();
-        let memory = (model.state_address(instance), memory::len(&rest));
+        let memory = (model.state_address(instance), memory_len(&config, &rest));
         Ok(Self {
             memory,
             lag: (memory.0 + memory.1, lag_len(model, &config, &sensor)),

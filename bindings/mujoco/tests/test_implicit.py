@@ -207,5 +207,5 @@ def test_a_step_that_cannot_be_made_is_invalid_and_ends_no_rollout(load, tmp_pat
     code = textwrap.dedent(INVALID.format(library=str(plugin_path()), model=str(path)))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split()[0] == "True"
+    assert done.stdout.splitlines()[-1].startswith("True")  # older versions print warnings before
     assert "the reading is invalid" in done.stderr + (tmp_path / "MUJOCO_LOG.TXT").read_text()

@@ -15,7 +15,7 @@ CASES = {
     "skin": ([("stiffness = '1000 N/m'", "stifness = '1000 N/m'")], "stifness"),
     "unit": ([("damping = '10 N s/m'", "damping = '10 kg'")], "kg"),
     "toml": ([("kind = 'springs';", "kind = 'springs;")], "`skin`"),
-    "mode": ([('value="couple"', 'value="copule"')], "`mode` knows sense, couple, got \"copule\""),
+    "mode": ([('value="couple"', 'value="copule"')], "`mode` knows sense, couple, contacts, got \"copule\""),
     "output": ([('value="normal"', 'value="normal shear"')], "`output` knows"),
     "objects": ([('<config key="mode"', '<config key="objects" value="cubes"/><config key="mode"')], "no geom or body 'cubes'"),
     "own geom": ([('<config key="mode"', '<config key="objects" value="finger"/><config key="mode"')], "moves with the sensor"),

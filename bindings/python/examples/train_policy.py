@@ -2,19 +2,17 @@
 
     python train_policy.py [dermis/EdgeFollow-v0 | dermis/GraspLift-v0] [rounds]
 
-The policies are linear in a few features: load, center and orientation of the contact on each array, and the position of the hand.
-"""
+Policies are linear in a few features: load, center and orientation of the contact on each array, and the position of the hand."""
 
 import sys
 from typing import Any
 
+import dermis.gym  # registers the environments
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-import dermis.gym  # registers the environments
-
-TRIES, BEST = 16, 4
+TRIES, BEST, TEMPERATURE = 16, 4, 2.0
 
 
 def features(observation: dict[str, NDArray[np.float64]], touch: bool) -> NDArray[np.float64]:
@@ -40,14 +38,16 @@ def play(envs: Any, policies: NDArray[np.float64], touch: bool, seeds: list[int]
 
 
 def train(envs: Any, touch: bool, seed: int, rounds: int) -> NDArray[np.float64]:
-    """The weights of a policy, (actions, features). Each round plays two episodes that no round has played before."""
+    """The weights of a policy, (actions, features). Each round plays two new episodes; the better a policy, the more the next is like it."""
     rng, count = np.random.default_rng(seed), features(envs.reset(seed=0)[0], touch).shape[1]
     mean, spread = np.zeros((*envs.single_action_space.shape, count)), np.array(0.7)
-    for episode in range(1000 * seed, 1000 * seed + 2 * rounds, 2):
-        policies = mean + spread * rng.normal(size=(TRIES, *mean.shape))
-        earned = play(envs, policies, touch, [episode] * TRIES)[0] + play(envs, policies, touch, [episode + 1] * TRIES)[0]
-        best = policies[np.argsort(earned)[-BEST:]]
-        mean, spread = best.mean(axis=0), best.std(axis=0) + 0.2 * 0.8 ** (episode % 1000 / 2)
+    for first in range(1000 * seed, 1000 * seed + 2 * rounds, 2):
+        policies = mean + spread * rng.normal(size=((1 if first % 1000 else 3), TRIES, *mean.shape))
+        returns = [play(envs, batch, touch, [first] * TRIES)[0] + play(envs, batch, touch, [first + 1] * TRIES)[0] for batch in policies]
+        order = np.argsort(earned := np.concatenate(returns))[-BEST:]
+        weights, best = np.exp((earned[order] - earned.max()) / TEMPERATURE), policies.reshape(-1, *mean.shape)[order]
+        mean = np.average(best, axis=0, weights=weights)
+        spread = np.sqrt(np.average((best - mean) ** 2, axis=0, weights=weights)) + 0.2 * 0.8 ** (first % 1000 / 2)
     return mean
 
 

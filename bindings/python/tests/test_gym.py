@@ -1,5 +1,7 @@
 """Touch in Gymnasium: the wrapper, and the two environments with policies that solve them."""
 
+import copy
+import pickle
 import types
 import warnings
 
@@ -8,7 +10,7 @@ import pytest
 
 import dermis
 
-pytest.importorskip("mujoco")
+mujoco = pytest.importorskip("mujoco")
 gymnasium = pytest.importorskip("gymnasium")
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
@@ -96,10 +98,10 @@ FINGER = """<mujoco><worldbody><body name="finger"><site name="pad"/></body>
 class Bare(gymnasium.Env):
     """The least of a MuJoCo environment."""
 
-    def __init__(self, dictionary=False):
-        import mujoco
+    mujoco = mujoco
 
-        self.mujoco, self.dictionary = mujoco, dictionary
+    def __init__(self, dictionary=False):
+        self.dictionary = dictionary
         self.model = mujoco.MjModel.from_xml_string(FINGER)
         self.model.opt.gravity[:] = 0
         self.data = mujoco.MjData(self.model)
@@ -172,6 +174,43 @@ def test_checkers_pass_without_warnings(library, spec):
         checker(env, skip_render_check=True)
 
 
+DUPLICATES = {"deepcopy": copy.deepcopy, "pickle": lambda value: pickle.loads(pickle.dumps(value))}
+
+
+@pytest.mark.parametrize("how", DUPLICATES)
+@pytest.mark.parametrize("mode", ["sense", "couple"])
+def test_a_wrapped_environment_can_be_copied(how, mode):
+    """The copy goes on as the original does, on its own model and data."""
+    env = dermis.gym.TactileObservation(Bare(dictionary=True), {"preset": "uji-foam-14x6", "site": "pad", "mode": mode, "output": "forces"})
+    env.reset(seed=1)
+    for action in ([1.0], [-0.5]):
+        env.step(action)
+    other = DUPLICATES[how](env)
+    assert other.unwrapped.data is other.attachments["tactile"].data is not env.unwrapped.data
+    for action in ([1.0], [0.3], [-1.0]):
+        (one, *_), (two, *_) = env.step(action), other.step(action)
+        assert np.array_equal(one["tactile"], two["tactile"]) and one["tactile"].any()
+        assert np.array_equal(one["state"], two["state"])
+    env.step([1.0])
+    assert np.array_equal(other.reset(seed=1)[0]["tactile"], env.reset(seed=1)[0]["tactile"])
+
+
+@pytest.mark.parametrize("how", DUPLICATES)
+@pytest.mark.parametrize("name", NAMES)
+def test_environments_can_be_copied(name, how):
+    env = gymnasium.make(name)
+    env.reset(seed=3)
+    actions = [np.array([0.9, 0.0, 0.0][: env.action_space.shape[0]], np.float32)] * 34
+    for action in actions[:30]:
+        env.step(action)
+    other = DUPLICATES[how](env)
+    for action in actions[30:]:
+        (one, first, *_), (two, second, *_) = env.step(action), other.step(action)
+        assert np.array_equal(one["tactile"], two["tactile"]) and first == second
+    assert one["tactile"].any()
+    other.close()
+
+
 def test_arrays_can_be_flat():
     place = {"preset": "uji-foam-14x6", "site": "pad"}
     rows, flat = (dermis.gym.TactileObservation(Bare(), {**place, "flat": flat}).reset(seed=1)[0]["tactile"] for flat in (False, True))
@@ -234,6 +273,12 @@ def test_robosuites_wrapper_gets_touch_and_follows_its_hard_reset():
     env = dermis.gym.TactileObservation(Like(), {"preset": "uji-foam-14x6", "site": "pad"})
     first, deeper = env.reset(seed=1)[0]["tactile"], env.reset(seed=2)[0]["tactile"]
     assert deeper.sum() > 1.5 * first.sum() > 0
+    old = env.attachments["tactile"]
+    env.unwrapped.reset(seed=1)  # behind the wrapper's back
+    env.unwrapped.model, env.unwrapped.data = env.unwrapped.sim.model._model, env.unwrapped.sim.data._data
+    assert env.step([0.0])[0]["tactile"].any() and env.attachments["tactile"] is not old
+    with pytest.raises(dermis.Error, match="was replaced"):
+        old.read()
 
 
 @pytest.mark.parametrize(

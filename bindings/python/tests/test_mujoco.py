@@ -1,8 +1,11 @@
 """Sensors in a simulation of MuJoCo: what they feel, what they do to bodies, and that the engine plugin says the same."""
 
+import copy
 import gc
+import pickle
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -101,6 +104,8 @@ def test_contacts_of_mujoco_are_read_in_full(sensor):
 NEWER = """
 import sys, numpy, mujoco, dermis, dermis.mujoco
 from dermis import _engine_plugin, _mujoco_layout
+if mujoco.mj_versionString() < "4":
+    dermis.mujoco.load_plugin()
 _mujoco_layout.provide(_engine_plugin.path(), always=True)
 text = sys.stdin.read()
 model = mujoco.MjModel.from_xml_string(text)
@@ -110,6 +115,7 @@ print(repr(float(data.sensordata.sum())))
 """
 
 
+@pytest.mark.usefixtures("engine_plugin")
 def test_structs_of_newer_versions_are_found_from_their_declarations():
     """The offsets computed from the package are those of the C compiler, and the plugin works with them."""
     from dermis import _mujoco_layout, _native
@@ -193,14 +199,20 @@ def test_a_coupled_pair_pushes_back_and_forth():
     assert moved > 1e-2 and pad.read().sum >= 0
 
 
-def test_what_the_plugin_says(request):
-    """The engine plugin is another program around the same skin: forces and path agree to rounding, in both modes."""
+@pytest.fixture(scope="module")
+def engine_plugin():
+    """Loads the engine plugin."""
     try:
         dermis.mujoco.load_plugin()
     except FileNotFoundError:
         pytest.skip("installed without the engine plugin")
     except Exception as error:  # MuJoCo 4.0 has loaded it already
         assert "already" in str(error)
+
+
+@pytest.mark.usefixtures("engine_plugin")
+def test_what_the_plugin_says():
+    """The engine plugin is another program around the same skin: forces and path agree to rounding, in both modes."""
     for mode in ("sense", "couple"):
         plugin = f"""<plugin plugin="dermis.sensor" objtype="site" objname="pad"><config key="preset" value="uji-foam-14x6"/>
           <config key="skin" value="{PLUGIN_SKIN}"/><config key="mode" value="{mode}"/><config key="output" value="force wrench"/></plugin>"""
@@ -487,3 +499,178 @@ def test_a_description_without_matter_is_asked_for_it(tmp_path):
         dermis.mujoco.attach_urdf(model, data, path)
     with pytest.raises(dermis.Error, match="no tactile sensor 'tip'"):
         dermis.mujoco.attach_urdf(model, data, path, sensors={"tip": STIFF})
+
+
+def sliding(step="2e-3"):
+    """A cube that slides on a coupled pad: bristles have a history."""
+    model, data = load(scene(step=step))
+    data.qvel[:2] = [0.05, -0.03]
+    return model, data, dermis.mujoco.attach(model, data, STIFF, site="pad", mode="couple")
+
+
+def path(model, data, count):
+    out = []
+    for _ in range(count):
+        mujoco.mj_step(model, data)
+        out.append(data.qpos.copy())
+    return np.array(out)
+
+
+def test_copies_of_the_data_are_pressed_too():
+    """A copy, a restored state and a rollout in threads go on as the original does, to the last bit."""
+    from mujoco import rollout
+
+    model, data, pad = sliding()
+    step(model, data, 100)
+    twin = copy.copy(data)
+    kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
+    saved = np.empty(mujoco.mj_stateSize(model, kind))
+    mujoco.mj_getState(model, data, saved, kind)
+    whole = mujoco.mjtState.mjSTATE_INTEGRATION
+    all_saved = np.empty(mujoco.mj_stateSize(model, whole))
+    mujoco.mj_getState(model, data, all_saved, whole)
+    rest = path(model, data, 50)
+    assert np.array_equal(path(model, twin, 50), rest) and pad.read(twin).sum == pad.read().sum > 1
+    assert np.array_equal(pad.read(twin).forces, pad.read().forces)
+    mujoco.mj_setState(model, data, all_saved, whole)
+    assert np.array_equal(path(model, data, 50), rest)
+    pool = [mujoco.MjData(model) for _ in range(3)]
+    states, _ = rollout.rollout(model, pool, np.array([saved] * 8), nstep=50, skip_checks=False)
+    assert states.shape[0] == 8 and np.abs(states[:, -1, 1:8] - rest[-1]).max() < 1e-6
+    assert all(np.array_equal(states[0], one) for one in states)
+
+
+def test_an_unknown_history_is_told():
+    model, data, pad = sliding()
+    step(model, data, 100)
+    other = copy.copy(data)
+    other.qvel[0] += 0.01
+    with pytest.warns(RuntimeWarning, match="its skin starts untouched"):
+        mujoco.mj_step(model, other)
+    pad.read()
+
+
+def test_data_that_are_attached_on_their_own_keep_to_themselves():
+    model, data = load(scene(step="2e-3"))
+    other = mujoco.MjData(model)
+    pads = [dermis.mujoco.attach(model, each, STIFF, site="pad", mode="couple") for each in (data, other)]
+    step(model, data, 400)
+    step(model, other, 400)
+    assert [pad.read().sum for pad in pads] == pytest.approx([9.8, 9.8], rel=1e-3)
+
+
+def test_a_copy_of_the_model_is_refused_until_it_has_its_own_skin():
+    """A copied model has the contact disabled too: its cube would fall through the finger."""
+    model, data, pad = sliding()
+    pad.read()
+    copied = copy.copy(model)
+    fresh = mujoco.MjData(copied)
+    with pytest.warns(RuntimeWarning, match="a copy of the model is stepped"):
+        mujoco.mj_step(copied, fresh)
+    with pytest.raises(dermis.Error, match="attach a sensor to the copy"):
+        pad.read()
+    own = dermis.mujoco.attach(copied, fresh, STIFF, site="pad", mode="couple")
+    mujoco.mj_resetData(copied, fresh)
+    step(copied, fresh, 400)
+    assert own.read().sum == pytest.approx(9.8, rel=1e-3)
+    own.detach()
+    assert copied.geom("finger").contype[0] == 1
+    mujoco.mj_step(model, data)
+    assert pad.read().sum >= 0
+
+
+@pytest.mark.parametrize("mode", ["sense", "couple"])
+def test_a_replaced_simulation_is_refused(mode):
+    """MjSpec.recompile and hard resets make new data; the attachment does not go on reading the old."""
+    spec = mujoco.MjSpec.from_string(scene())
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    pad = dermis.mujoco.attach(model, data, STIFF, site="pad", mode=mode)
+    second = dermis.mujoco.attach(model, data, STIFF, site="pad")
+    step(model, data, 3)
+    pad.read()
+    model, data = spec.recompile(model, data)
+    step(model, data, 3)
+    for old in (pad, second):
+        with pytest.raises(dermis.Error, match="was replaced"):
+            old.read()
+    assert dermis.mujoco.attach(model, data, STIFF, site="pad", mode=mode).read().sum >= 0
+
+
+def test_only_the_data_may_be_replaced():
+    model, data = load(scene())
+    pad = dermis.mujoco.attach(model, data, STIFF, site="pad")
+    pad.read()
+    data = mujoco.MjData(model)
+    step(model, data, 3)
+    with pytest.raises(dermis.Error, match="was replaced"):
+        pad.read()
+    # Data that the program asks the attachment for are in use.
+    mujoco.mj_step(model, pad.data)
+    assert pad.read().sum >= 0
+    assert dermis.mujoco.attach(model, mujoco.MjData(model), STIFF, site="pad").read().sum >= 0
+
+
+@pytest.mark.parametrize("mode", ["sense", "couple", "contacts"])
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))], ids=["deepcopy", "pickle"])
+def test_an_attachment_is_copied_with_its_simulation(mode, duplicate):
+    model, data = load(scene(step="2e-3", own='size=".015 .045 .007" pos="0 0 -.007"'))
+    data.qvel[:2] = [0.05, -0.03]
+    pad = dermis.mujoco.attach(model, data, STIFF, site="pad", mode=mode)
+    for _ in range(60):
+        mujoco.mj_step(model, data)
+        pad.read()
+    twin = duplicate({"model": model, "data": data, "pad": pad})
+    other = twin["pad"]
+    assert other.model is twin["model"] and other.data is twin["data"] and other.mode == mode
+    assert np.array_equal(other.read().forces, pad.read().forces)
+    for _ in range(40):
+        mujoco.mj_step(model, data)
+        mujoco.mj_step(twin["model"], twin["data"])
+        assert np.array_equal(other.read().forces, pad.read().forces)
+    assert np.array_equal(data.qpos, twin["data"].qpos) and pad.read().force[2] < 0
+    other.detach()
+    assert twin["model"].geom("finger").contype[0] == 1
+
+
+SKINS = {
+    "springs": dermis.Sensor.preset("wts0614"),
+    "hydroelastic": dermis.Sensor.preset("wts0614", parameters={"skin": {"kind": "hydroelastic"}}),
+    "layer": dermis.Sensor.preset("wts0614-layer", parameters={"skin": {"cell": "1 mm"}}),
+    "imprint": dermis.Sensor.preset("wts0614", parameters={"skin": {"kind": "imprint"}}),
+    "gel": dermis.Sensor.preset("digit", parameters={"surface": {"grid": {"rows": 4, "cols": 4}}, "skin": {"size": ["4 mm", "4 mm"], "thickness": "2 mm"}}),
+}
+
+
+@pytest.mark.parametrize("step_s", [2e-3, 1e-4])
+@pytest.mark.parametrize("kind", SKINS)
+def test_an_object_may_leave_at_once(kind, step_s):
+    """Retracting by 0.1 mm, and by 3 mm, in one step is no error in any skin."""
+    mocap = '<geom name="cube" type="sphere" size=".005"/>'
+    model, data = load(scene(cube=mocap, at="0 0 .0055").replace('<body name="cube"', '<body name="cube" mocap="true"'))
+    model.opt.timestep = step_s
+    pad = dermis.mujoco.attach(model, data, SKINS[kind], site="pad", objects="cube")
+    sums = []
+    for depth in (-0.5e-3, 0.1e-3, 0.2e-3, 0.1e-3, 0.2e-3, -3e-3):
+        data.mocap_pos[0, 2] = 5e-3 - depth
+        mujoco.mj_step(model, data)
+        reading = pad.read()
+        sums.append(reading.sum)
+    assert np.isfinite(sums).all() and sums[0] == 0 and sums[2] > 0, sums
+    assert not reading.touch.on_objects.any()  # a gel goes on vibrating
+
+
+def test_a_digit_with_a_layer_reads_in_milliseconds():
+    """The layer takes block and material of the gel; the image of a press is like the gel's (``tests/test_optics.py``)."""
+    layer = dermis.Sensor.preset("digit", parameters={"skin": {"kind": "layer"}})
+    model, data = load(scene(cube='<geom name="cube" type="sphere" size=".005"/>', at="0 0 .0048").replace('<body name="cube"', '<body name="cube" mocap="true"'))
+    pad = dermis.mujoco.attach(model, data, layer, site="pad", objects="cube")
+    times = []
+    for depth in np.linspace(0, 0.8e-3, 9):
+        data.mocap_pos[0, 2] = 5e-3 - depth
+        mujoco.mj_step(model, data)
+        start = time.process_time()
+        reading = pad.read()
+        times.append(time.process_time() - start)
+    assert reading.sum > 0.1 and reading.image.shape == (240, 320, 3)
+    assert np.median(times) < 0.1, times  # 10 ms without load on the machine

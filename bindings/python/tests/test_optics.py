@@ -73,3 +73,17 @@ def test_show_draws_arrays_and_cameras(pressed, tmp_path):
         figure = reading.show(path=tmp_path / f"{i}.png")
         assert len(figure.axes) >= 2 and (tmp_path / f"{i}.png").stat().st_size > 5000
         matplotlib.pyplot.close(figure)
+
+
+def test_a_digit_with_a_layer_looks_like_its_gel():
+    """The layer that replaces a gel has its block and material: the rms difference of the images is a small part of what a press changes."""
+    coarse = {"skin": {"cell": "0.75 mm"}}
+    gel = dermis.Sensor.preset("digit", parameters=coarse)
+    layer = dermis.Sensor.preset("digit", parameters={"skin": {"kind": "layer"}})
+    ball = dermis.Object.sphere(radius=5e-3)
+    images = [sensor.press(ball, depth=0.5e-3).image.astype(float) for sensor in (gel, layer)]
+    rest = layer.step([], dt=1e-3).image.astype(float)
+    changed = np.sqrt(((images[0] - rest) ** 2).mean())
+    apart = np.sqrt(((images[1] - images[0]) ** 2).mean())
+    print(f"rms {apart:.2f} of {changed:.2f}")
+    assert changed > 3 and apart < 0.35 * changed

@@ -77,6 +77,7 @@ pub fn run_into(
     for step in 1..=steps {
         built.step()?;
         recording.warnings.add(built);
+        recording.add_step(built);
         let phase = built.task.as_ref().map(|task| task.phase());
         recording.enter(phase, built.world.time_s());
         let progress =

@@ -11,11 +11,13 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// contype and conaffinity of a geom.
-pub(crate) type Bits = [i32; 2];
+pub type Bits = [i32; 2];
 
 /// The disabled contacts of one model.
 struct Filter {
     original: Vec<Bits>,
+    /// The bits with the contacts disabled.
+    written: Vec<Bits>,
     next: u64,
     /// Geoms under a skin and the objects that they no longer collide with, by the number of the [`DisabledContacts`].
     disabled: BTreeMap<u64, (Vec<usize>, Vec<usize>)>,
@@ -27,6 +29,37 @@ static FILTERS: Mutex<BTreeMap<usize, Filter>> = Mutex::new(BTreeMap::new());
 pub(crate) fn original_bits(model: &Model<'_>, geom: usize) -> Option<Bits> {
     let filters = FILTERS.lock().unwrap_or_else(PoisonError::into_inner);
     filters.get(&(model.raw() as usize)).map(|filter| filter.original[geom])
+}
+
+/// All bits of a model before any contact was disabled; `None` if no contact is disabled.
+pub fn all_original_bits(model: &Model<'_>) -> Option<Vec<Bits>> {
+    let filters = FILTERS.lock().unwrap_or_else(PoisonError::into_inner);
+    filters.get(&(model.raw() as usize)).map(|filter| filter.original.clone())
+}
+
+/// The model (address) of which this one is a copy that was made while contacts were disabled, and its original bits. The
+/// copy has the contacts disabled, and no skin computes them.
+pub fn original_of_copy(model: &Model<'_>) -> Option<(usize, Vec<Bits>)> {
+    let filters = FILTERS.lock().unwrap_or_else(PoisonError::into_inner);
+    if filters.contains_key(&(model.raw() as usize)) {
+        return None;
+    }
+    let is_copied = |filter: &Filter| filter.written != filter.original && model.has_contact_bits(&filter.written);
+    let (&address, filter) = filters.iter().find(|(_, filter)| is_copied(filter))?;
+    Some((address, filter.original.clone()))
+}
+
+/// Writes the bits of a copied model as they were before any contact was disabled; nothing if contacts of this model are
+/// disabled.
+///
+/// # Safety
+/// No other code accesses contype and conaffinity of the model during the call.
+pub unsafe fn restore_copy(model: &Model<'_>, original: &[Bits]) {
+    let filters = FILTERS.lock().unwrap_or_else(PoisonError::into_inner);
+    if !filters.contains_key(&(model.raw() as usize)) && original.len() == model.geoms() {
+        // SAFETY: as the caller guarantees.
+        unsafe { model.set_all_contact_bits(original) };
+    }
 }
 
 /// Contacts that are disabled while this value lives.
@@ -51,7 +84,8 @@ impl DisabledContacts {
         }
         let mut filters = FILTERS.lock().unwrap_or_else(PoisonError::into_inner);
         let filter = filters.entry(model.raw() as usize).or_insert_with(|| Filter {
-            original: (0..model.geoms()).map(|geom| model.contact_bits(geom)).collect(),
+            original: model.all_contact_bits(),
+            written: Vec::new(),
             next: 0,
             disabled: BTreeMap::new(),
         });
@@ -86,7 +120,7 @@ impl Drop for DisabledContacts {
 
 impl Filter {
     /// Writes the bits of all geoms, starting from the original ones.
-    fn write(&self, model: &Model<'_>) -> Result<(), CouplingError> {
+    fn write(&mut self, model: &Model<'_>) -> Result<(), CouplingError> {
         let mut bits = self.original.clone();
         let mut full = None;
         for (own, objects) in self.disabled.values() {
@@ -111,10 +145,9 @@ impl Filter {
         if let Some(geom) = full {
             return Err(CouplingError::NoFreeBit { geom: model.geom_name(geom) });
         }
-        for (geom, bits) in bits.into_iter().enumerate() {
-            // SAFETY: the caller of `DisabledContacts::new` has exclusive access to the bits of the model.
-            unsafe { model.set_contact_bits(geom, bits) };
-        }
+        // SAFETY: the caller of `DisabledContacts::new` has exclusive access to the bits of the model.
+        unsafe { model.set_all_contact_bits(&bits) };
+        self.written = bits;
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use crate::layout::table;
 use crate::model::{FrameId, Model};
 use dermis_geometry::{Mat3, Pose, Quat, Twist, Vec3, Wrench};
 use libc::c_void;
+use std::hash::{DefaultHasher, Hasher};
 
 /// An mjData.
 pub struct Data<'a> {
@@ -19,6 +20,26 @@ impl<'a> Data<'a> {
     /// `raw` is data of `model` and outlives the value; no other code accesses it while the value lives.
     pub unsafe fn new(raw: *mut c_void, model: Model<'a>) -> Self {
         Self { raw, model }
+    }
+
+    /// The address of the mjData.
+    pub fn address(&self) -> usize {
+        self.raw as usize
+    }
+
+    /// A digest of time, positions, velocities and activations.
+    pub fn digest(&self) -> u64 {
+        // mjSTATE_TIME, mjSTATE_QPOS, mjSTATE_QVEL and mjSTATE_ACT, which are the same in all versions.
+        const PHYSICS: i32 = 0b1111;
+        let (library, raw) = (self.model.library(), self.raw.cast_const());
+        // SAFETY: the model is alive.
+        let len = unsafe { (library.mj_state_size)(self.model.raw(), PHYSICS) };
+        let mut state = vec![0.0; usize::try_from(len).unwrap_or(0)];
+        // SAFETY: model and data belong together, and MuJoCo writes `len` numbers.
+        unsafe { (library.mj_get_state)(self.model.raw(), raw, state.as_mut_ptr(), PHYSICS) };
+        let mut hasher = DefaultHasher::new();
+        state.iter().for_each(|value: &f64| hasher.write_u64(value.to_bits()));
+        hasher.finish()
     }
 
     fn pointer<T>(&self, offset: usize) -> *mut T {

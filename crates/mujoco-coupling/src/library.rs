@@ -33,6 +33,10 @@ type Actuation = unsafe extern "C-unwind" fn(*const c_void, *mut c_void);
 type ConstraintForce = unsafe extern "C-unwind" fn(*const c_void, *const c_void, *mut f64, *const f64);
 /// `mj_contactForce`.
 type ContactForce = unsafe extern "C-unwind" fn(*const c_void, *const c_void, c_int, *mut f64);
+/// `mj_stateSize`.
+type StateSize = unsafe extern "C-unwind" fn(*const c_void, c_int) -> c_int;
+/// `mj_getState`.
+type GetState = unsafe extern "C-unwind" fn(*const c_void, *const c_void, *mut f64, c_int);
 /// `mju_error` and `mju_warning`.
 type Message = unsafe extern "C-unwind" fn(*const c_char, ...);
 /// `mjp_registerPlugin`; the argument is an `mjpPlugin`.
@@ -55,6 +59,8 @@ pub struct Library {
     pub mj_fwd_actuation: Actuation,
     pub mj_mul_jac_t_vec: ConstraintForce,
     pub mj_contact_force: ContactForce,
+    pub mj_state_size: StateSize,
+    pub mj_get_state: GetState,
     pub mju_error: Message,
     pub mju_warning: Message,
     pub mjp_register_plugin: RegisterPlugin,
@@ -161,6 +167,8 @@ fn find() -> Option<(Library, String)> {
             mj_fwd_actuation: function(handle, c"mj_fwdActuation")?,
             mj_mul_jac_t_vec: function(handle, c"mj_mulJacTVec")?,
             mj_contact_force: function(handle, c"mj_contactForce")?,
+            mj_state_size: function(handle, c"mj_stateSize")?,
+            mj_get_state: function(handle, c"mj_getState")?,
             mju_error: function(handle, c"mju_error")?,
             mju_warning: function(handle, c"mju_warning")?,
             mjp_register_plugin: function(handle, c"mjp_registerPlugin")?,

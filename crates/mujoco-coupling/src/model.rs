@@ -30,6 +30,25 @@ pub enum FrameId {
 }
 
 impl FrameId {
+    /// The "site", "body" or "geom" of an index.
+    pub fn new(kind: &str, index: usize) -> Option<Self> {
+        match kind {
+            "site" => Some(Self::Site(index)),
+            "body" => Some(Self::Body(index)),
+            "geom" => Some(Self::Geom(index)),
+            _ => None,
+        }
+    }
+
+    /// Kind and index of the element.
+    pub fn kind_and_index(self) -> (&'static str, usize) {
+        match self {
+            Self::Site(index) => ("site", index),
+            Self::Body(index) => ("body", index),
+            Self::Geom(index) => ("geom", index),
+        }
+    }
+
     /// The frame of a named "site", "body" or "geom"; `None` if the model has no such element.
     pub fn find(model: &Model<'_>, kind: &str, name: &str) -> Option<Self> {
         match kind {
@@ -315,6 +334,27 @@ impl<'a> Model<'a> {
         for (offset, bits) in [self.layout.geom_contype, self.layout.geom_conaffinity].into_iter().zip(bits) {
             // SAFETY: as in `element`; the model is MuJoCo's own memory, which may be written.
             unsafe { self.raw.byte_add(offset).cast::<*mut i32>().read().add(geom).write(bits) };
+        }
+    }
+
+    /// contype and conaffinity of all geoms.
+    pub(crate) fn all_contact_bits(&self) -> Vec<Bits> {
+        (0..self.geoms()).map(|geom| self.contact_bits(geom)).collect()
+    }
+
+    /// True if the geoms have these bits.
+    pub(crate) fn has_contact_bits(&self, bits: &[Bits]) -> bool {
+        self.geoms() == bits.len() && bits.iter().enumerate().all(|(geom, bits)| self.contact_bits(geom) == *bits)
+    }
+
+    /// Writes contype and conaffinity of all geoms.
+    ///
+    /// # Safety
+    /// No other code accesses these fields during the call.
+    pub(crate) unsafe fn set_all_contact_bits(&self, bits: &[Bits]) {
+        for (geom, bits) in bits.iter().enumerate() {
+            // SAFETY: as the caller guarantees.
+            unsafe { self.set_contact_bits(geom, *bits) };
         }
     }
 

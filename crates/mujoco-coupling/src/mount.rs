@@ -101,6 +101,16 @@ impl Mount {
         })
     }
 
+    /// The frame that carries the sensor.
+    pub fn frame(&self) -> FrameId {
+        self.frame
+    }
+
+    /// Pose of the sensor in that frame.
+    pub fn frame_from_sensor(&self) -> Pose {
+        self.frame_from_sensor
+    }
+
     /// Pose of the sensor in the world frame.
     pub fn world_from_sensor(&self, data: &Data<'_>) -> Pose {
         data.world_from(self.frame) * self.frame_from_sensor

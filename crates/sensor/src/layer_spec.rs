@@ -1,8 +1,9 @@
 //! The description of a layer skin in a file.
 
 use crate::skin_spec::FullyPressed;
-use crate::{SensorError, SensorSpec, SkinKind, SurfaceSpec};
+use crate::{GelSpec, SensorError, SensorSpec, SkinKind, SkinSpec, SurfaceSpec};
 use dermis_geometry::quantity::{Length, Pressure, Time};
+use dermis_skin::gel::Face;
 use dermis_skin::layer::{Branch, LayerContact, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters};
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,9 @@ use serde::{Deserialize, Serialize};
 ///
 /// A change of the kind of skin alone derives it from springs on a grid: with the stiffness of the springs when all of it is
 /// pressed, M/h = stiffness per area, and their maximum depth. Poisson's ratio is 0.2; friction
-/// uses the static coefficient of the springs.
+/// uses the static coefficient of the springs. From a block of gel that is bonded at its bottom it takes size, thickness,
+/// material and friction; its cell is the default, because a layer resolves finer cells in less time. The layer is
+/// linear: deep presses need less force than in the gel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LayerSpec {
@@ -133,8 +136,11 @@ fn poisson(sensor: &str, ratio: Option<f64>, incompressible: bool) -> Result<Poi
 const FOAM_POISSON: f64 = 0.2;
 
 impl LayerSpec {
-    /// The layer that replaces springs on a grid.
+    /// The layer that replaces springs on a grid, or a block of gel.
     pub(crate) fn replacing(spec: &SensorSpec) -> Result<Self, SensorError> {
+        if let SkinSpec::Gel(gel) = &spec.skin {
+            return Self::replacing_gel(spec, gel);
+        }
         let (pressed, springs, _) = FullyPressed::springs_on_grid(spec, SkinKind::Layer)?;
         let thickness_m = pressed.max_depth_m / 0.8;
         let nu = FOAM_POISSON;
@@ -148,6 +154,29 @@ impl LayerSpec {
             size: None,
             coating: None,
             mu: springs.friction.mu_static(),
+            relaxation: Vec::new(),
+            sense_depth: None,
+        })
+    }
+
+    fn replacing_gel(spec: &SensorSpec, gel: &GelSpec) -> Result<Self, SensorError> {
+        let is_block = matches!(spec.surface, SurfaceSpec::Grid { .. })
+            && gel.bonded == [Face::Bottom]
+            && gel.held.is_none()
+            && gel.paper.is_none();
+        let (Some(thickness), true) = (gel.thickness, is_block) else {
+            let rule = "= \"layer\" can replace a gel only if it is a block under a grid, bonded at its bottom; describe the skin in a file";
+            return Err(SensorError::bad_key(&spec.name, "kind", rule));
+        };
+        Ok(Self {
+            thickness,
+            young: gel.young,
+            poisson: Some(gel.poisson),
+            incompressible: false,
+            cell: None,
+            size: gel.size,
+            coating: None,
+            mu: gel.friction.mu_static(),
             relaxation: Vec::new(),
             sense_depth: None,
         })

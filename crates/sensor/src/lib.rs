@@ -43,6 +43,7 @@ mod suggest;
 mod surface;
 mod taxel_mesh;
 mod taxels;
+mod through_value;
 mod toml_file;
 pub mod urdf;
 mod weights;

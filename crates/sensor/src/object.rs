@@ -58,7 +58,7 @@ const MAX_DEVIATION_M: f64 = 4e-6;
 /// an `edge`, the longest edge of their triangles: of an exact shape for drawing only (default: a fortieth of its size), of
 /// others and of rough ones for contact (default: fine enough that facets deviate by at most 4 µm).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(remote = "Self", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ObjectSpec {
     /// A sphere centred at the origin.
     Sphere {
@@ -169,6 +169,8 @@ pub enum ObjectSpec {
         radius: Length,
     },
 }
+
+crate::through_value::deserialize_through_value!(ObjectSpec);
 
 impl ObjectSpec {
     /// Name of the shape in files and flags.

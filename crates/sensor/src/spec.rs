@@ -5,9 +5,12 @@ use crate::{ReadingSpec, ResponseSpec, Sensor, SensorError, SkinKind, SkinSpec, 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
+/// Maximum number of contact points along a side of a texel.
+const MAX_CONTACT_POINTS: usize = 100;
+
 /// A sensor: its surface, skin and response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct SensorSpec {
     /// Name of the sensor.
     pub name: String,
@@ -38,6 +41,8 @@ pub struct SensorSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub markers: Option<MarkersSpec>,
 }
+
+crate::through_value::deserialize_through_value!(SensorSpec);
 
 impl SensorSpec {
     /// A surface under a skin that reports newtons.
@@ -127,7 +132,11 @@ impl SensorSpec {
     }
 
     fn build_touch(&self, folder: Option<&Path>) -> Result<Sensor, SensorError> {
-        let surface = self.surface.build(&self.name, self.contact_points.map(|n| n.max(1)), folder)?;
+        if let Some(points) = self.contact_points.filter(|points| !(1..=MAX_CONTACT_POINTS).contains(points)) {
+            let rule = format!("along a side of a texel must be 1 to {MAX_CONTACT_POINTS}, got {points}");
+            return Err(SensorError::bad_key(&self.name, "contact_points", rule));
+        }
+        let surface = self.surface.build(&self.name, self.contact_points, folder)?;
         let chain = self
             .response
             .build(&surface.taxels, Some(&surface.mesh))

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Positions of the texels: exactly one of a grid, the vertices of a mesh, or a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(remote = "Self", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SurfaceSpec {
     /// A flat array.
     Grid {
@@ -75,6 +75,8 @@ pub enum SurfaceSpec {
         body: BodySpec,
     },
 }
+
+crate::through_value::deserialize_through_value!(SurfaceSpec);
 
 /// A closed body that carries taxels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -272,7 +274,9 @@ impl SurfaceSpec {
         let points_per_side = points_per_side.unwrap_or_else(|| default_contact_points(pitch_m));
         let texels = rows.saturating_mul(cols).saturating_mul(points_per_side.saturating_mul(points_per_side));
         if rows == 0 || cols == 0 || texels > MAX_TAXELS {
-            let rule = format!("and `cols` must give 1 to {MAX_TAXELS} texels, got rows = {rows}, cols = {cols}");
+            let rule = format!(
+                "and `cols` must give 1 to {MAX_TAXELS} contact points, got rows = {rows}, cols = {cols} and {points_per_side} × {points_per_side} contact points per texel"
+            );
             return Err(SensorError::bad_key(sensor, "rows", rule));
         }
         if !(pitch_m > 0.0 && pitch_m.is_finite()) {

@@ -23,6 +23,14 @@ impl Coupling {
         }
     }
 
+    /// The name of the coupling.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Implicit => "implicit",
+            Self::Explicit => "explicit",
+        }
+    }
+
     /// The coupling that a sensor's skin supports.
     pub fn supported(self, sensor: &Sensor) -> Self {
         let untouched = (Touch::default(), sensor.skin().rest());

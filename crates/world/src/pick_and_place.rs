@@ -64,6 +64,7 @@ pub struct PickAndPlace {
     parameters: PickParameters,
     phase: Phase,
     touched: bool,
+    touched_open: bool,
     integral_newton: f64,
     waited_s: f64,
 }
@@ -71,7 +72,14 @@ pub struct PickAndPlace {
 impl PickAndPlace {
     /// Creates a controller at the beginning of the cycle.
     pub fn new(parameters: PickParameters) -> Self {
-        Self { parameters, phase: Phase::Approach, touched: false, integral_newton: 0.0, waited_s: 0.0 }
+        Self {
+            parameters,
+            phase: Phase::Approach,
+            touched: false,
+            touched_open: false,
+            integral_newton: 0.0,
+            waited_s: 0.0,
+        }
     }
 
     /// The current phase.
@@ -84,6 +92,11 @@ impl PickAndPlace {
         self.touched
     }
 
+    /// True if a finger touched something before the fingers closed: the object may be wider than the open hand.
+    pub fn touched_while_open(&self) -> bool {
+        self.touched_open
+    }
+
     /// Runs one control step of `dt_s`: reads the gripper and commands it.
     pub fn update(&mut self, gripper: &mut dyn Gripper, dt_s: f64) {
         let p = self.parameters;
@@ -91,6 +104,7 @@ impl PickAndPlace {
             Phase::Approach => {
                 gripper.drive_fingers(FingerCommand::Velocity(0.0));
                 gripper.move_to(p.grasp_height_m, p.travel_speed);
+                self.touched_open |= gripper.tactile_sums_newton().iter().any(|sum| *sum >= p.touch_newton);
                 if self.waits(at(gripper, p.grasp_height_m), 0.1, dt_s) {
                     self.enter(Phase::Grasp);
                 }

@@ -701,7 +701,7 @@ class Attachment:
     """Names of the geoms that the sensor may touch, in the order of ``reading.touch.on_objects``."""
     pose: Final[_F64]
     """Pose of the sensor, world_from_sensor, shape (4, 4)."""
-    def read(self) -> Reading:
+    def read(self, data: Any = None) -> Reading:
         """Reads the sensor in the state after mj_step or mj_forward.
 
         "sense": the time since the last reading is one step of the sensor. Reading again at the same time changes
@@ -709,12 +709,16 @@ class Attachment:
         "contacts": the same, with the contact forces of MuJoCo.
         "couple": the sensor steps with MuJoCo; returns its reading in the last step.
         Issues the warnings of the skin since the start, each kind once.
-        When time has gone back, as after a reset, the sensor starts untouched. Raises dermis.Error if a pose is not
-        finite now or was not finite in a step since the last reading; the simulation can continue.
+        When time has gone back, as after a reset, the sensor starts untouched, unless "couple" has seen the same state in
+        one of the last 64 steps. Raises dermis.Error if a pose is not finite now or was not finite in a step since the
+        last reading (the simulation can continue), if a copy of the model was stepped in "couple", and if nothing but
+        attachments refers to the data any more: it was replaced, as by MjSpec.recompile or a hard reset of robosuite.
+
+        data: another mujoco.MjData of the model to read instead of the attached one.
         """
 
     def reset(self) -> None:
-        """Resets the sensor to its untouched state."""
+        """Resets the sensor to its untouched state, in all mjData."""
 
     def detach(self) -> None:
         """Ends the attachment. In mode "couple", MuJoCo computes the contacts again."""

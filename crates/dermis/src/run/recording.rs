@@ -42,6 +42,8 @@ pub struct SensorTrack {
     pub taxels: usize,
     /// One row per time.
     pub rows: Vec<SensorRow>,
+    /// The largest sum (N) of all steps, which need not have a row, and its time (s).
+    pub peak: (f64, f64),
     id: SensorId,
 }
 
@@ -86,7 +88,7 @@ impl Recording {
                 .iter()
                 .map(|(name, id)| {
                     let taxels = world.sensor(*id).taxels().len();
-                    SensorTrack { name: name.clone(), taxels, rows: Vec::new(), id: *id }
+                    SensorTrack { name: name.clone(), taxels, rows: Vec::new(), peak: (0.0, 0.0), id: *id }
                 })
                 .collect(),
             bodies: world
@@ -96,6 +98,16 @@ impl Recording {
                 .collect(),
             phases: Vec::new(),
             warnings: RunWarnings::default(),
+        }
+    }
+
+    /// Follows the peaks of the sensors, in every step.
+    pub(super) fn add_step(&mut self, built: &Built) {
+        for track in &mut self.sensors {
+            let sum_newton = built.world.reading(track.id).sum_newton;
+            if sum_newton > track.peak.0 {
+                track.peak = (sum_newton, built.world.time_s());
+            }
         }
     }
 
@@ -169,13 +181,12 @@ impl Recording {
             .sensors
             .iter()
             .map(|track| {
-                let peak = track.rows.iter().enumerate().max_by(|a, b| a.1.sum_newton.total_cmp(&b.1.sum_newton));
-                let (row, peak) = peak.map_or((0, 0.0), |(row, sample)| (row, sample.sum_newton));
+                let (peak_newton, peak_s) = track.peak;
                 json!({
                     "name": track.name,
                     "taxels": track.taxels,
-                    "peak_sum_n": peak,
-                    "peak_time_s": self.times_s.get(row),
+                    "peak_sum_n": peak_newton,
+                    "peak_time_s": seconds(peak_s),
                     "last_sum_n": track.rows.last().map(|row| row.sum_newton),
                     "most_saturated": track.rows.iter().map(|row| row.saturated).max(),
                 })

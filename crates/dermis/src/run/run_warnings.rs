@@ -11,6 +11,7 @@ pub struct RunWarnings {
     of_cameras: Vec<String>,
     of_world: Vec<WorldWarning>,
     unfinished: Option<(Phase, f64)>,
+    touched_while_open: bool,
 }
 
 /// Warnings of the skins of a world, each kind once per sensor.
@@ -62,6 +63,7 @@ impl RunWarnings {
     pub(super) fn finish(&mut self, built: &Built) {
         self.of_world = built.world.warnings().to_vec();
         let phase = built.task.as_ref().map(|task| task.phase()).filter(|phase| *phase != Phase::Done);
+        self.touched_while_open = built.task.as_ref().is_some_and(|task| task.touched_while_open());
         self.unfinished = phase.map(|phase| (phase, built.world.time_s()));
     }
 
@@ -71,7 +73,11 @@ impl RunWarnings {
         let task = self.unfinished.map(|(phase, time_s)| {
             format!("the task is not finished at the end of the run, t = {time_s:.4} s: its phase is {phase:?}")
         });
-        self.of_skins.texts().chain(self.of_cameras.iter().cloned()).chain(world).chain(task).collect()
+        let open = self.touched_while_open.then(|| {
+            "the fingers touched something before they closed: the object may be wider than the gripper's `opening`, or not between the fingers"
+                .to_owned()
+        });
+        self.of_skins.texts().chain(self.of_cameras.iter().cloned()).chain(world).chain(task).chain(open).collect()
     }
 
     /// True if a body passed a sensor or left the scene.
@@ -82,5 +88,10 @@ impl RunWarnings {
     /// True if the run ended before the task did.
     pub fn unfinished_task(&self) -> bool {
         self.unfinished.is_some()
+    }
+
+    /// True if a finger of the gripper touched something before the fingers closed.
+    pub fn touched_while_open(&self) -> bool {
+        self.touched_while_open
     }
 }

@@ -23,7 +23,7 @@ pub const GEOM_SDF: i32 = 8;
 pub const JNT_FREE: i32 = 0;
 pub const INT_EULER: i32 = 0;
 pub const INT_RK4: i32 = 1;
-pub const STAGE_VEL: i32 = 2;
+pub const STAGE_ACC: i32 = 3;
 pub const PLUGIN_SENSOR: i32 = 2;
 pub const PLUGIN_PASSIVE: i32 = 4;
 

@@ -35,8 +35,8 @@ class GraspLift(gymnasium.Env[Any, Any]):
     Observation: {"tactile": (2, 8, 8, 3)}, the force on each taxel of the left and right finger (N): across the finger, up, and out of the skin;
     {"hand": (2,)}, closing of the fingers and height of the wrist (m). Action: (2,), each from -1 to 1: closing speed, scaled by 30 mm/s,
     and lifting speed, scaled by 80 mm/s. A step is 20 ms.
-    Reward: 10 times the rise of the block in units of 60 mm, 5 for success, -0.02 in every step in which not both fingers touch it, -5 for
-    crushing it. Terminates on success (info["success"]) or crushing. info["height"]: height of the block (m). info["grip"]: larger finger force (N).
+    Reward: 10 times the rise of the block in units of 60 mm, 5 for success, -0.05 in every step in which not both fingers touch it, -5 for
+    crushing it: an episode without touch earns -10, less than one in which the block is crushed. Terminates on success (info["success"]) or crushing. info["height"]: height of the block (m). info["grip"]: larger finger force (N).
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 50}
@@ -87,7 +87,7 @@ class GraspLift(gymnasium.Env[Any, Any]):
         crushed, done = info["grip"] > CRUSHED, self._held >= HOLD
         info["success"] = bool(done and not crushed)
         loose = self._forces[..., 2].sum(axis=(1, 2)).max() > -0.1
-        reward = 10 * (self._height - before) / GOAL - 0.02 * loose + 5.0 * info["success"] - 5.0 * crushed
+        reward = 10 * (self._height - before) / GOAL - 0.05 * loose + 5.0 * info["success"] - 5.0 * crushed
         return observation, float(reward), bool(done or crushed), False, info
 
     def render(self) -> NDArray[np.uint8] | None:

@@ -54,7 +54,8 @@ class TactileObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._sensors = {name: _sensor(name, each) for name, each in self._specs.items()}
         self._outputs = {name: _Output(name, each, self._sensors[name]) for name, each in self._specs.items()}
         self._attachments: dict[str, Attachment] = {}
-        self._attach()
+        self._simulation: tuple[Any, Any] = (None, None)
+        self._follow()
         self._is_dict = isinstance(env.observation_space, spaces.Dict)
         inner = dict(env.observation_space.spaces) if isinstance(env.observation_space, spaces.Dict) else {"observation": env.observation_space}
         taken = sorted(set(inner) & set(self._outputs))
@@ -67,8 +68,12 @@ class TactileObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
         """The attachments by the key of their observation."""
         return dict(self._attachments)
 
-    def _attach(self) -> None:
+    def _follow(self) -> None:
+        """Attaches the sensors to the simulation of the environment, which a hard reset replaces."""
         model, data = _simulation(self.env)
+        if self._simulation[0] is model and self._simulation[1] is data:
+            return
+        self._simulation = model, data
         for name, spec in self._specs.items():
             where = {key: spec[key] for key in WHERE if key in spec}
             self._attachments[name] = attach(model, data, self._sensors[name], **where)
@@ -76,9 +81,7 @@ class TactileObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Resets the environment and the sensors."""
         observation, info = self.env.reset(seed=seed, options=options)
-        model, data = _simulation(self.env)
-        if any(attachment.data is not data or attachment.model is not model for attachment in self._attachments.values()):
-            self._attach()
+        self._follow()
         for attachment in self._attachments.values():
             attachment.reset()
         return self._with_touch(observation), info
@@ -86,6 +89,7 @@ class TactileObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
     def step(self, action: Any) -> tuple[dict[str, Any], Any, bool, bool, dict[str, Any]]:
         """Steps the environment and reads the sensors."""
         observation, reward, terminated, truncated, info = self.env.step(action)
+        self._follow()
         return self._with_touch(observation), reward, terminated, truncated, info
 
     def close(self) -> None:

@@ -10,12 +10,13 @@
 >>> pad.read().taxels.shape
 (14, 6)
 
-The engine plugin does the same from MJCF alone, without Python (``load_plugin``).
+The engine plugin does the same from MJCF alone, without Python (``load_plugin``); ``image`` renders what its cameras see.
 """
 
 from dermis._engine_plugin import load as load_plugin
 from dermis._native import Attachment
 from dermis.mujoco._attach import attach
+from dermis.mujoco._image import image
 from dermis.mujoco._urdf import attach_urdf
 
-__all__ = ["Attachment", "attach", "attach_urdf", "load_plugin"]
+__all__ = ["Attachment", "attach", "attach_urdf", "image", "load_plugin"]

@@ -36,7 +36,10 @@ def attach(
     mode: "sense" only reads; MuJoCo computes the contacts. Its bodies hardly penetrate each other, so place the skin above the geom by
         the depth to which it should be pressed. "couple": the skin computes the contact forces. They are
         added to the passive forces inside mj_step, on any thread and without the GIL. MuJoCo's contact between the objects and the
-        geoms under the skin is disabled (contype and conaffinity) until the attachment ends. Copies of the mjData are not coupled.
+        geoms under the skin is disabled (contype and conaffinity) until the attachment ends. Other mjData of the model are
+        coupled too, each with its own history (``mj_copyData``, ``mujoco.rollout``): in one of the last 64 states of ``data`` they
+        continue its history, else they start untouched, with a warning if they then are in contact after the start. A copy of the model has the
+        contact disabled without a skin: stepping it is reported as a warning of MuJoCo and raised by the next ``read``.
         "contacts" only reads the contact forces that MuJoCo computed between the objects and the geoms that move with the sensor, each
         at its contact point; a layer spreads them over its taxels. Taxels and ``outside`` add up to mj_contactForce. MuJoCo has few
         contact points per pair of geoms, so forces are right and their distribution is coarse; images show points.
@@ -44,6 +47,9 @@ def attach(
     coupling: in "couple", the instant of the forces. "implicit": the end of the step; every time step is stable. "explicit": the start of
         the step; a time step that is unstable with this skin is refused. Only springs and hydroelastic skins support "implicit"; other
         skins are always explicit.
+
+    Copies (``copy.deepcopy``) and pickles of the attachment contain model, data and the state of the sensor: those of an environment
+    work like the original.
 
     Raises dermis.Error if the model lacks a named element, and in "couple" with explicit forces if the time step is unstable.
     """

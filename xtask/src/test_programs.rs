@@ -1,0 +1,160 @@
+//! Compiles the Rust tests and runs two test programs at a time.
+//!
+//! `cargo test` runs one program after another, and the last long test of each leaves a core idle. Doc tests are Cargo's.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::step::{Failure, Invocation};
+
+const COMPILE: &str = "cargo test --workspace --release --no-run --message-format=json-render-diagnostics";
+
+/// Compiles and runs all tests of the workspace.
+pub fn run(root: &Path) -> Result<(), Failure> {
+    let programs = compile(root)?;
+    println!("{} test programs", programs.len());
+    run_all(programs)?;
+    Invocation::new("cargo test --workspace --release --doc").run(root)
+}
+
+/// One test program.
+#[derive(Debug, PartialEq)]
+struct Program {
+    path: PathBuf,
+    /// Folder of its package, in which Cargo runs it.
+    folder: PathBuf,
+    /// Such as `unittests src/lib.rs` or `tests/all.rs`, in the package's folder.
+    source: PathBuf,
+    /// The arguments of `cargo test` that repeat it.
+    repeat: String,
+}
+
+impl Program {
+    /// Reads one line of Cargo's messages; `None` if it is about something else.
+    fn from_message(line: &str) -> Option<Program> {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        if message["profile"]["test"] != true {
+            return None;
+        }
+        let path = PathBuf::from(text(&message["executable"])?);
+        let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
+        let target = &message["target"];
+        let source = PathBuf::from(text(&target["src_path"])?);
+        let (kind, name) = (target["kind"][0].as_str()?, target["name"].as_str()?);
+        let which = match kind {
+            "test" | "bin" | "example" | "bench" => format!("--{kind} {name}"),
+            _ => "--lib".to_owned(),
+        };
+        let repeat = format!("cargo test --release --manifest-path {}/Cargo.toml {which}", folder.display());
+        Some(Program { path, source: source.strip_prefix(&folder).unwrap_or(&source).to_owned(), folder, repeat })
+    }
+
+    fn run(&self) -> Result<(), Failure> {
+        let start = Instant::now();
+        let output = Command::new(&self.path)
+            .current_dir(&self.folder)
+            .env("CARGO_MANIFEST_DIR", &self.folder)
+            .stdin(Stdio::null())
+            .output();
+        let failure = |reason: String| Failure { reason, repeat: self.repeat.clone() };
+        let output = output.map_err(|error| failure(format!("{} could not start: {error}", self.path.display())))?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        let place = self.folder.join(&self.source);
+        println!("-- {} {:.1} s{out}{err}", place.display(), start.elapsed().as_secs_f64());
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(failure(format!("{}: {}", place.display(), output.status)))
+    }
+}
+
+fn compile(root: &Path) -> Result<Vec<Program>, Failure> {
+    println!("$ {COMPILE}");
+    let failure = |reason: String| Failure { reason, repeat: COMPILE.into() };
+    let mut words = COMPILE.split(' ');
+    let output = Command::new(words.next().unwrap_or_default())
+        .args(words)
+        .current_dir(root)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| failure(format!("cargo could not start: {error}")))?;
+    if !output.status.success() {
+        return Err(failure(output.status.to_string()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(Program::from_message).collect())
+}
+
+/// Runs all programs, then returns the first failure.
+fn run_all(programs: Vec<Program>) -> Result<(), Failure> {
+    let (waiting, failures) = (Mutex::new(VecDeque::from(programs)), Mutex::new(Vec::new()));
+    let next = || waiting.lock().map_or(None, |mut waiting| waiting.pop_front());
+    let work = || {
+        while let Some(program) = next() {
+            if let (Err(failure), Ok(mut failures)) = (program.run(), failures.lock()) {
+                failures.push(failure);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(work);
+        work();
+    });
+    match failures.into_inner().unwrap_or_default().into_iter().next() {
+        None => Ok(()),
+        Some(failure) => Err(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn message(kind: &str, name: &str, source: &str, test: bool) -> String {
+        json!({
+            "reason": "compiler-artifact",
+            "manifest_path": "/w/crates/skin/Cargo.toml",
+            "target": { "kind": [kind], "name": name, "src_path": format!("/w/crates/skin/{source}") },
+            "profile": { "test": test },
+            "executable": if test { json!("/t/release/deps/all-1") } else { Value::Null },
+        })
+        .to_string()
+    }
+
+    #[test]
+    fn test_programs_are_found_among_the_messages() {
+        let program = Program::from_message(&message("test", "all", "tests/all.rs", true)).unwrap();
+        assert_eq!(program.path, Path::new("/t/release/deps/all-1"));
+        assert_eq!(
+            (program.folder.as_path(), program.source.as_path()),
+            (Path::new("/w/crates/skin"), Path::new("tests/all.rs"))
+        );
+        assert_eq!(program.repeat, "cargo test --release --manifest-path /w/crates/skin/Cargo.toml --test all");
+        let library = Program::from_message(&message("lib", "dermis_skin", "src/lib.rs", true)).unwrap();
+        assert!(library.repeat.ends_with(" --lib"));
+        assert_eq!(Program::from_message(&message("lib", "dermis_skin", "src/lib.rs", false)), None);
+        assert_eq!(Program::from_message("not JSON"), None);
+    }
+
+    #[cfg(unix)] // for `true` and `false`
+    #[test]
+    fn one_failing_program_fails_and_the_others_still_run() {
+        let program = |path: &str| Program {
+            path: path.into(),
+            folder: "/".into(),
+            source: "tests/all.rs".into(),
+            repeat: format!("again {path}"),
+        };
+        assert_eq!(run_all(vec![program("true"), program("true"), program("true")]), Ok(()));
+        let failure = run_all(vec![program("true"), program("false"), program("true")]).unwrap_err();
+        assert_eq!(failure, Failure { reason: "/tests/all.rs: exit status: 1".into(), repeat: "again false".into() });
+    }
+}
