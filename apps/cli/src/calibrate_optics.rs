@@ -6,11 +6,11 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dermis::draw::{FigurePage, Image};
 use dermis::geometry::quantity::Length;
-use dermis::geometry::shapes::{capsule, sphere};
+use dermis::geometry::shapes::sphere;
 use dermis::output::Output;
 use dermis::sensor::calibration::optics::{
     AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, ScaleFit, align, ball_reliefs, fit_calibrated, fit_phong,
-    fit_scale, rmse_255,
+    fit_scale, quiet_background, rmse_255,
 };
 use dermis::sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec, SkinKind};
@@ -25,7 +25,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE.png")]
     background: PathBuf,
     /// CSV table of presses: file, center_x_px, center_y_px, contact_radius_px and, if known, x_mm, y_mm and depth_mm (travel of the ball
-    /// past first contact, such as the robot's z; otherwise the depth follows from the contact radius). Image files are relative to it.
+    /// past first contact, such as the robot's z; otherwise the depth at which the surface is steepest at the contact radius). Image files are relative to it.
     #[arg(long, value_name = "FILE.csv")]
     presses: PathBuf,
     /// Diameter of the ball, such as 4mm.
@@ -57,7 +57,7 @@ pub struct Arguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// Colour as a polynomial of slope, height and position.
+    /// Colour as a polynomial of slope and position, with cast shadows, bounded by the images.
     Polynomial,
     /// Two lamps of each colour.
     Phong,
@@ -88,6 +88,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let background = &data.background;
     let trial = judge(arguments, background, &presses, scale.pixel_m)?;
     let all: Vec<&BallPress> = presses.iter().collect();
+    let background = &quiet_background(background, &all);
     let kept_as = BackgroundSpec::File(PathBuf::from(format!("{name}-background.png")));
     let light = fit(arguments, background, &all, kept_as)?;
     let report = json!({ "presses": presses.len(), "scale": scale, "held_out": trial.report });
@@ -154,13 +155,7 @@ fn aligned(
     data: Vec<LabelledPress>,
     background: &FloatImage,
 ) -> anyhow::Result<Vec<BallPress>> {
-    const DEPTHS: usize = 12;
-    /// Fraction of the skin's maximum depth up to which its surface is accurate.
-    const MAX_FRACTION: f64 = 0.375;
-    let deepest_m = (2.4 * radius_m).min(MAX_FRACTION * sensor.skin().max_depth_m());
-    let depths_m: Vec<f64> = (1..=DEPTHS).map(|i| deepest_m * i as f64 / DEPTHS as f64).collect();
-    let pin = Object::new(capsule(radius_m, 4.0 * deepest_m, radius_m / 25.0)?);
-    let dents = Dent::series(sensor, &pin, &depths_m)?;
+    let dents = Dent::of_ball(sensor, radius_m)?;
     let camera = sensor.optics().map(|optics| optics.camera().clone());
     let (Some(camera), Some(dent)) = (camera, dents.first()) else { return Err(blind(sensor)) };
     let mut presses: Vec<BallPress> = data
@@ -271,9 +266,9 @@ struct Trial {
 fn judge(arguments: &Arguments, background: &FloatImage, presses: &[BallPress], pixel_m: f64) -> anyhow::Result<Trial> {
     let even: Vec<&BallPress> = presses.iter().step_by(2).collect();
     let odd: Vec<&BallPress> = presses.iter().skip(1).step_by(2).collect();
-    let kept_as = BackgroundSpec::File(std::path::absolute(&arguments.background)?);
-    let light =
-        fit(arguments, background, &even, kept_as)?.build(background.width, background.height, pixel_m, None)?;
+    let quiet = quiet_background(background, &even);
+    let light = fit(arguments, &quiet, &even, BackgroundSpec::Colour([0.0; 3]))?;
+    let light = light.build(background.width, background.height, pixel_m, None)?.on_background(quiet);
     let shade = |press: &BallPress| light.shade(&press.relief, || None);
     let (mut report, mut lines) = (serde_json::Map::new(), Vec::new());
     for (key, what, region) in

@@ -11,6 +11,7 @@ mod camera;
 mod error;
 mod exposure;
 mod float_image;
+mod horizon;
 mod lattice;
 mod light;
 mod markers;
@@ -23,12 +24,16 @@ mod spec;
 mod wide;
 
 pub use background::BackgroundSpec;
-pub use calibrated::{Calibrated, CalibratedSpec, MIN_PRESSED_MM, MIN_SLOPE};
-pub(crate) use calibrated::{coefficients, features, surface_monomials};
+pub use calibrated::{
+    Calibrated, CalibratedSpec, CastShadow, CastShadowSpec, MIN_HIDDEN, MIN_PRESSED_MM, MIN_SLOPE,
+    SHADOW_POSITION_DEGREE,
+};
+pub(crate) use calibrated::{coefficients, features, shadow_coefficients, surface_monomials};
 pub use camera::{Camera, CameraSpec, Crop, NoiseSpec};
 pub use error::OpticsError;
 pub use exposure::Exposure;
 pub use float_image::FloatImage;
+pub use horizon::{Horizon, SideLamp, SideLampSpec, node_stride, sight_points_m};
 pub use lattice::{Lattice, Tap};
 pub use light::{Light, LightSpec};
 pub use markers::{Markers, MarkersSpec, Pattern};

@@ -2,6 +2,7 @@
 
 #[path = "common/ball.rs"]
 mod ball;
+mod bounded_light;
 mod calibration_round_trip;
 mod characterise;
 mod common;

@@ -209,12 +209,82 @@ __device__ __forceinline__ void count_lanes(bool yes, unsigned* sum) {
     if (lanes && threadIdx.x % 32 == 0) atomicAdd(sum, __popc(lanes));
 }
 
-// Calibrated light: background plus polynomials of position times monomials of the normal (right, down) and the depth (mm). `lines`: for
-// each row, colour and monomial a polynomial of the position along the row; `positions`: the position of each column; `products`: each
-// monomial as (earlier monomial or −1, factor: 0 right, 1 down, 2 depth). A warp shades 32 consecutive pixels of a row, aligned to 32, and
-// adds no light if all of them are flat and not pressed; blockIdx.y: eight warps. Shared memory: 256 values per monomial. `seen`: for each
-// press the number of pressed pixels, and of those that are steeper than the data of the light.
-extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView view, CalibratedLight light, const float* background, const float* lines, const float* positions,
+// Height towards the camera (m) at a node of the horizons: every `stride`-th pixel.
+__device__ __forceinline__ float node_height(const CameraView& view, const HorizonNodes& nodes, const float* z, int row, int col) {
+    return -z[min(row * nodes.stride, view.height - 1) * view.width + min(col * nodes.stride, view.width - 1)];
+}
+
+// Index of the node before a coordinate, such that a node follows; and that node.
+__device__ __forceinline__ int node_before(float at, int count) { return min((int)at, max(count, 2) - 2); }
+__device__ __forceinline__ int node_after(int before, int count) { return min(before + 1, count - 1); }
+
+// Horizon of every node towards the lamps of red, green and blue: the largest tangent (h(x + t l) − h(x)) / t over the distances t, at least
+// that of the lamp's lower edge. l: direction of the lamp at the node. blockIdx.y: 128 nodes of the three lamps, one per thread.
+extern "C" __global__ void __launch_bounds__(128) find_horizons(CameraView view, HorizonNodes nodes, const SideLamp* lamps, const float* distances, int count,
+                                                            const float* z, float* horizons) {
+    const int all = nodes.rows * nodes.cols, i = blockIdx.y * blockDim.x + threadIdx.x;
+    if (i >= 3 * all) return;
+    const SideLamp lamp = lamps[i / all];
+    const int row = i % all / nodes.cols, col = i % all % nodes.cols;
+    const float* own_z = z + (long long)blockIdx.x * view.width * view.height;
+    const float pixel = (float)view.pixel, node_m = pixel * nodes.stride;
+    const float right = ((float)col * nodes.stride - 0.5f * (view.width - 1.0f)) * pixel, down = ((float)row * nodes.stride - 0.5f * (view.height - 1.0f)) * pixel;
+    float x = lamp.direction[0] - right * lamp.per_distance, y = lamp.direction[1] - down * lamp.per_distance;
+    const float length = fmaxf(sqrtf(x * x + y * y), 1e-6f), own = node_height(view, nodes, own_z, row, col);
+    x /= length;
+    y /= length;
+    float tangent = lamp.lower;
+    for (int k = 0; k < count; k++) {
+        const float distance = distances[k];
+        const float at_x = fminf(fmaxf(col + x * distance / node_m, 0.0f), nodes.cols - 1.0f), at_y = fminf(fmaxf(row + y * distance / node_m, 0.0f), nodes.rows - 1.0f);
+        const int left = node_before(at_x, nodes.cols), above = node_before(at_y, nodes.rows), beside = node_after(left, nodes.cols), below = node_after(above, nodes.rows);
+        const float a = node_height(view, nodes, own_z, above, left), b = node_height(view, nodes, own_z, above, beside);
+        const float c = node_height(view, nodes, own_z, below, left), d = node_height(view, nodes, own_z, below, beside);
+        const float top = a + (b - a) * (at_x - left), bottom = c + (d - c) * (at_x - left);
+        tangent = fmaxf(tangent, (top + (bottom - top) * (at_y - above) - own) / distance);
+    }
+    horizons[3ll * blockIdx.x * all + i] = tangent;
+}
+
+// Part of a lamp below the horizon of a pixel, by a smooth step between its lower and upper edge.
+__device__ __forceinline__ float hidden_part(const HorizonNodes& nodes, const SideLamp& lamp, const float* horizon, int row, int col) {
+    const float x = col * (1.0f / nodes.stride);
+    const int above = min(row / nodes.stride, max(nodes.rows, 2) - 2), left = node_before(x, nodes.cols);
+    const float down = (float)(row - above * nodes.stride) / nodes.stride, right = x - left;
+    const float *high = horizon + above * nodes.cols, *low = horizon + node_after(above, nodes.rows) * nodes.cols;
+    const int beside = node_after(left, nodes.cols);
+    const float top = high[left] + (high[beside] - high[left]) * right, bottom = low[left] + (low[beside] - low[left]) * right;
+    const float part = fminf(fmaxf((top + (bottom - top) * down - lamp.lower) * lamp.per_width, 0.0f), 1.0f);
+    return part * part * (3.0f - 2.0f * part);
+}
+
+// Adds F and s G to the background of a pixel, within the limits of the calibration. `values`: the monomials, first 1, with a stride of 256.
+__device__ __forceinline__ void add_light(const CalibratedLight& light, const float* lines, const float* shadow_lines, const float* values, float x,
+                                          const float* hidden, float* level) {
+    float sums[3] = {0.0f, 0.0f, 0.0f}, darker[3] = {0.0f, 0.0f, 0.0f};
+    switch (light.degree) {
+    case 0: add_calibrated<0>(lines, values + 256, light.lit, x, sums); break;
+    case 1: add_calibrated<1>(lines, values + 256, light.lit, x, sums); break;
+    case 2: add_calibrated<2>(lines, values + 256, light.lit, x, sums); break;
+    case 3: add_calibrated<3>(lines, values + 256, light.lit, x, sums); break;
+    case 4: add_calibrated<4>(lines, values + 256, light.lit, x, sums); break;
+    default: add_calibrated<5>(lines, values + 256, light.lit, x, sums); break;
+    }
+    if (light.shadowed > 0) add_calibrated<1>(shadow_lines, values, light.shadowed, x, darker);
+    for (int c = 0; c < 3; c++) {
+        const float change = fminf(fmaxf(sums[c] + hidden[c] * darker[c], light.min_change[c]), light.max_change[c]);
+        level[c] = fminf(fmaxf(level[c] + change, fminf(light.min_level[c], level[c])), fmaxf(light.max_level[c], level[c]));
+    }
+}
+
+// Calibrated light: I = I0 + F + s G within limits, F and G polynomials of position times monomials of the normal (right, down), s the hidden
+// part of each colour's lamp. `lines` and `shadow_lines`: for each row, colour and monomial a polynomial of the position along the row;
+// `positions`: the position of each column; `products`: each monomial as (earlier monomial or −1, factor: 0 right, 1 down); `horizons`: of
+// `find_horizons`, or null. A warp shades 32 consecutive pixels of a row, aligned to 32, and adds no light if all of them are flat and lit;
+// blockIdx.y: eight warps. Shared memory: 256 values for 1 and each monomial. `seen`: for each press the number of pressed pixels, and of
+// those that are steeper than the data of the light.
+extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView view, CalibratedLight light, HorizonNodes nodes, const SideLamp* lamps, const float* horizons,
+                                                               const float* background, const float* lines, const float* shadow_lines, const float* positions,
                                                                const int* products, const float* z, const float* margins, const int* rim,
                                                                const Tap* across, const Tap* down, const float* tracks, unsigned char* images,
                                                                unsigned* seen) {
@@ -224,41 +294,35 @@ extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView vi
     const int row = run / runs, col = run % runs * 32 + threadIdx.x % 32, pixels = view.width * view.height, i = row * view.width + col;
     const bool inside = col < view.width;
     const float* own = z + (long long)blockIdx.x * pixels;
-    float right = 0.0f, downward = 0.0f, pressed = 0.0f;
-    bool steep = false;
+    float right = 0.0f, downward = 0.0f, hidden[3] = {0.0f, 0.0f, 0.0f};
+    bool steep = false, pressed = false;
     if (inside) {
         slopes(view, own, row, col, right, downward);
         const float squared = right * right + downward * downward;
         const float scale = 1.0f / sqrtf(fmaxf(1.0f + squared, squared / light.max_normal_squared));
         right *= scale;
         downward *= scale;
-        pressed = fminf(-1e3f * own[i], light.max_depth_mm);
-        steep = pressed > light.min_depth_mm && squared > light.steep_squared;
+        pressed = -1e3f * own[i] > light.min_depth_mm;
+        steep = pressed && squared > light.steep_squared;
+        const int count = nodes.rows * nodes.cols;
+        for (int c = 0; horizons && c < 3; c++) hidden[c] = hidden_part(nodes, lamps[c], horizons + (3ll * blockIdx.x + c) * count, row, col);
     }
-    count_lanes(pressed > light.min_depth_mm, seen + 2 * blockIdx.x);
+    count_lanes(pressed, seen + 2 * blockIdx.x);
     count_lanes(steep, seen + 2 * blockIdx.x + 1);
-    const bool small = fabsf(right) < light.min_slope && fabsf(downward) < light.min_slope && fabsf(pressed) < light.min_depth_mm;
-    const bool skipped = __all_sync(0xffffffffu, small);
+    const bool lit = fmaxf(hidden[0], fmaxf(hidden[1], hidden[2])) < light.min_hidden;
+    const bool skipped = __all_sync(0xffffffffu, fabsf(right) < light.min_slope && fabsf(downward) < light.min_slope && lit);
     if (!inside) return;
     float level[3];
     for (int c = 0; c < 3; c++) level[c] = background[c * pixels + i];
     if (!skipped) {
         float* values = shared + threadIdx.x;
+        values[0] = 1.0f;
         for (int k = 0; k < light.monomials; k++) {
-            const int earlier = products[2 * k], factor = products[2 * k + 1];
-            const float by = factor == 0 ? right : factor == 1 ? downward : pressed;
-            values[k * 256] = earlier < 0 ? by : values[earlier * 256] * by;
+            const float by = products[2 * k + 1] == 0 ? right : downward;
+            values[(k + 1) * 256] = values[(products[2 * k] + 1) * 256] * by;
         }
-        const float x = positions[col];
-        const float* line = lines + (long long)row * 3 * light.monomials * (light.degree + 1);
-        switch (light.degree) {
-        case 0: add_calibrated<0>(line, values, light.monomials, x, level); break;
-        case 1: add_calibrated<1>(line, values, light.monomials, x, level); break;
-        case 2: add_calibrated<2>(line, values, light.monomials, x, level); break;
-        case 3: add_calibrated<3>(line, values, light.monomials, x, level); break;
-        case 4: add_calibrated<4>(line, values, light.monomials, x, level); break;
-        default: add_calibrated<5>(line, values, light.monomials, x, level); break;
-        }
+        add_light(light, lines + (long long)row * 3 * light.lit * (light.degree + 1), shadow_lines + (long long)row * 6 * light.shadowed, values,
+                  positions[col], hidden, level);
     }
     write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.nodes[0] * view.nodes[1], rim[blockIdx.x] != 0, across, down,
            tracks + 2ll * blockIdx.x * view.markers, images + 3 * ((long long)blockIdx.x * pixels + i));

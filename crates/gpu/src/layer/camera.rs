@@ -6,15 +6,23 @@ use crate::program::{COMMON, Program};
 use crate::{DeviceBuffer, Gpu, GpuError};
 use cudarc::driver::LaunchConfig;
 use dermis_sensor::optics::{
-    Calibrated, Camera, ImageCoordinates, Lattice, Light, MIN_PRESSED_MM, MIN_SLOPE, Membrane, Optics, Phong, Shadow,
-    along_row,
+    Calibrated, Camera, ImageCoordinates, Lattice, Light, MIN_HIDDEN, MIN_PRESSED_MM, MIN_SLOPE, Membrane, Optics,
+    Phong, SHADOW_POSITION_DEGREE, Shadow, along_row, node_stride, sight_points_m,
 };
 use dermis_skin::SurfaceField;
 use std::sync::Arc;
 
 pub(super) fn program() -> Program {
-    const SOURCE: &[&str] =
-        &[COMMON, CameraView::CUDA, Tap::CUDA, CalibratedLight::CUDA, Lamp::CUDA, include_str!("camera.cu")];
+    const SOURCE: &[&str] = &[
+        COMMON,
+        CameraView::CUDA,
+        Tap::CUDA,
+        CalibratedLight::CUDA,
+        HorizonNodes::CUDA,
+        SideLamp::CUDA,
+        Lamp::CUDA,
+        include_str!("camera.cu"),
+    ];
     Program::new("layer-camera", SOURCE, &[])
 }
 
@@ -64,17 +72,44 @@ cuda_struct! {
     struct CalibratedLight {
         /// Degree of the polynomials in position.
         degree: i32,
-        /// Number of monomials in normal and depth.
+        /// Number of monomials of the normal; of F; and of G, with 1 (0 without shadows).
         monomials: i32,
-        /// Larger depths (mm) are clamped to this value.
-        max_depth_mm: f32,
+        lit: i32,
+        shadowed: i32,
         /// Square of the largest length of the normal's components in the image plane; longer ones are shortened to it.
         max_normal_squared: f32,
         /// Square of the slope above which a pixel is steeper than the data of the light.
         steep_squared: f32,
-        /// If slopes and depths (mm) of 32 adjacent pixels are smaller, no light is added.
-        min_slope: f32,
+        /// Depth (mm) from which a pixel is pressed.
         min_depth_mm: f32,
+        /// If slopes and hidden parts of the lamps of 32 adjacent pixels are smaller, no light is added.
+        min_slope: f32,
+        min_hidden: f32,
+        /// Limits of the change and of the level of each colour.
+        min_change: [f32; 3],
+        max_change: [f32; 3],
+        min_level: [f32; 3],
+        max_level: [f32; 3],
+    }
+}
+
+cuda_struct! {
+    /// Nodes of the horizons: pixels between them, and number.
+    struct HorizonNodes {
+        stride: i32,
+        rows: i32,
+        cols: i32,
+    }
+}
+
+cuda_struct! {
+    /// A lamp that casts shadows: unit vector from the image centre (right, down), inverse of its distance (1/m; zero
+    /// if far away), tangent of the elevation of its lower edge, inverse of the difference to that of its upper edge.
+    struct SideLamp {
+        direction: [f32; 2],
+        per_distance: f32,
+        lower: f32,
+        per_width: f32,
     }
 }
 
@@ -94,8 +129,13 @@ enum GpuLight {
     Calibrated {
         light: CalibratedLight,
         lines: DeviceBuffer<f32>,
+        shadow_lines: DeviceBuffer<f32>,
         positions: DeviceBuffer<f32>,
         products: DeviceBuffer<i32>,
+        nodes: HorizonNodes,
+        /// The lamps of red, green and blue, or none.
+        lamps: DeviceBuffer<SideLamp>,
+        sight_points: DeviceBuffer<f32>,
     },
     Phong {
         lamps: DeviceBuffer<Lamp>,
@@ -221,13 +261,15 @@ impl GpuCamera {
                 launch!(gpu, &kernel("track_markers")?, over_markers, view, surfaces, &self.points, &tracks)?;
             }
             match &self.light {
-                GpuLight::Calibrated { light, lines, positions, products } => {
+                GpuLight::Calibrated { light, lines, shadow_lines, positions, products, nodes, lamps, .. } => {
                     let runs = width.div_ceil(32) * height;
-                    let shared_bytes = 4 * THREADS * light.monomials as usize;
+                    let shared_bytes = 4 * THREADS * (1 + light.monomials as usize);
                     let config = grid(count, runs.div_ceil(THREADS / 32), THREADS, shared_bytes);
+                    let horizons = self.horizons(&z, count)?;
+                    let horizons = horizons.as_ref().map_or(0, DeviceBuffer::address);
                     launch!(
-                        gpu, &kernel("shade_calibrated")?, config; view, light, &self.background, lines, positions, products,
-                        &z, &margins, &rim, &self.across, &self.down, &tracks, &out, &seen
+                        gpu, &kernel("shade_calibrated")?, config; view, light, nodes, lamps, &horizons, &self.background, lines,
+                        shadow_lines, positions, products, &z, &margins, &rim, &self.across, &self.down, &tracks, &out, &seen
                     )?;
                 }
                 GpuLight::Phong { lamps, shininess, shadow } => {
@@ -242,6 +284,25 @@ impl GpuCamera {
         }
         let steep = |seen: &[u32]| f64::from(seen[1]) / f64::from(seen[0].max(1));
         Ok(seen.download()?.chunks_exact(2).map(steep).collect())
+    }
+
+    /// The horizon of every node towards the lamps of a calibrated light with shadows.
+    fn horizons(&self, z: &DeviceBuffer<f32>, count: usize) -> Result<Option<DeviceBuffer<f32>>, GpuError> {
+        let GpuLight::Calibrated { nodes, lamps, sight_points, .. } = &self.light else { return Ok(None) };
+        if lamps.is_empty() {
+            return Ok(None);
+        }
+        let all = 3 * (nodes.rows * nodes.cols) as usize;
+        let horizons = z.gpu().zeros::<f32>(count * all)?;
+        let config = grid(count, all.div_ceil(NODE_THREADS), NODE_THREADS, 0);
+        // SAFETY: there is a value for each press, lamp and node.
+        unsafe {
+            launch!(
+                z.gpu(), &z.gpu().kernel(&program(), "find_horizons")?, config;
+                &self.view, nodes, lamps, sight_points, &(sight_points.len() as i32), z, &horizons
+            )?;
+        }
+        Ok(Some(horizons))
     }
 
     /// The fraction of each lamp's light that reaches each pixel.
@@ -268,33 +329,58 @@ impl GpuCamera {
 
 impl GpuLight {
     fn calibrated(gpu: &Arc<Gpu>, light: &Calibrated, camera: &Camera) -> Result<Self, GpuError> {
-        let (degree, frame) =
-            (light.position_degree(), ImageCoordinates::new(camera.width, camera.height, light.area()));
-        let per_monomial = (degree + 1) * (degree + 2) / 2;
-        let mut lines = Vec::new();
-        for row in 0..camera.height {
-            let y = frame.at(0.0, row as f64)[1];
-            for coefficients in light.levels().iter().flat_map(|levels| levels.chunks_exact(per_monomial)) {
-                lines.extend_from_slice(&along_row(coefficients, degree, y)[..=degree]);
+        let frame = ImageCoordinates::new(camera.width, camera.height, light.area());
+        let lines_of = |levels: &[Vec<f64>; 3], degree: usize| {
+            let per_monomial = (degree + 1) * (degree + 2) / 2;
+            let mut lines = Vec::new();
+            for row in 0..camera.height {
+                let y = frame.at(0.0, row as f64)[1];
+                for coefficients in levels.iter().flat_map(|levels| levels.chunks_exact(per_monomial)) {
+                    lines.extend_from_slice(&along_row(coefficients, degree, y)[..=degree]);
+                }
             }
-        }
+            (levels[0].len() / per_monomial, lines)
+        };
+        let degree = light.position_degree();
+        let (lit, lines) = lines_of(light.levels(), degree);
+        let (shadowed, shadow_lines) =
+            light.shadow().map_or((0, vec![0.0]), |shadow| lines_of(&shadow.levels, SHADOW_POSITION_DEGREE));
         let positions: Vec<f32> = (0..camera.width).map(|column| frame.at(column as f64, 0.0)[0] as f32).collect();
         let products: Vec<[i32; 2]> =
             light.monomials().map(|(earlier, factor)| [earlier.map_or(-1, |k| k as i32), factor as i32]).collect();
+        let lamp = |lamp: &dermis_sensor::optics::SideLamp| SideLamp {
+            direction: lamp.direction,
+            per_distance: lamp.per_distance,
+            lower: lamp.lower,
+            per_width: lamp.per_width,
+        };
+        let lamps: Vec<SideLamp> = light.shadow().iter().flat_map(|shadow| &shadow.lamps).map(lamp).collect();
+        let stride = node_stride(camera.pixel_m);
+        let nodes = |pixels: usize| ((pixels - 1).div_ceil(stride) + 1) as i32;
         let limits = CalibratedLight {
             degree: degree as i32,
             monomials: products.len() as i32,
-            max_depth_mm: light.deepest_mm(),
+            lit: lit as i32,
+            shadowed: shadowed as i32,
             max_normal_squared: light.steepest() * light.steepest(),
             steep_squared: light.steep_squared(),
-            min_slope: MIN_SLOPE,
             min_depth_mm: MIN_PRESSED_MM,
+            min_slope: MIN_SLOPE,
+            min_hidden: MIN_HIDDEN,
+            min_change: light.change().map(|[low, _]| low),
+            max_change: light.change().map(|[_, high]| high),
+            min_level: light.range().map(|[low, _]| low),
+            max_level: light.range().map(|[_, high]| high),
         };
         Ok(Self::Calibrated {
             light: limits,
             lines: gpu.upload(&lines)?,
+            shadow_lines: gpu.upload(&shadow_lines)?,
             positions: gpu.upload(&positions)?,
             products: gpu.upload(products.as_flattened())?,
+            nodes: HorizonNodes { stride: stride as i32, rows: nodes(camera.height), cols: nodes(camera.width) },
+            lamps: gpu.upload(&lamps)?,
+            sight_points: gpu.upload(&sight_points_m())?,
         })
     }
 

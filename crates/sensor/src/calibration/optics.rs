@@ -2,11 +2,12 @@
 //!
 //! Inputs are the image without contact and several images of presses with a ball of known size, each with the centre
 //! and radius of the contact. The sensor's own skin computes the surface of the gel in each press ([`ball_reliefs`]);
-//! colour as a function of slope, height and position is fitted as a polynomial ([`fit_calibrated`]) or as lamps
+//! colour as a function of slope, shadow and position is fitted as a polynomial ([`fit_calibrated`]) or as lamps
 //! ([`fit_phong`]). For inaccurate labels, [`align()`] first estimates the position and depth of the ball from the
-//! images.
+//! images. [`quiet_background`] averages the noise out of the image without contact.
 
 mod align;
+mod background;
 mod ball;
 mod calibrated;
 mod dent;
@@ -14,8 +15,10 @@ mod lamps;
 mod normal_equations;
 mod samples;
 mod scale;
+mod side_lamps;
 
 pub use align::align;
+pub use background::quiet_background;
 pub use ball::{BallRelief, Label, ball_reliefs};
 pub use calibrated::{CalibratedFit, MAX_PLACE_DEGREE, fit_calibrated};
 pub use dent::Dent;

@@ -1,6 +1,7 @@
-//! Calibrated light: colour as a function of the surface's slope, its height and the position in the image.
+//! Calibrated light: colour as a function of the surface's slope, its shadows and the position in the image.
 
 use super::background::check_polynomial;
+use super::horizon::{Horizon, SideLamp, SideLampSpec};
 use super::position::{ImageCoordinates, MAX_DEGREE, along_row, count, monomials};
 use super::wide::widest;
 use super::{Area, BackgroundSpec, FloatImage, OpticsError, Relief};
@@ -10,18 +11,20 @@ use std::path::Path;
 /// The description of a light fitted to images of known presses.
 ///
 /// ```text
-/// I = I₀(u, v) + Σ_k q_k(u, v) m_k(n_r, n_d, h)
+/// I = I₀(u, v) + F + s G,   F = Σ_k q_k(u, v) m_k(n_r, n_d),   G = Σ_k r_k(u, v) m_k(n_r, n_d)
 /// ```
-/// I₀ is the image without contact. The m_k are the monomials of total degree 1 … `degree` of the surface at a pixel:
-/// the first two components (right and down) of the surface's unit normal, which remain bounded for steep slopes, and
-/// the indentation h of the gel (mm). They are ordered by degree, then by decreasing power of n_r, then of n_d. The q_k
-/// are polynomials of the position. All m_k vanish without indentation, so the image joins the background continuously.
+/// I₀ is the image without contact. The m_k are the monomials of total degree 1 … `degree` of the first two components
+/// (right and down) of the surface's unit normal, ordered by degree, then by decreasing power of n_r. The q_k are
+/// polynomials of the position. s is the part of the colour's lamp that the surface hides ([`CastShadowSpec`]).
+///
+/// All of it is bounded: n_r and n_d by the steepest slope of the calibration, the position by its area, the change of a
+/// colour and the colour by those of its images. Without contact the image is the background.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibratedSpec {
     /// Image I₀ without contact.
     pub background: BackgroundSpec,
-    /// Degree of the monomials of slope and height.
+    /// Degree of the monomials of the slope.
     pub degree: usize,
     /// Degree of the polynomials of the position. Coordinates are measured from the image centre in half widths, right
     /// and down.
@@ -33,14 +36,37 @@ pub struct CalibratedSpec {
     /// border.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub area: Option<Area>,
-    /// Largest indentation h of the calibration (mm); larger values are clamped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deepest_mm: Option<f64>,
     /// Steepest slope of the calibration, as the sine of its angle: the largest length of (n_r, n_d), up to 1. Steeper
     /// surfaces have the light of this slope in the same direction, because a polynomial is arbitrary outside its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steepest: Option<f64>,
+    /// Smallest and largest change I − I₀ (levels) in the calibration, for red, green and blue; larger ones are clamped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<[[f64; 2]; 3]>,
+    /// Darkest and brightest level in the calibration, for red, green and blue. A contact makes no pixel darker or
+    /// brighter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[[f64; 2]; 3]>,
+    /// Cast shadows; defaults to none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<CastShadowSpec>,
 }
+
+/// Cast shadows of a calibrated light.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CastShadowSpec {
+    /// The lamps of red, green and blue.
+    pub lamps: [SideLampSpec; 3],
+    /// Coefficients (levels) for red, green and blue: those of r_k, polynomials of degree 1 of the position, for the
+    /// monomials m_k of degree 0 to 2.
+    pub levels: [Vec<f64>; 3],
+}
+
+/// Degree of the monomials of the slope in G, which include 1.
+pub(crate) const SHADOW_DEGREE: usize = 2;
+/// Degree of the polynomials of the position in G.
+pub const SHADOW_POSITION_DEGREE: usize = 1;
 
 /// The light with checked parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,34 +74,45 @@ pub struct Calibrated {
     background: FloatImage,
     position_degree: usize,
     monomials: Vec<Product>,
+    /// Number of monomials of F; those of G may be more.
+    lit: usize,
     levels: [Vec<f64>; 3],
     area: Option<Area>,
-    deepest_mm: f32,
     steepest: f32,
+    change: [[f32; 2]; 3],
+    range: [[f32; 2]; 3],
+    shadow: Option<CastShadow>,
 }
 
-/// A monomial of the surface as the product of an earlier monomial (or 1) and one of n_r, n_d and h.
+/// Cast shadows with checked parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CastShadow {
+    /// The lamps of red, green and blue.
+    pub lamps: [SideLamp; 3],
+    /// Coefficients (levels) of the r_k: first of the monomial 1.
+    pub levels: [Vec<f64>; 3],
+}
+
+/// A monomial of the surface as the product of an earlier monomial (or 1) and one of n_r and n_d.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Product {
     earlier: Option<usize>,
     factor: usize,
 }
 
-/// Highest degree of the monomials of slope and height.
+/// Highest degree of the monomials of the slope.
 pub const MAX_SURFACE_DEGREE: usize = 4;
 
-/// Powers of n_r, n_d and h in each monomial.
-pub(crate) fn surface_monomials(degree: usize) -> Vec<[usize; 3]> {
-    let of_degree =
-        |total: usize| (0..=total).rev().flat_map(move |a| (0..=total - a).rev().map(move |b| [a, b, total - a - b]));
-    (1..=degree).flat_map(of_degree).collect()
+/// Powers of n_r and n_d in each monomial.
+pub(crate) fn surface_monomials(degree: usize) -> Vec<[usize; 2]> {
+    (1..=degree).flat_map(|total| (0..=total).rev().map(move |a| [a, total - a])).collect()
 }
 
 /// The same monomials, each as a product of an earlier one.
 fn products(degree: usize) -> Vec<Product> {
     let all = surface_monomials(degree);
-    let product = |powers: &[usize; 3]| {
-        let factor = powers.iter().position(|&power| power > 0).unwrap_or_default();
+    let product = |powers: &[usize; 2]| {
+        let factor = usize::from(powers[0] == 0);
         let mut fewer = *powers;
         fewer[factor] -= 1;
         Product { earlier: all.iter().position(|other| *other == fewer), factor }
@@ -83,27 +120,35 @@ fn products(degree: usize) -> Vec<Product> {
     all.iter().map(product).collect()
 }
 
-/// Number of coefficients per colour.
+/// Number of coefficients per colour of F.
 pub(crate) fn coefficients(degree: usize, position_degree: usize) -> usize {
     surface_monomials(degree).len() * count(position_degree)
 }
 
-/// Regressors of the coefficients at a pixel: for each monomial of the surface, the monomials of the position.
+/// Number of coefficients per colour of G.
+pub(crate) fn shadow_coefficients() -> usize {
+    (1 + surface_monomials(SHADOW_DEGREE).len()) * count(SHADOW_POSITION_DEGREE)
+}
+
+/// Regressors of the coefficients at a pixel: those of F, then those of G for a hidden part of the lamp.
 pub(crate) fn features(
-    [normal_right, normal_down, pressed_mm]: [f64; 3],
+    [right, down]: [f64; 2],
     place: [f64; 2],
     degree: usize,
     position_degree: usize,
+    hidden: f64,
 ) -> Vec<f64> {
     let power = |base: f64, exponent: usize| base.powi(exponent as i32);
-    let places: Vec<f64> = monomials(position_degree).map(|(i, j)| power(place[0], i) * power(place[1], j)).collect();
-    surface_monomials(degree)
-        .into_iter()
-        .flat_map(|[a, b, c]| {
-            let seen = power(normal_right, a) * power(normal_down, b) * power(pressed_mm, c);
-            places.iter().map(move |place| seen * place).collect::<Vec<_>>()
-        })
-        .collect()
+    let places = |degree: usize| -> Vec<f64> {
+        monomials(degree).map(|(i, j)| power(place[0], i) * power(place[1], j)).collect()
+    };
+    let (fine, coarse) = (places(position_degree), places(SHADOW_POSITION_DEGREE));
+    let seen = |[a, b]: [usize; 2]| power(right, a) * power(down, b);
+    let lit = surface_monomials(degree).into_iter().map(seen);
+    let shadowed = std::iter::once([0, 0]).chain(surface_monomials(SHADOW_DEGREE)).map(seen);
+    let mut row: Vec<f64> = lit.flat_map(|seen| fine.iter().map(move |place| seen * place)).collect();
+    row.extend(shadowed.flat_map(|seen| coarse.iter().map(move |place| hidden * seen * place)));
+    row
 }
 
 impl CalibratedSpec {
@@ -114,10 +159,6 @@ impl CalibratedSpec {
             return Err(OpticsError::Bad { table: "light", key: "degree", rule });
         }
         check_polynomial("levels", self.position_degree, &self.levels, surface_monomials(self.degree).len())?;
-        if let Some(deepest) = self.deepest_mm.filter(|deepest| deepest.is_nan() || *deepest <= 0.0) {
-            let rule = format!("must be a positive depth, got {deepest}");
-            return Err(OpticsError::Bad { table: "light", key: "deepest_mm", rule });
-        }
         if let Some(steepest) = self.steepest.filter(|steepest| !(*steepest > 0.0 && *steepest <= 1.0)) {
             let rule = format!("must be the sine of an angle, above 0 and up to 1, got {steepest}");
             return Err(OpticsError::Bad { table: "light", key: "steepest", rule });
@@ -125,13 +166,35 @@ impl CalibratedSpec {
         Ok(Calibrated {
             background: self.background.build(width, height, folder)?,
             position_degree: self.position_degree,
-            monomials: products(self.degree),
+            monomials: products(self.degree.max(SHADOW_DEGREE)),
+            lit: surface_monomials(self.degree).len(),
             levels: self.levels.clone(),
             area: self.area,
-            deepest_mm: self.deepest_mm.map_or(f32::INFINITY, |deepest| deepest as f32),
             steepest: self.steepest.map_or(1.0, |steepest| steepest as f32),
+            change: limits("change", self.change)?,
+            range: limits("range", self.range)?,
+            shadow: self.shadow.as_ref().map(CastShadowSpec::build).transpose()?,
         })
     }
+}
+
+impl CastShadowSpec {
+    fn build(&self) -> Result<CastShadow, OpticsError> {
+        let terms = 1 + surface_monomials(SHADOW_DEGREE).len();
+        check_polynomial("shadow.levels", SHADOW_POSITION_DEGREE, &self.levels, terms)?;
+        let [red, green, blue] = self.lamps.map(|lamp| lamp.build());
+        Ok(CastShadow { lamps: [red?, green?, blue?], levels: self.levels.clone() })
+    }
+}
+
+/// Limits of each colour, without end if not given.
+fn limits(key: &'static str, limits: Option<[[f64; 2]; 3]>) -> Result<[[f32; 2]; 3], OpticsError> {
+    let Some(limits) = limits else { return Ok([[f32::NEG_INFINITY, f32::INFINITY]; 3]) };
+    if let Some([low, high]) = limits.iter().find(|[low, high]| !(low <= high)) {
+        let rule = format!("must rise from the smallest to the largest level, got {low} to {high}");
+        return Err(OpticsError::Bad { table: "light", key, rule });
+    }
+    Ok(limits.map(|ends| ends.map(|end| end as f32)))
 }
 
 /// Number of pixels per block.
@@ -139,7 +202,9 @@ const BLOCK: usize = 32;
 type Block = [f32; BLOCK];
 /// Slopes below this change the image by a few tenths of a level at most, for the lights fitted so far.
 pub const MIN_SLOPE: f32 = 2e-3;
-/// Indentations (mm) below this change the image equally little.
+/// Hidden parts of a lamp below this change the image equally little.
+pub const MIN_HIDDEN: f32 = 2e-3;
+/// Indentation (mm) from which a pixel counts as pressed.
 pub const MIN_PRESSED_MM: f32 = 3e-3;
 
 impl Calibrated {
@@ -153,7 +218,7 @@ impl Calibrated {
         self.position_degree
     }
 
-    /// Each m_k as the product of an earlier one (`None`: 1) and one of n_r, n_d and h (0, 1, 2).
+    /// Each m_k as the product of an earlier one (`None`: 1) and one of n_r and n_d (0, 1); F may use fewer than G.
     pub fn monomials(&self) -> impl ExactSizeIterator<Item = (Option<usize>, usize)> {
         self.monomials.iter().map(|product| (product.earlier, product.factor))
     }
@@ -168,9 +233,24 @@ impl Calibrated {
         self.area
     }
 
-    /// Largest indentation h (mm).
-    pub fn deepest_mm(&self) -> f32 {
-        self.deepest_mm
+    /// Limits of the change of each colour (levels).
+    pub fn change(&self) -> [[f32; 2]; 3] {
+        self.change
+    }
+
+    /// Limits of each colour (levels).
+    pub fn range(&self) -> [[f32; 2]; 3] {
+        self.range
+    }
+
+    /// Cast shadows, if any.
+    pub fn shadow(&self) -> Option<&CastShadow> {
+        self.shadow.as_ref()
+    }
+
+    /// The same light on another image without contact.
+    pub fn on_background(self, background: FloatImage) -> Self {
+        Self { background, ..self }
     }
 
     /// Largest length of (n_r, n_d).
@@ -200,75 +280,97 @@ impl Calibrated {
     /// Renders a relief. `rest` is the relief of the undeformed gel if it is not flat.
     pub fn shade(&self, relief: &Relief, rest: Option<&Relief>) -> FloatImage {
         let mut image = self.background.clone();
+        let pressed = rest.map(|rest| relief.above(rest));
+        let relief = pressed.as_ref().unwrap_or(relief);
+        let shadows = self.shadow.as_ref().map(|shadow| (shadow, Horizon::of(relief, &shadow.lamps)));
         let frame = ImageCoordinates::new(relief.width, relief.height, self.area);
         let across: Vec<f32> = (0..relief.width).map(|column| frame.at(column as f64, 0.0)[0] as f32).collect();
-        let per_monomial = count(self.position_degree);
-        let mut lines: [Vec<[f32; MAX_DEGREE + 1]>; 3] = Default::default();
-        let mut values = vec![[0.0; BLOCK]; self.monomials.len()];
+        let [mut lit, mut shadowed]: [[Vec<Line>; 3]; 2] = Default::default();
+        let mut values = vec![[0.0; BLOCK]; 1 + self.monomials.len()];
+        values[0] = [1.0; BLOCK];
         for row in 0..relief.height {
             let y = frame.at(0.0, row as f64)[1];
-            for (lines, levels) in lines.iter_mut().zip(&self.levels) {
-                lines.clear();
-                lines.extend(levels.chunks_exact(per_monomial).map(|q| along_row(q, self.position_degree, y)));
+            lines_at(&self.levels, self.position_degree, y, &mut lit);
+            if let Some((shadow, _)) = &shadows {
+                lines_at(&shadow.levels, SHADOW_POSITION_DEGREE, y, &mut shadowed);
             }
             for start in (0..relief.width).step_by(BLOCK) {
                 let end = (start + BLOCK).min(relief.width);
                 let pixels = row * relief.width + start..row * relief.width + end;
-                let seen = self.seen(relief, rest, pixels.clone());
+                let mut hidden = [[0.0; BLOCK]; 3];
+                if let Some((shadow, horizons)) = &shadows {
+                    for ((hidden, horizon), lamp) in hidden.iter_mut().zip(horizons).zip(&shadow.lamps) {
+                        horizon.row(row, start, &mut hidden[..end - start]);
+                        hidden.iter_mut().for_each(|part| *part = lamp.hidden(*part));
+                    }
+                }
+                let seen = self.seen(relief, pixels.clone());
                 // Far from any contact the light does not change visibly.
                 let small = |part: &Block, max: f32| part.iter().all(|value| value.abs() < max);
-                if small(&seen[0], MIN_SLOPE) && small(&seen[1], MIN_SLOPE) && small(&seen[2], MIN_PRESSED_MM) {
+                if seen.iter().all(|part| small(part, MIN_SLOPE)) && hidden.iter().all(|part| small(part, MIN_HIDDEN)) {
                     continue;
                 }
                 let mut x = [0.0; BLOCK];
                 x[..end - start].copy_from_slice(&across[start..end]);
-                let mut sums = [[0.0; BLOCK]; 3];
-                multiply(&seen, &self.monomials, &mut values);
-                add_block(&values, &lines, self.position_degree, &x, &mut sums);
-                for (channel, sum) in image.channels.iter_mut().zip(&sums) {
-                    channel[pixels.clone()].iter_mut().zip(sum).for_each(|(level, sum)| *level += sum);
+                multiply(&seen, &self.monomials, &mut values[1..]);
+                let [mut sums, mut darker] = [[[0.0; BLOCK]; 3]; 2];
+                add_block(&values[1..=self.lit], &lit, self.position_degree, &x, &mut sums);
+                if shadows.is_some() {
+                    add_block(&values, &shadowed, SHADOW_POSITION_DEGREE, &x, &mut darker);
+                }
+                for (c, channel) in image.channels.iter_mut().enumerate() {
+                    let [[least, most], [darkest, brightest]] = [self.change[c], self.range[c]];
+                    let terms = sums[c].iter().zip(&hidden[c]).zip(&darker[c]);
+                    for (level, ((sum, hidden), darker)) in channel[pixels.clone()].iter_mut().zip(terms) {
+                        let change = (sum + hidden * darker).max(least).min(most);
+                        // A background beyond the range stays as it is.
+                        *level = (*level + change).max(darkest.min(*level)).min(brightest.max(*level));
+                    }
                 }
             }
         }
         image
     }
 
-    /// n_r, n_d and h of a range of pixels.
-    fn seen(&self, relief: &Relief, rest: Option<&Relief>, pixels: std::ops::Range<usize>) -> [Block; 3] {
-        let [mut right, mut down, mut pressed] = [[0.0; BLOCK]; 3];
+    /// n_r and n_d of a range of pixels.
+    fn seen(&self, relief: &Relief, pixels: std::ops::Range<usize>) -> [Block; 2] {
+        let mut seen = [[0.0; BLOCK]; 2];
         let count = pixels.len();
-        right[..count].copy_from_slice(&relief.slope_right[pixels.clone()]);
-        down[..count].copy_from_slice(&relief.slope_down[pixels.clone()]);
-        pressed[..count].copy_from_slice(&relief.z_m[pixels.clone()]);
-        if let Some(rest) = rest {
-            right.iter_mut().zip(&rest.slope_right[pixels.clone()]).for_each(|(slope, rest)| *slope -= rest);
-            down.iter_mut().zip(&rest.slope_down[pixels.clone()]).for_each(|(slope, rest)| *slope -= rest);
-            pressed.iter_mut().zip(&rest.z_m[pixels]).for_each(|(z, rest)| *z -= rest);
-        }
-        let mut seen = [right, down, pressed];
-        to_normals(&mut seen, self.deepest_mm, self.steepest);
+        seen[0][..count].copy_from_slice(&relief.slope_right[pixels.clone()]);
+        seen[1][..count].copy_from_slice(&relief.slope_down[pixels]);
+        to_normals(&mut seen, self.steepest);
         seen
     }
 }
 
+/// A polynomial of x, lowest power first.
+type Line = [f32; MAX_DEGREE + 1];
+
+/// Polynomials of x on one row, for each colour and monomial.
+fn lines_at(levels: &[Vec<f64>; 3], degree: usize, y: f64, lines: &mut [Vec<Line>; 3]) {
+    for (lines, levels) in lines.iter_mut().zip(levels) {
+        lines.clear();
+        lines.extend(levels.chunks_exact(count(degree)).map(|q| along_row(q, degree, y)));
+    }
+}
+
 widest! {
-    /// Converts slopes and heights (m) to n_r, n_d and h.
-    fn to_normals(seen: &mut [Block; 3], deepest_mm: f32, steepest: f32) {
-        let [right, down, pressed] = seen;
-        for ((right, down), pressed) in right.iter_mut().zip(down).zip(pressed) {
+    /// Converts slopes to n_r and n_d.
+    fn to_normals(seen: &mut [Block; 2], steepest: f32) {
+        let [right, down] = seen;
+        for (right, down) in right.iter_mut().zip(down) {
             let squared = *right * *right + *down * *down;
             // min(1/√(1 + s²), steepest/s), without a division by zero.
             let scale = 1.0 / (1.0 + squared).max(squared / (steepest * steepest)).sqrt();
             *right *= scale;
             *down *= scale;
-            *pressed = (-1e3 * *pressed).min(deepest_mm);
         }
     }
 }
 
 widest! {
     /// Monomials of a block of pixels.
-    fn multiply(seen: &[Block; 3], monomials: &[Product], values: &mut [Block]) {
+    fn multiply(seen: &[Block; 2], monomials: &[Product], values: &mut [Block]) {
         for (k, &Product { earlier, factor }) in monomials.iter().enumerate() {
             values[k] = seen[factor];
             if let Some(earlier) = earlier.map(|earlier| values[earlier]) {
@@ -282,7 +384,7 @@ widest! {
     /// Σ_k q_k(x) m_k for three colours.
     fn add_block(
         values: &[Block],
-        lines: &[Vec<[f32; MAX_DEGREE + 1]>; 3],
+        lines: &[Vec<Line>; 3],
         degree: usize,
         x: &Block,
         sums: &mut [Block; 3],
@@ -303,12 +405,7 @@ widest! {
 const LANES: usize = 16;
 
 #[inline(always)]
-fn add_up<const DEGREE: usize>(
-    values: &[Block],
-    lines: &[Vec<[f32; MAX_DEGREE + 1]>; 3],
-    x: &Block,
-    sums: &mut [Block; 3],
-) {
+fn add_up<const DEGREE: usize>(values: &[Block], lines: &[Vec<Line>; 3], x: &Block, sums: &mut [Block; 3]) {
     for (sum, lines) in sums.iter_mut().zip(lines) {
         for start in (0..BLOCK).step_by(LANES) {
             // A polynomial of x for each pixel: first its coefficients, then its value.
@@ -332,6 +429,7 @@ fn add_up<const DEGREE: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dermis_geometry::quantity::{Angle, Length};
 
     fn spec() -> CalibratedSpec {
         let levels = [0, 1, 2].map(|c: usize| {
@@ -344,15 +442,29 @@ mod tests {
             position_degree: 2,
             levels,
             area: None,
-            deepest_mm: None,
             steepest: None,
+            change: None,
+            range: None,
+            shadow: None,
         }
+    }
+
+    /// Shadows of lamps at three sides.
+    fn shadow() -> CastShadowSpec {
+        let angle = |degrees: f64| Angle::new(degrees.to_radians());
+        let lamps = [10.0, 130.0, 250.0].map(|azimuth| SideLampSpec {
+            azimuth: angle(azimuth),
+            distance: Some(Length::new(5e-3)),
+            elevation: [angle(5.0), angle(40.0)],
+        });
+        let levels = [0, 1, 2].map(|c| (0..shadow_coefficients()).map(|i| ((i * 5 + c) % 7) as f64 - 4.0).collect());
+        CastShadowSpec { lamps, levels }
     }
 
     fn relief(width: usize, height: usize) -> Relief {
         let wave = |k: f32| (0..width * height).map(|i| (k * i as f32).sin()).collect::<Vec<f32>>();
         let z_m = wave(0.37).iter().map(|z| 1e-3 * z).collect();
-        Relief { width, height, z_m, slope_right: wave(0.11), slope_down: wave(0.23), seen: None }
+        Relief { width, height, pixel_m: 1e-4, z_m, slope_right: wave(0.11), slope_down: wave(0.23), seen: None }
     }
 
     /// The blocked evaluation agrees with the definition at every pixel.
@@ -360,20 +472,33 @@ mod tests {
     fn blocks_give_what_the_definition_gives() {
         let (width, height) = (67, 9);
         let area = Some(Area { left: 10.0, top: 2.0, right: 50.0, bottom: 7.0 });
-        let spec = CalibratedSpec { area, deepest_mm: Some(0.5), steepest: Some(0.6), ..spec() };
+        let (change, range) = (Some([[-4.0, 3.0]; 3]), Some([[97.0, 122.0]; 3]));
+        let spec = CalibratedSpec { area, steepest: Some(0.6), change, range, shadow: Some(shadow()), ..spec() };
         let relief = relief(width, height);
-        let image = spec.build(width, height, None).unwrap().shade(&relief, None);
+        let light = spec.build(width, height, None).unwrap();
+        let image = light.shade(&relief, None);
         let frame = ImageCoordinates::new(width, height, area);
+        let shadow = light.shadow().unwrap();
+        let horizons = Horizon::of(&relief, &shadow.lamps);
+        let (mut clamped, mut hid) = (0, 0.0f64);
         for i in 0..width * height {
             let (right, down) = (f64::from(relief.slope_right[i]), f64::from(relief.slope_down[i]));
             let scale = (1.0 + right * right + down * down).sqrt().max(right.hypot(down) / 0.6);
-            let seen = [right / scale, down / scale, (-1e3 * f64::from(relief.z_m[i])).min(0.5)];
-            let row = features(seen, frame.at((i % width) as f64, (i / width) as f64), 2, 2);
+            let place = frame.at((i % width) as f64, (i / width) as f64);
             for (c, background) in [100.0, 110.0, 120.0].into_iter().enumerate() {
-                let expected: f64 = background + row.iter().zip(&spec.levels[c]).map(|(a, b)| a * b).sum::<f64>();
+                let mut tangent = [0.0];
+                horizons[c].row(i / width, i % width, &mut tangent);
+                let hidden = f64::from(shadow.lamps[c].hidden(tangent[0]));
+                let row = features([right / scale, down / scale], place, 2, 2, hidden);
+                let terms = row.iter().zip(spec.levels[c].iter().chain(&shadow.levels[c]));
+                let change: f64 = terms.map(|(a, b)| a * b).sum();
+                let expected = (background + change.clamp(-4.0, 3.0)).clamp(97.0, 122.0);
                 assert!((f64::from(image.channels[c][i]) - expected).abs() < 1e-3);
+                clamped += usize::from(background + change != expected);
+                hid = hid.max(hidden);
             }
         }
+        assert!(clamped > 10 && hid > 0.5, "{clamped} {hid}");
     }
 
     /// Beyond the steepest measured slope the colour depends on the direction alone.
@@ -411,6 +536,6 @@ mod tests {
         let mut short = spec();
         short.levels[2].pop();
         let message = short.build(8, 8, None).unwrap_err().to_string();
-        assert!(message.contains("54") && message.contains("53"), "{message}");
+        assert!(message.contains("30") && message.contains("29"), "{message}");
     }
 }

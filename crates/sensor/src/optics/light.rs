@@ -70,6 +70,14 @@ impl Light {
         }
     }
 
+    /// The same light on another image without contact.
+    pub fn on_background(self, background: FloatImage) -> Self {
+        match self {
+            Self::Phong(phong) => Self::Phong(phong.on_background(background)),
+            Self::Calibrated(calibrated) => Self::Calibrated(calibrated.on_background(background)),
+        }
+    }
+
     /// Shades a relief. `rest` is called for the relief without contact if the light needs it.
     pub fn shade(&self, relief: &Relief, rest: impl FnOnce() -> Option<Relief>) -> FloatImage {
         match self {

@@ -134,6 +134,11 @@ impl Phong {
         &self.background
     }
 
+    /// The same light with another ambient term.
+    pub fn on_background(self, background: FloatImage) -> Self {
+        Self { background, ..self }
+    }
+
     /// Specular exponent α.
     pub fn shininess(&self) -> u32 {
         self.shininess
@@ -258,6 +263,7 @@ mod tests {
         Relief {
             width: 2,
             height: 2,
+            pixel_m: 1e-5,
             z_m: vec![0.0; 4],
             slope_right: vec![right; 4],
             slope_down: vec![down; 4],

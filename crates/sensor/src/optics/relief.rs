@@ -13,6 +13,8 @@ pub struct Relief {
     pub width: usize,
     /// Height (pixels).
     pub height: usize,
+    /// Size of a pixel on the undeformed gel (m).
+    pub pixel_m: f64,
     /// Height (m) of the visible point over the sensor's plane z = 0; negative under indentation.
     pub z_m: Vec<f32>,
     /// Slope of the surface to the right of the image (m/m).
@@ -31,6 +33,7 @@ impl Relief {
         let mut relief = Self {
             width: camera.width,
             height: camera.height,
+            pixel_m: camera.pixel_m,
             z_m,
             slope_right: vec![0.0; count],
             slope_down: vec![0.0; count],
@@ -44,6 +47,17 @@ impl Relief {
     pub fn at_rest(field: &SurfaceField, camera: &Camera) -> Self {
         let still = SurfaceField { values: vec![Vec3::ZERO; field.values.len()], ..field.clone() };
         Self::of(&still, camera)
+    }
+
+    /// Heights and slopes relative to another relief of the same size.
+    pub(super) fn above(&self, rest: &Self) -> Self {
+        let minus = |own: &[f32], rest: &[f32]| own.iter().zip(rest).map(|(own, rest)| own - rest).collect();
+        Self {
+            z_m: minus(&self.z_m, &rest.z_m),
+            slope_right: minus(&self.slope_right, &rest.slope_right),
+            slope_down: minus(&self.slope_down, &rest.slope_down),
+            ..self.clone()
+        }
     }
 
     /// Computes slopes by central differences (Tacchi 2023, eq. 14, as a correlation; the printed convolution has the

@@ -95,7 +95,8 @@ mod tests {
         let wall_m = 2e-4;
         let mut z_m = vec![0.0; width * height];
         (0..height).for_each(|row| z_m[row * width + 100] = -wall_m);
-        let relief = Relief { width, height, slope_right: z_m.clone(), slope_down: z_m.clone(), z_m, seen: None };
+        let relief =
+            Relief { width, height, pixel_m: 1e-5, slope_right: z_m.clone(), slope_down: z_m.clone(), z_m, seen: None };
         let shadow = ShadowSpec { strength: 1.0, softness: Length::new(1e-9) }.build(f64::from(pixel_m)).unwrap();
         for (sign, elevation) in [(1.0f32, 30f32), (-1.0, 45.0)] {
             let (sin, cos) = elevation.to_radians().sin_cos();
@@ -118,7 +119,8 @@ mod tests {
         for (row, col) in (45..56).flat_map(|row| (45..56).map(move |col| (row, col))) {
             z_m[row * width + col] = -3e-4;
         }
-        let relief = Relief { width, height, slope_right: z_m.clone(), slope_down: z_m.clone(), z_m, seen: None };
+        let relief =
+            Relief { width, height, pixel_m: 1e-5, slope_right: z_m.clone(), slope_down: z_m.clone(), z_m, seen: None };
         let shadow = ShadowSpec { strength: 1.0, softness: Length::new(1e-6) }.build(1e-5).unwrap();
         for degrees in [0f32, 37.0, 90.0, 135.0, 200.0, 270.0, 301.0] {
             let (sin, cos) = degrees.to_radians().sin_cos();

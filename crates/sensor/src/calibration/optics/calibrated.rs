@@ -2,10 +2,11 @@
 
 use super::BallPress;
 use super::normal_equations::NormalEquations;
-use super::samples::samples;
+use super::samples::{Sample, horizons, samples};
+use super::side_lamps::side_lamps;
 use crate::calibration::FitError;
-use crate::optics::{Area, BackgroundSpec, CalibratedSpec, FloatImage};
-use crate::optics::{coefficients, features, place_in, surface_monomials};
+use crate::optics::{Area, BackgroundSpec, CalibratedSpec, CastShadowSpec, FloatImage, OpticsError, SideLamp};
+use crate::optics::{coefficients, features, place_in, shadow_coefficients, surface_monomials};
 
 /// A fitted light and its cross-validated error.
 #[derive(Clone, Debug)]
@@ -16,17 +17,21 @@ pub struct CalibratedFit {
     pub cross_validated: f64,
 }
 
-/// Trial degrees: of slope and height, of the position.
+/// Trial degrees: of the slope, of the position.
 const TRIED: [(usize, usize); 9] = [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2)];
 const MOST: (usize, usize) = (3, MAX_PLACE_DEGREE);
 /// Maximum trial degree of the position.
 pub const MAX_PLACE_DEGREE: usize = 2;
+/// Number of presses from which a degree of the position is tried: fewer leave its corners undetermined.
+const NEEDED_FOR: [usize; MAX_PLACE_DEGREE + 1] = [0, 4, 20];
 /// Regularisation of coefficients that the presses do not determine.
 const RIDGE: f64 = 1e-4;
 /// Number of parts of the cross-validation.
 const PARTS: usize = 5;
+/// Fraction of the samples whose change lies beyond the limits of the light, at each end: noise.
+const BEYOND: f64 = 1e-3;
 
-/// Fits colour as a function of slope, height and position. The degrees minimise the cross-validated residual. The
+/// Fits colour as a function of slope, position and shadow. The degrees minimise the cross-validated residual. The
 /// degree of the position is at most `max_position_degree`; use 0 if all presses are at one position.
 pub fn fit_calibrated(
     background: &FloatImage,
@@ -38,53 +43,113 @@ pub fn fit_calibrated(
     if presses.len() < NEEDED {
         return Err(FitError::TooFew { what: "the light of a sensor", got: presses.len(), needed: NEEDED });
     }
-    let size = coefficients(MOST.0, MOST.1);
-    let (mut deepest_mm, mut steepest) = (0.0f64, 0.0f64);
-    let mut parts = vec![NormalEquations::new(size); PARTS.min(presses.len())];
-    for (i, press) in presses.iter().enumerate() {
-        let count = parts.len();
-        for sample in samples(press, background) {
-            let place = place_in(background.width, background.height, sample.pixel);
-            parts[i % count].add(&features(sample.seen, place, MOST.0, MOST.1), sample.added, sample.weight);
-            deepest_mm = deepest_mm.max(sample.seen[2]);
-            steepest = steepest.max(sample.seen[0].hypot(sample.seen[1]));
-        }
-    }
-    let mut all = NormalEquations::new(size);
-    parts.iter().for_each(|part| all.join(part));
+    let taken: Vec<Vec<Sample>> = presses.iter().map(|press| samples(press, background)).collect();
+    let lamps = side_lamps(background, presses, &taken, max_position_degree);
+    let built: Result<Vec<SideLamp>, OpticsError> = lamps.iter().map(|lamp| lamp.build()).collect();
+    let Some(built) = built.ok().and_then(|lamps| <[SideLamp; 3]>::try_from(lamps).ok()) else {
+        return Err(FitError::NoSpread { what: "brightness" });
+    };
+    let size = coefficients(MOST.0, MOST.1) + shadow_coefficients();
+    let parts = equations(background, presses, &taken, &built, size);
     let score = |&(degree, position_degree): &(usize, usize)| {
         let kept = subset(degree, position_degree);
-        let left: f64 = (0..parts.len())
-            .map(|out| {
-                let mut others = NormalEquations::new(size);
-                parts.iter().enumerate().filter(|(i, _)| *i != out).for_each(|(_, part)| others.join(part));
-                parts[out].only(&kept).left_over(&others.only(&kept).solve(RIDGE)).powi(2)
-            })
-            .sum();
-        (left / parts.len() as f64).sqrt()
+        let left = |channel: &Vec<NormalEquations>| -> f64 {
+            let one = |out: usize| {
+                let others = joined(size, channel.iter().enumerate().filter(|(i, _)| *i != out).map(|(_, part)| part));
+                channel[out].only(&kept).left_over(&others.only(&kept).solve(RIDGE))
+            };
+            (0..channel.len()).map(one).sum::<f64>() / channel.len() as f64
+        };
+        (parts.iter().map(left).sum::<f64>() / 3.0).sqrt()
     };
-    let allowed = TRIED.iter().filter(|tried| tried.1 <= max_position_degree);
+    let enough = |tried: &&(usize, usize)| presses.len() >= NEEDED_FOR[tried.1];
+    let allowed = TRIED.iter().filter(|tried| tried.1 <= max_position_degree).filter(enough);
     let scores = allowed.map(|tried| (score(tried), *tried));
     let (cross_validated, (degree, position_degree)) =
         scores.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, TRIED[0]));
-    let levels = all.only(&subset(degree, position_degree)).solve(RIDGE);
+    let kept = subset(degree, position_degree);
+    let solved = parts.each_ref().map(|channel| joined(size, channel.iter()).only(&kept).solve(RIDGE));
+    let lit = coefficients(degree, position_degree);
+    let all = || taken.iter().flatten();
+    let steepest = all().map(|sample| sample.seen[0].hypot(sample.seen[1])).fold(0.0, f64::max);
+    let shadow_levels = solved.each_ref().map(|levels| whole_shadow(&levels[lit..], position_degree));
     let spec = CalibratedSpec {
         background: kept_as,
         degree,
         position_degree,
-        levels,
+        levels: solved.map(|mut levels| {
+            levels.truncate(lit);
+            levels
+        }),
         area: Some(pressed_area(presses, background)),
-        deepest_mm: Some(deepest_mm.max(1e-3)),
         steepest: Some(steepest.clamp(1e-3, 1.0)),
+        change: Some([0, 1, 2].map(|c| ends(all().map(|sample| sample.added[c]).collect()))),
+        range: Some([0, 1, 2].map(|c| levels_of(background, presses, c))),
+        shadow: Some(CastShadowSpec { lamps, levels: shadow_levels }),
     };
     Ok(CalibratedFit { spec, cross_validated })
 }
 
-/// Indices of the coefficients of a smaller model in the largest model.
+/// The equations of each colour, in parts for the cross-validation.
+fn equations(
+    background: &FloatImage,
+    presses: &[&BallPress],
+    taken: &[Vec<Sample>],
+    lamps: &[SideLamp; 3],
+    size: usize,
+) -> [Vec<NormalEquations>; 3] {
+    let mut parts = [0; 3].map(|_| vec![NormalEquations::new(size); PARTS.min(presses.len())]);
+    for (i, (press, samples)) in presses.iter().zip(taken).enumerate() {
+        for (sample, tangents) in samples.iter().zip(horizons(press, samples, lamps)) {
+            let place = place_in(background.width, background.height, sample.pixel.map(|at| at as f64));
+            let all = features(sample.seen, place, MOST.0, MOST.1, 1.0);
+            for (c, channel) in parts.iter_mut().enumerate() {
+                let hidden = f64::from(lamps[c].hidden(tangents[c]));
+                let mut row = all.clone();
+                row[coefficients(MOST.0, MOST.1)..].iter_mut().for_each(|entry| *entry *= hidden);
+                let count = channel.len();
+                channel[i % count].add(&row, sample.added[c], sample.weight);
+            }
+        }
+    }
+    parts
+}
+
+fn joined<'a>(size: usize, parts: impl Iterator<Item = &'a NormalEquations>) -> NormalEquations {
+    let mut all = NormalEquations::new(size);
+    parts.for_each(|part| all.join(part));
+    all
+}
+
+/// Indices of the coefficients of a smaller model in the largest model. The shadow does not depend on the position if
+/// the light does not.
 fn subset(degree: usize, position_degree: usize) -> Vec<usize> {
     let places = |degree: usize| coefficients(1, degree) / surface_monomials(1).len();
     let (few, many) = (places(position_degree), places(MOST.1));
-    (0..surface_monomials(degree).len()).flat_map(|k| (0..few).map(move |j| k * many + j)).collect()
+    let lit = (0..surface_monomials(degree).len()).flat_map(|k| (0..few).map(move |j| k * many + j));
+    let all = coefficients(MOST.0, MOST.1);
+    let shadow = (0..shadow_coefficients()).filter(|i| position_degree > 0 || i.is_multiple_of(places(1)));
+    lit.chain(shadow.map(|i| all + i)).collect()
+}
+
+/// The shadow's coefficients with those of the position that [`subset`] leaves out.
+fn whole_shadow(levels: &[f64], position_degree: usize) -> Vec<f64> {
+    if position_degree > 0 { levels.to_vec() } else { levels.iter().flat_map(|level| [*level, 0.0, 0.0]).collect() }
+}
+
+/// The smallest and largest value, without the few that noise moves beyond.
+fn ends(mut values: Vec<f64>) -> [f64; 2] {
+    values.sort_unstable_by(f64::total_cmp);
+    let beyond = (values.len() as f64 * BEYOND) as usize;
+    let at = |i: usize| values.get(i).copied().unwrap_or(0.0);
+    [at(beyond).min(0.0), at(values.len().saturating_sub(1 + beyond)).max(0.0)]
+}
+
+/// The darkest and brightest level of a colour in the images.
+fn levels_of(background: &FloatImage, presses: &[&BallPress], c: usize) -> [f64; 2] {
+    let images = presses.iter().map(|press| &press.image).chain([background]);
+    let levels = images.flat_map(|image| &image.channels[c]);
+    levels.fold([255.0, 0.0], |[low, high]: [f64; 2], &level| [low.min(level.into()), high.max(level.into())])
 }
 
 /// Bounding rectangle of all contacts.

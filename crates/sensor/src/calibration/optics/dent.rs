@@ -36,13 +36,57 @@ impl Dent {
         Self { depth_m, profile: profile(relief, middle) }
     }
 
+    /// Dents of a ball on a shaft of the same diameter, up to the depth that its contact can have.
+    pub fn of_ball(sensor: &Sensor, radius_m: f64) -> Result<Vec<Self>, PressError> {
+        const COUNT: usize = 12;
+        /// Depth by radius at which the contact reaches the shaft, nearly.
+        const DEEPEST: f64 = 1.2;
+        /// Fraction of the skin's maximum depth up to which its surface is accurate.
+        const MAX_FRACTION: f64 = 0.75;
+        /// The same for a thin pin, whose dent is deeper than its end.
+        const PIN: f64 = 0.3;
+        let max_m = sensor.skin().max_depth_m();
+        let deepest_m = (DEEPEST * radius_m).min(MAX_FRACTION * max_m).max((2.4 * radius_m).min(PIN * max_m));
+        let shape = dermis_geometry::shapes::capsule(radius_m, 4.0 * deepest_m, radius_m / 25.0);
+        let Ok(shape) = shape else { return Ok(Vec::new()) };
+        let depths_m: Vec<f64> = (1..=COUNT).map(|i| deepest_m * i as f64 / COUNT as f64).collect();
+        Self::series(sensor, &Object::new(shape), &depths_m)
+    }
+
+    /// Distance (pixels) from the centre to the steepest slope: the edge of the contact in an image.
+    pub fn rim_px(&self) -> f64 {
+        let slopes = self.profile.iter().map(|[_, slope]| *slope).enumerate();
+        slopes.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0.0, |(i, _)| i as f64)
+    }
+
+    /// A dent at another depth (m), by linear interpolation between the dents of a series with increasing depth.
+    pub fn at_depth(series: &[Self], depth_m: f64) -> Self {
+        let next = series.iter().position(|dent| dent.depth_m >= depth_m).unwrap_or(series.len() - 1).max(1);
+        let Some([a, b]) = series.get(next - 1..=next) else { return series[0].clone() };
+        let part = (depth_m - a.depth_m) / (b.depth_m - a.depth_m);
+        let pairs = a.profile.iter().zip(&b.profile);
+        let mix = |(a, b): (&[f32; 2], &[f32; 2])| [0, 1].map(|i| a[i] + (b[i] - a[i]) * part as f32);
+        Self { depth_m, profile: pairs.map(mix).collect() }
+    }
+
     /// Relief of the dent at another position (column and row) of the camera's image.
-    pub fn relief(&self, camera: &Camera, [column, row]: [f64; 2]) -> Relief {
-        let (width, height) = (camera.width, camera.height);
+    pub fn relief(&self, camera: &Camera, middle: [f64; 2]) -> Relief {
+        self.relief_in([0, 0], [camera.width, camera.height], 1, camera.pixel_m, middle)
+    }
+
+    /// Relief in a window of an image: its first column and row, number of columns and rows, and pixels between them.
+    pub(super) fn relief_in(
+        &self,
+        first: [usize; 2],
+        [width, height]: [usize; 2],
+        stride: usize,
+        pixel_m: f64,
+        [column, row]: [f64; 2],
+    ) -> Relief {
         let count = width * height;
         let [mut z_m, mut slope_right, mut slope_down] = [0; 3].map(|_| Vec::with_capacity(count));
-        for y in 0..height {
-            for x in 0..width {
+        for y in (0..height).map(|y| first[1] + y * stride) {
+            for x in (0..width).map(|x| first[0] + x * stride) {
                 let (right, down) = ((x as f64 - column) as f32, (y as f64 - row) as f32);
                 let far = (right * right + down * down).sqrt();
                 let [z, slope] = self.at(far);
@@ -52,7 +96,7 @@ impl Dent {
                 slope_down.push(per_pixel * down);
             }
         }
-        Relief { width, height, z_m, slope_right, slope_down, seen: None }
+        Relief { width, height, pixel_m: pixel_m * stride as f64, z_m, slope_right, slope_down, seen: None }
     }
 
     /// Linear interpolation between pixels; flat beyond the last.

@@ -121,7 +121,7 @@ fn attempt(samples: &[Sample], channel: usize, stands: &[Stand]) -> Option<Trial
 }
 
 /// Diffuse and specular light of a lamp of unit brightness, minus that on a gel without contact.
-fn lamp_terms(stand: Stand, [normal_right, normal_down, _]: [f64; 3]) -> [f64; 2] {
+fn lamp_terms(stand: Stand, [normal_right, normal_down]: [f64; 2]) -> [f64; 2] {
     let ((sin_a, cos_a), (sin_e, cos_e)) = (stand.azimuth.sin_cos(), stand.elevation.sin_cos());
     let terms = |x: f64, y: f64| {
         let z = (1.0 - x * x - y * y).max(0.0).sqrt();

@@ -1,50 +1,61 @@
 //! Pixels of presses as samples of the light.
 
-use super::{AROUND, BallPress, INSIDE, Region};
-use crate::optics::FloatImage;
+use super::{BallPress, Region};
+use crate::optics::{FloatImage, Horizon, SideLamp};
 
 /// One pixel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
-    /// Components of the unit normal to the right and down, and the indentation of the gel (mm).
-    pub seen: [f64; 3],
+    /// Components of the unit normal to the right and down.
+    pub seen: [f64; 2],
     /// Column and row.
-    pub pixel: [f64; 2],
+    pub pixel: [usize; 2],
     /// Difference from the background (levels): red, green, blue.
     pub added: [f64; 3],
     /// Weight in the fit.
     pub weight: f64,
 }
 
-/// Approximate maximum number of pixels per region of a press.
-const TAKEN: usize = 3000;
+/// Approximate number of pixels of a press.
+const TAKEN: usize = 2400;
 /// Weight of a pixel around the contact, relative to one inside, where the surface is known better.
-const WEIGHT_AROUND: f64 = 0.2;
+const WEIGHT_AROUND: f64 = 0.35;
+/// The contact and its surroundings.
+pub(super) const NEAR: Region = Region { from: 0.0, to: 2.0 };
 
-/// Pixels of a press, distributed evenly over the contact and its surroundings. The ring between them is excluded:
-/// there, an error of the label mixes steep and flat slopes.
-pub(super) fn samples(press: &BallPress, background: &FloatImage) -> Vec<Sample> {
-    let mut samples = taken(press, background, INSIDE, 1.0);
-    samples.extend(taken(press, background, AROUND, WEIGHT_AROUND));
-    samples
+/// Weight of a pixel at a distance (radii of the contact) from the centre.
+pub(super) fn weight(distance: f64) -> f64 {
+    if distance < 1.0 { 1.0 } else { WEIGHT_AROUND }
 }
 
-fn taken(press: &BallPress, background: &FloatImage, region: Region, weight: f64) -> Vec<Sample> {
-    let width = press.image.width;
-    let area = std::f64::consts::PI * press.label.radius.powi(2) * (region.to.powi(2) - region.from.powi(2));
-    let stride = (area / TAKEN as f64).sqrt().ceil().max(1.0) as usize;
-    let weight = weight * (stride * stride) as f64 / press.label.radius.powi(2);
-    let relief = &press.relief;
+/// Pixels of a press, distributed evenly over the contact and its surroundings.
+pub(super) fn samples(press: &BallPress, background: &FloatImage) -> Vec<Sample> {
+    let (width, relief, label) = (press.image.width, &press.relief, press.label);
+    let stride = (NEAR.to * label.radius * (std::f64::consts::PI / TAKEN as f64).sqrt()).ceil().max(1.0) as usize;
+    let per_pixel = (stride * stride) as f64 / label.radius.powi(2);
     let sample = |i: usize| {
         let (right, down) = (f64::from(relief.slope_right[i]), f64::from(relief.slope_down[i]));
         let scale = 1.0 / (1.0 + right * right + down * down).sqrt();
+        let pixel = [i % width, i / width];
+        let distance = (pixel[0] as f64 - label.column).hypot(pixel[1] as f64 - label.row) / label.radius;
         Sample {
-            seen: [right * scale, down * scale, -1e3 * f64::from(relief.z_m[i])],
-            pixel: [(i % width) as f64, (i / width) as f64],
+            seen: [right * scale, down * scale],
+            pixel,
             added: [0, 1, 2].map(|c| f64::from(press.image.channels[c][i] - background.channels[c][i])),
-            weight,
+            weight: per_pixel * weight(distance),
         }
     };
     let kept = |i: &usize| (i % width).is_multiple_of(stride) && (i / width).is_multiple_of(stride);
-    press.pixels(region).filter(kept).map(sample).collect()
+    press.pixels(NEAR).filter(kept).map(sample).collect()
+}
+
+/// Horizon (tangent) of each sample towards the lamps of red, green and blue.
+pub(super) fn horizons(press: &BallPress, samples: &[Sample], lamps: &[SideLamp; 3]) -> Vec<[f32; 3]> {
+    let horizons = Horizon::of(&press.relief, lamps);
+    let at = |sample: &Sample, c: usize| {
+        let mut tangent = [0.0];
+        horizons[c].row(sample.pixel[1], sample.pixel[0], &mut tangent);
+        tangent[0]
+    };
+    samples.iter().map(|sample| [0, 1, 2].map(|c| at(sample, c))).collect()
 }
