@@ -1,6 +1,6 @@
 //! A task of this program that runs while other steps leave a core idle.
 //!
-//! It is a process of its own with the lowest priority, whose output goes to a file until it is asked for. Ctrl-C ends both, because they share a
+//! It is a process of its own with a low priority, whose output goes to a file until it is asked for. Ctrl-C ends both, because they share a
 //! process group.
 
 use std::fs::{self, File};
@@ -41,11 +41,11 @@ impl Beside {
     }
 }
 
-/// The program at the lowest priority where there is `nice`.
+/// The program at a low priority where there is `nice`.
 fn low_priority(program: &Path) -> Command {
     if cfg!(unix) {
         let mut nice = Command::new("nice");
-        nice.args(["-n", "19"]).arg(program);
+        nice.args(["-n", "10"]).arg(program);
         nice
     } else {
         Command::new(program)

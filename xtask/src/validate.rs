@@ -26,6 +26,7 @@ pub const ALL: &[Validation] = &[
         about: "hydroelastic contact: results and speed against Drake",
         paths: &[("--golden", "crates/skin/tests/golden/hydroelastic/golden.json")],
     },
+    Validation { name: "experiments", about: "every claim of the papers, also in the long experiments", paths: &[] },
     Validation { name: "real-balls", about: "simulated images of balls against those of two real sensors", paths: &[] },
     Validation { name: "pybullet", about: "contact points of PyBullet as a tactile image", paths: &[] },
     Validation {

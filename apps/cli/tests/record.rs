@@ -89,7 +89,11 @@ fn images_are_compared_and_exported() {
     good(folder.path(), &["run", "scene.toml", "--record", "a.mcap", "--image-every", "10 ms", "--out", "run"]);
     let seen = Image::decode_png(&std::fs::read(folder.path().join("run/camera-gel.png")).unwrap()).unwrap();
     assert!(seen.width() > 2 * 64 && seen.height() > 2 * 48, "a run of an optical sensor writes its camera images");
-    write(folder.path(), "scene.toml", CAMERA_SCENE.replace("4.8 mm", "4.7 mm"));
+    write(
+        folder.path(),
+        "scene.toml",
+        CAMERA_SCENE.replace(r#"["0 mm", "0 mm", "4.8 mm"]"#, r#"["0.3 mm", "0 mm", "4.8 mm"]"#),
+    );
     good(folder.path(), &["run", "scene.toml", "--record", "bag", "--format", "ros2", "--image-every", "10 ms"]);
     let found = json(&good(folder.path(), &["compare", "a.mcap", "bag", "--json", "--out", "both"]));
     let images = &found["images"][0];

@@ -125,6 +125,7 @@ cuda_struct! {
 }
 
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a batch has one")]
 enum GpuLight {
     Calibrated {
         light: CalibratedLight,

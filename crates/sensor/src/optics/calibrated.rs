@@ -190,7 +190,9 @@ impl CastShadowSpec {
 /// Limits of each colour, without end if not given.
 fn limits(key: &'static str, limits: Option<[[f64; 2]; 3]>) -> Result<[[f32; 2]; 3], OpticsError> {
     let Some(limits) = limits else { return Ok([[f32::NEG_INFINITY, f32::INFINITY]; 3]) };
-    if let Some([low, high]) = limits.iter().find(|[low, high]| !(low <= high)) {
+    if let Some([low, high]) =
+        limits.iter().find(|[low, high]| low.partial_cmp(high).is_none_or(std::cmp::Ordering::is_gt))
+    {
         let rule = format!("must rise from the smallest to the largest level, got {low} to {high}");
         return Err(OpticsError::Bad { table: "light", key, rule });
     }

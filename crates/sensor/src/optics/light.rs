@@ -7,6 +7,7 @@ use std::path::Path;
 /// The description of a light.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[allow(clippy::large_enum_variant, reason = "a sensor has one")]
 pub enum LightSpec {
     /// Phong shading with coloured lights.
     Phong(PhongSpec),
@@ -16,6 +17,7 @@ pub enum LightSpec {
 
 /// A light with checked parameters.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "a sensor has one")]
 pub enum Light {
     /// Phong shading with coloured lights.
     Phong(Phong),

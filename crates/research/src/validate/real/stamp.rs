@@ -25,7 +25,7 @@ impl Stamp {
         let mean = mean_reading(records);
         let centers = sensor.taxels().centers();
         let total: f64 = mean.iter().sum();
-        if !(total > 0.0) {
+        if total <= 0.0 || total.is_nan() {
             return Err(RealError::Bad {
                 what: sensor.name().to_owned(),
                 rule: "the records are dark: no taxel reads anything".into(),
