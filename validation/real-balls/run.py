@@ -60,7 +60,7 @@ def log(report):
         f"{datetime.date.today().isoformat()}, {platform.machine()}, {os.cpu_count()} cores. "
         f"**{'Holds' if report['passed'] else 'Does not hold'}.**",
         "",
-        "Root mean square of the difference (of 255) on the odd presses, lights fitted to the even ones. Asked, as labelled: at most 6.9 and 21 to",
+        "Root mean square of the difference (of 255) on the odd presses, lights fitted to the even ones. Asked, as labelled: at most 6.9 and 24 to",
         "0.9 radii with the calibrated light, and from 1 to 2 radii less than the image without contact.",
         "",
         "| sensor | where | calibrated | lamps | image without contact |",
