@@ -108,7 +108,7 @@ mod tests {
     fn a_validation_is_found_by_name() {
         assert_eq!(chosen(None).unwrap().len(), ALL.len());
         assert_eq!(chosen(Some("drake")).unwrap()[0].name, "drake");
-        assert!(chosen(Some("duck")).err().unwrap().contains("\"duck\"; there are drake, real-balls, pybullet"));
+        assert!(chosen(Some("duck")).err().unwrap().contains("\"duck\"; there are drake, experiments, real-balls"));
     }
 
     #[test]
