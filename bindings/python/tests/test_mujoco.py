@@ -672,5 +672,5 @@ def test_a_digit_with_a_layer_reads_in_milliseconds():
         start = time.process_time()
         reading = pad.read()
         times.append(time.process_time() - start)
-    assert reading.sum > 0.1 and reading.image.shape == (240, 320, 3)
+    assert reading.sum > 0.1 and reading.image.shape == (320, 240, 3)
     assert np.median(times) < 0.1, times  # 10 ms without load on the machine

@@ -74,7 +74,8 @@ def tables(value):
     """Every table of a file."""
     if isinstance(value, dict):
         yield value
-        value = list(value.values())
+        # The keys of `bars` are names of measures.
+        value = [entry for key, entry in value.items() if key != "bars"]
     if isinstance(value, list):
         for entry in value:
             yield from tables(entry)
