@@ -1,7 +1,7 @@
 //! Runs named steps with timing and one-line failures.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::beside::Beside;
@@ -65,12 +65,23 @@ impl Invocation {
 
     /// Runs the command in `folder`, its output going straight to the terminal.
     pub fn run(&self, folder: &Path) -> Result<(), Failure> {
+        self.run_with(folder, Stdio::inherit()).map(drop)
+    }
+
+    /// As [`Invocation::run`], but returns what the command prints; errors still go to the terminal.
+    pub fn printed(&self, folder: &Path) -> Result<String, Failure> {
+        self.run_with(folder, Stdio::piped())
+    }
+
+    fn run_with(&self, folder: &Path, printed: Stdio) -> Result<String, Failure> {
         println!("$ {}", self.line());
         let env = self.env.iter().map(|(key, value)| (key, value));
-        let status = Command::new(&self.program).args(&self.args).envs(env).current_dir(folder).status();
-        match status {
-            Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(Failure { reason: status.to_string(), repeat: self.line() }),
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).envs(env).current_dir(folder);
+        let streams = command.stdin(Stdio::inherit()).stdout(printed).stderr(Stdio::inherit());
+        match streams.output() {
+            Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            Ok(output) => Err(Failure { reason: output.status.to_string(), repeat: self.line() }),
             Err(error) => {
                 Err(Failure { reason: format!("`{}` could not start: {error}", self.program), repeat: self.line() })
             }
@@ -80,9 +91,7 @@ impl Invocation {
 
 /// Runs the steps in order and prints a table of their times; stops at the first failure.
 pub fn run_all(steps: &[Step], workspace: &Workspace) -> Result<(), String> {
-    let times = run_each(steps, workspace)?;
-    println!("{}", table(&times));
-    println!("all steps passed");
+    summarise(&run_each(steps, workspace)?);
     Ok(())
 }
 
@@ -97,9 +106,13 @@ pub fn run_all_beside(steps: &[Step], beside: Beside, workspace: &Workspace) -> 
     let others = beside.finish();
     let (mut times, ()) = (own?, others?);
     times.push(("waiting", start.elapsed()));
-    println!("{}", table(&times));
-    println!("all steps passed");
+    summarise(&times);
     Ok(())
+}
+
+fn summarise(times: &[(&str, Duration)]) {
+    println!("{}", table(times));
+    println!("all steps passed");
 }
 
 fn run_each<'a>(steps: &'a [Step], workspace: &Workspace) -> Result<Vec<(&'a str, Duration)>, String> {
@@ -151,6 +164,7 @@ mod tests {
     fn a_command_reports_success_failure_and_absence() {
         let here = Path::new(".");
         assert_eq!(Invocation::new("true").run(here), Ok(()));
+        assert_eq!(Invocation::new("echo two words").printed(here), Ok("two words\n".into()));
         assert_eq!(
             Invocation::new("false --again").run(here),
             Err(Failure { reason: "exit status: 1".into(), repeat: "false --again".into() })

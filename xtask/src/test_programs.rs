@@ -29,7 +29,7 @@ struct Program {
     path: PathBuf,
     /// Folder of its package, in which Cargo runs it.
     folder: PathBuf,
-    /// Such as `unittests src/lib.rs` or `tests/all.rs`, in the package's folder.
+    /// Such as `src/lib.rs` or `tests/all.rs`, in the package's folder.
     source: PathBuf,
     /// The arguments of `cargo test` that repeat it.
     repeat: String,
@@ -77,19 +77,8 @@ impl Program {
 }
 
 fn compile(root: &Path) -> Result<Vec<Program>, Failure> {
-    println!("$ {COMPILE}");
-    let failure = |reason: String| Failure { reason, repeat: COMPILE.into() };
-    let mut words = COMPILE.split(' ');
-    let output = Command::new(words.next().unwrap_or_default())
-        .args(words)
-        .current_dir(root)
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| failure(format!("cargo could not start: {error}")))?;
-    if !output.status.success() {
-        return Err(failure(output.status.to_string()));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(Program::from_message).collect())
+    let messages = Invocation::new(COMPILE).printed(root)?;
+    Ok(messages.lines().filter_map(Program::from_message).collect())
 }
 
 /// Runs all programs, then returns the first failure.
