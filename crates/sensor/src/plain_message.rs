@@ -8,7 +8,7 @@ pub(crate) fn plain(message: &str) -> String {
     if message.starts_with("wanted exactly 1 element") {
         return "this table must have exactly one entry".to_owned();
     }
-    let message = counted(&untyped(&message));
+    let message = numbers(counted(&untyped(&message)));
     let meant = for_unknown_key(&message);
     message + &meant
 }
@@ -20,6 +20,31 @@ const TYPES: [(&str, &str); 4] = [
     ("expected struct ", "expected a table"),
     ("expected enum ", "expected a name"),
 ];
+
+/// Names of the other types at the end of a message, and those for their values in a file.
+const VALUES: [(&str, &str); 12] = [
+    ("usize", "a whole number of 0 or more"),
+    ("u64", "a whole number of 0 or more"),
+    ("u32", "a whole number of 0 or more"),
+    ("u16", "a whole number of 0 or more"),
+    ("u8", "a whole number from 0 to 255"),
+    ("i64", "a whole number"),
+    ("i32", "a whole number"),
+    ("f64", "a number"),
+    ("f32", "a number"),
+    ("a boolean", "true or false"),
+    ("a sequence", "an array"),
+    ("a map", "a table"),
+];
+
+/// Replaces what a value should be: "expected usize" becomes "expected a whole number of 0 or more".
+fn numbers(message: String) -> String {
+    let found = VALUES.iter().find_map(|(kind, words)| {
+        let before = message.strip_suffix(kind)?.strip_suffix("expected ")?;
+        Some(format!("{before}expected {words}"))
+    });
+    found.unwrap_or(message)
+}
 
 /// Replaces the name of a type: "expected struct Camera with 3 elements" becomes "expected a table".
 fn untyped(message: &str) -> String {
@@ -64,6 +89,12 @@ mod tests {
                 "invalid type: string \"x\", expected a table with a kind",
             ),
             ("invalid length 2, expected an array of length 3", "expected an array of length 3, got an array of 2"),
+            (
+                "invalid value: integer `-3`, expected usize",
+                "invalid value: integer `-3`, expected a whole number of 0 or more",
+            ),
+            ("invalid type: string \"2\", expected f64", "invalid type: string \"2\", expected a number"),
+            ("invalid type: integer `3`, expected a sequence", "invalid type: integer `3`, expected an array"),
             ("missing field `x`", "missing field `x`"),
         ] {
             assert_eq!(plain(message), expected);
