@@ -9,8 +9,8 @@ use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::sphere;
 use dermis::output::Output;
 use dermis::sensor::calibration::optics::{
-    AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, ScaleFit, align, ball_reliefs, fit_calibrated, fit_phong,
-    fit_scale, quiet_background, rmse_255,
+    AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, ScaleFit, align, ball_reliefs, contact_of_depth,
+    find_contact, fit_calibrated, fit_phong, fit_scale, quiet_background, rmse_255,
 };
 use dermis::sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec, SkinKind};
@@ -24,8 +24,9 @@ pub struct Arguments {
     /// The image without contact, a PNG file.
     #[arg(long, value_name = "FILE.png")]
     background: PathBuf,
-    /// CSV table of presses: file, center_x_px, center_y_px, contact_radius_px and, if known, x_mm, y_mm and depth_mm (travel of the ball
-    /// past first contact, such as the robot's z; otherwise the depth at which the surface is steepest at the contact radius). Image files are relative to it.
+    /// CSV table of presses: file, center_x_px, center_y_px, contact_radius_px (without these three, the contacts are found in the images) and,
+    /// if known, x_mm, y_mm and depth_mm (travel of the ball past first contact, such as the robot's z; otherwise the depth at which the
+    /// surface is steepest at the contact radius). Image files are relative to it.
     #[arg(long, value_name = "FILE.csv")]
     presses: PathBuf,
     /// Diameter of the ball, such as 4mm.
@@ -80,6 +81,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let bare = SensorSpec { camera: Some(camera), light: None, markers: None, ..base };
     let pressed_as = arguments.skin.map_or_else(|| Ok(bare.clone()), |kind| bare.with_skin(kind))?;
     let sensor = pressed_as.build(None)?;
+    warn_of_another_ball(&sensor, arguments.ball.si(), &data)?;
     let presses = if arguments.align {
         aligned(&sensor, radius_m, data.presses, &data.background)?
     } else {
@@ -146,6 +148,36 @@ fn labelled(
     Ok(pairs
         .map(|(press, pressed)| BallPress { image: press.image, relief: pressed.relief, label: press.label })
         .collect())
+}
+
+/// Ratio between the contacts in the images and those of the given ball beyond which a warning is given.
+const MAX_RATIO: f64 = 1.25;
+
+/// Warns if the contacts in the images are too wide or too narrow for the ball at the depths of the table.
+fn warn_of_another_ball(sensor: &Sensor, ball_m: f64, data: &BallPresses) -> anyhow::Result<()> {
+    if data.presses.iter().all(|press| press.depth_m.is_none()) {
+        return Ok(());
+    }
+    let dents = Dent::of_ball(sensor, 0.5 * ball_m)?;
+    let Some(deepest) = dents.last() else { return Ok(()) };
+    let ratio = |press: &LabelledPress| {
+        let depth_m = press.depth_m.filter(|depth_m| *depth_m <= deepest.depth_m)?;
+        let seen = find_contact(&data.background, &press.image, Some(press.label))?;
+        Some(seen.radius / contact_of_depth(&dents, depth_m))
+    };
+    let mut ratios: Vec<f64> = data.presses.iter().filter_map(ratio).filter(|ratio| ratio.is_finite()).collect();
+    ratios.sort_by(f64::total_cmp);
+    let Some(&median) = ratios.get(ratios.len() / 2) else { return Ok(()) };
+    if !(1.0 / MAX_RATIO..MAX_RATIO).contains(&median) {
+        // At a given depth, the radius of the contact grows with the root of the diameter.
+        say_aside(format!(
+            "warning: the contacts in the images are {} times as wide as those of a ball of {} mm at the depths of the table; a ball of about {} mm would fit: check --ball, --pixel and depth_mm",
+            short(median),
+            short(ball_m * 1e3),
+            short(ball_m * 1e3 * median * median)
+        ));
+    }
+    Ok(())
 }
 
 /// Presses with the simulated surface of a pin, aligned to the images.

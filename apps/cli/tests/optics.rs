@@ -251,6 +251,52 @@ fn loose_labels_are_aligned() {
     assert!(aligned < 0.5 * as_labelled, "{aligned} against {as_labelled}");
 }
 
+/// A table of files and positions is enough: the contacts are found in the images.
+#[test]
+fn contacts_without_labels_are_found_in_the_images() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "mine.toml", MINE);
+    presses(folder.path());
+    let table = std::fs::read_to_string(folder.path().join("labels.csv")).unwrap();
+    let short = table.lines().map(|line| {
+        let fields: Vec<&str> = line.split(',').collect();
+        format!("{},{},{}\n", fields[0], fields[4], fields[5])
+    });
+    write(folder.path(), "labels.csv", short.collect::<String>());
+    let report: Value = serde_json::from_str(&dermis(folder.path(), &[&CALIBRATE[..], &["--json"]].concat())).unwrap();
+    assert!((report["scale"]["pixel_m"].as_f64().unwrap() / 7e-5 - 1.0).abs() < 0.02, "{report}");
+    let inside = &report["held_out"]["inside"];
+    let (ours, null) = (inside["rmse_255"].as_f64().unwrap(), inside["null_rmse_255"].as_f64().unwrap());
+    assert!(ours < 0.4 * null, "{ours} against {null}");
+    save(&Image::new(160, 120, [110, 120, 100]), &folder.path().join("press_3.png"));
+    refused(folder.path(), &CALIBRATE, &["labels.csv, line 5", "press_3.png", "no contact"]);
+}
+
+/// At the depths of the table, a ball of another diameter would make wider or narrower contacts.
+#[test]
+fn a_ball_of_another_diameter_is_noticed() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "mine.toml", MINE);
+    presses(folder.path());
+    let table = std::fs::read_to_string(folder.path().join("labels.csv")).unwrap();
+    let rows = table.lines().enumerate().map(|(i, line)| match i {
+        0 => format!("{line},depth_mm\n"),
+        _ => format!("{line},{:.2}\n", 0.3 + 0.05 * ((i - 1) % 5) as f64),
+    });
+    write(folder.path(), "labels.csv", rows.collect::<String>());
+    let told = |ball: &str| {
+        let arguments: Vec<&str> = CALIBRATE.iter().map(|word| if *word == "4mm" { ball } else { word }).collect();
+        let result = run(folder.path(), &arguments);
+        assert!(result.status.success());
+        String::from_utf8_lossy(&result.stderr).into_owned()
+    };
+    assert_eq!(told("4mm"), "");
+    for ball in ["10mm", "8mm"] {
+        let message = told(ball);
+        assert!(message.contains("times as wide") && message.contains("check --ball"), "{ball}: {message}");
+    }
+}
+
 fn refused(folder: &Path, arguments: &[&str], words: &[&str]) {
     let result = run(folder, &[arguments, &["--out", "never/again.toml"]].concat());
     let message = String::from_utf8_lossy(&result.stderr).into_owned();

@@ -1,6 +1,6 @@
 //! Reads labelled images of a ball pressed into an optical sensor.
 
-use dermis::sensor::calibration::optics::Label;
+use dermis::sensor::calibration::optics::{Label, find_contact};
 use dermis::sensor::optics::{FloatImage, OpticsError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,11 @@ pub enum BallPressesError {
         width: usize,
         height: usize,
     },
+    /// A press without a label, in whose image no contact is found.
+    #[error(
+        "{path}, line {line}: {file} shows no contact that differs clearly from the background; give its center_x_px, center_y_px and contact_radius_px"
+    )]
+    NoContact { path: String, line: usize, file: String },
     /// A table without presses.
     #[error("{path}: lists no presses")]
     Empty { path: String },
@@ -70,9 +75,9 @@ pub struct BallPresses {
 }
 
 impl BallPresses {
-    /// Reads a background and a table of presses with the columns `file` (relative to the table), `center_x_px`,
-    /// `center_y_px`, `contact_radius_px` and, optionally, `x_mm`, `y_mm` and `depth_mm`. All images must have the size of the
-    /// background and contain their contact.
+    /// Reads a background and a table of presses with the columns `file` (relative to the table) and, optionally,
+    /// `center_x_px`, `center_y_px` and `contact_radius_px` (otherwise the contacts are found in the images), `x_mm`,
+    /// `y_mm` and `depth_mm`. All images must have the size of the background and contain their contact.
     pub fn read(background: &Path, table: &Path) -> Result<Self, BallPressesError> {
         Self::read_only(background, table, &BTreeMap::new())
     }
@@ -93,8 +98,12 @@ impl BallPresses {
         let need = |column| find(column).ok_or(BallPressesError::NoColumn { path: path.clone(), column });
         let file = need("file")?;
         let numbers = ["center_x_px", "center_y_px", "contact_radius_px"];
-        let [column, row, radius] = numbers.map(need);
-        let columns = [column?, row?, radius?];
+        // Without any of these columns, the contacts are found in the images.
+        let labelled = numbers.iter().any(|column| find(column).is_some());
+        let columns = match numbers.map(need) {
+            _ if !labelled => None,
+            [column, row, radius] => Some([column?, row?, radius?]),
+        };
         let places = find("x_mm").zip(find("y_mm"));
         let depth = find("depth_mm");
         let chosen = |(column, value): (&String, &String)| {
@@ -116,10 +125,20 @@ impl BallPresses {
             if wanted.iter().any(|(at, value)| fields.get(*at) != Some(&value.as_str())) {
                 continue;
             }
-            let label = Label {
-                column: number(columns[0], numbers[0])?,
-                row: number(columns[1], numbers[1])?,
-                radius: number(columns[2], numbers[2])?,
+            let shown = beside(table, name);
+            let image = read_image(&shown, "the image of a press")?;
+            image.check_size(&shown.display().to_string(), background.width, background.height)?;
+            let label = match columns {
+                Some([column, row, radius]) => Label {
+                    column: number(column, numbers[0])?,
+                    row: number(row, numbers[1])?,
+                    radius: number(radius, numbers[2])?,
+                },
+                None => find_contact(&background, &image, None).ok_or_else(|| BallPressesError::NoContact {
+                    path: path.clone(),
+                    line: index + 1,
+                    file: name.to_owned(),
+                })?,
             };
             let inside = |at: f64, count: usize| (0.0..=count as f64 - 1.0).contains(&at);
             if !inside(label.column, background.width) || !inside(label.row, background.height) || label.radius <= 0.0 {
@@ -143,9 +162,6 @@ impl BallPresses {
                 let got = format!("{} (a depth past first contact is positive)", depth_m * 1e3);
                 return Err(BallPressesError::BadNumber { path, line: index + 1, column: "depth_mm", got });
             }
-            let shown = beside(table, name);
-            let image = read_image(&shown, "the image of a press")?;
-            image.check_size(&shown.display().to_string(), background.width, background.height)?;
             presses.push(LabelledPress { file: name.to_owned(), image, label, place_m, depth_m });
         }
         if presses.is_empty() {

@@ -33,12 +33,12 @@ fn row(folder: &Path) -> Row {
     let board = run(&[folder.to_owned()], &Options::default(), &mut |_| {}).unwrap();
     let row = board.rows.into_iter().next().unwrap();
     assert_eq!(row.status, Status::Scored, "{:?}", row.reason);
-    assert!(!row.figures.is_empty());
+    assert!(!row.comparison.figures.is_empty());
     row
 }
 
 fn score(row: &Row, measure: &str, model: &str) -> f64 {
-    row.measures.iter().find(|m| m.name == measure).unwrap().score(model).unwrap().value
+    row.comparison.measures.iter().find(|m| m.name == measure).unwrap().score(model).unwrap().value
 }
 
 const WIDTH: usize = 160;
@@ -80,9 +80,9 @@ fn an_image_that_is_upside_down_makes_its_row_worse() {
     let folder = Folder::new("upright");
     ball_images(&folder, |_, image| image, |_, label| label);
     let upright = row(&folder.0);
-    assert_eq!(upright.kept_out, KEPT_OUT.map(|i| format!("{i}.png")));
+    assert_eq!(upright.comparison.kept_out, KEPT_OUT.map(|i| format!("{i}.png")));
     let null = score(&upright, "inside", NULL);
-    assert!(score(&upright, "inside", FITTED) < 0.35 * null, "{:?}", upright.measures[0]);
+    assert!(score(&upright, "inside", FITTED) < 0.35 * null, "{:?}", upright.comparison.measures[0]);
     // Flips the kept-out images: prediction and image are then mirror images of each other.
     let flipped = Folder::new("flipped");
     let flip = |i: usize, image: Image| {
@@ -95,7 +95,11 @@ fn an_image_that_is_upside_down_makes_its_row_worse() {
         |i: usize, [x, y, r]: [f64; 3]| [x, if KEPT_OUT.contains(&i) { (HEIGHT - 1) as f64 - y } else { y }, r];
     ball_images(&flipped, flip, flip_label);
     let flipped = row(&flipped.0);
-    assert!(score(&flipped, "inside", FITTED) > 2.0 * score(&upright, "inside", FITTED), "{:?}", flipped.measures[0]);
+    assert!(
+        score(&flipped, "inside", FITTED) > 2.0 * score(&upright, "inside", FITTED),
+        "{:?}",
+        flipped.comparison.measures[0]
+    );
 }
 
 #[test]
@@ -107,7 +111,38 @@ fn shuffled_labels_are_no_better_than_the_null_model() {
     };
     ball_images(&folder, |_, image| image, label);
     let row = row(&folder.0);
-    assert!(score(&row, "inside", FITTED) > 0.8 * score(&row, "inside", NULL), "{:?}", row.measures[0]);
+    assert!(score(&row, "inside", FITTED) > 0.8 * score(&row, "inside", NULL), "{:?}", row.comparison.measures[0]);
+}
+
+/// Balls whose labels are off are found by geometry alone, and the figure as labelled stands beside it.
+#[test]
+fn balls_with_loose_labels_are_found_in_their_images() {
+    let folder = Folder::new("loose");
+    let off = |i: usize, [x, y, r]: [f64; 3]| {
+        [x + [2.5, -2.0, 3.0, -3.0][i % 4], y + [-2.5, 3.0, 2.0][i % 3], r * [1.3, 0.8][i % 2]]
+    };
+    ball_images(&folder, |_, image| image, off);
+    let text = std::fs::read_to_string(folder.0.join("dataset.toml")).unwrap();
+    folder.write("dataset.toml", text + "loose = true\n");
+    let row = row(&folder.0);
+    let (found, labelled) = (score(&row, "inside", FITTED), score(&row, "inside", "dermis, fitted, balls as labelled"));
+    assert!(found < 0.6 * labelled, "{found} against {labelled}");
+    assert!(row.comparison.notes.iter().any(|note| note.contains("geometry alone")), "{:?}", row.comparison.notes);
+}
+
+#[test]
+fn a_bar_that_is_no_measure_is_refused_by_name() {
+    let folder = Folder::new("bars");
+    folder.write("force.csv", "depth_mm,force_N\n0.5,1.0\n1.0,3.0\n");
+    folder.write(
+        "dataset.toml",
+        "name = \"made\"\n[[row]]\nsensor = \"gelsight\"\nbars = { forse = 5.0 }\n[row.data]\nkind = \"force-depth\"\ntable = \"force.csv\"\n\
+         ball = \"6 mm\"\n",
+    );
+    let board = run(&[folder.0.clone()], &Options::default(), &mut |_| {}).unwrap();
+    let reason = board.rows[0].reason.clone().unwrap();
+    assert_eq!(board.rows[0].status, Status::Failed);
+    assert!(reason.contains("`bars.forse`") && reason.contains("force"), "{reason}");
 }
 
 /// Records of the preset `weiss-dsa` under a stamp with four weights; `shown` changes the counts of a weight.
@@ -141,9 +176,13 @@ fn taxels_in_reverse_order_make_their_row_worse() {
     let folder = Folder::new("array");
     weights(&folder, |_, counts| counts);
     let right = row(&folder.0);
-    assert_eq!((right.samples, right.fitted_on, right.kept_out.len()), (4, 2, 2));
-    assert!(score(&right, "taxels", FITTED) > 0.97, "{:?}", right.measures);
-    assert!(score(&right, "totals", FITTED) < 8.0 && score(&right, "creep", FITTED) < 5.0, "{:?}", right.measures);
+    assert_eq!((right.comparison.samples, right.comparison.fitted_on, right.comparison.kept_out.len()), (4, 2, 2));
+    assert!(score(&right, "taxels", FITTED) > 0.97, "{:?}", right.comparison.measures);
+    assert!(
+        score(&right, "totals", FITTED) < 8.0 && score(&right, "creep", FITTED) < 5.0,
+        "{:?}",
+        right.comparison.measures
+    );
     let folder = Folder::new("reversed");
     weights(&folder, |grams, mut counts| {
         if (300.0..700.0).contains(&grams) {
@@ -152,7 +191,7 @@ fn taxels_in_reverse_order_make_their_row_worse() {
         counts
     });
     let reversed = row(&folder.0);
-    assert!(score(&reversed, "taxels", FITTED) < 0.5, "{:?}", reversed.measures);
+    assert!(score(&reversed, "taxels", FITTED) < 0.5, "{:?}", reversed.comparison.measures);
 }
 
 #[test]
@@ -169,7 +208,7 @@ fn exchanged_weights_are_no_better_than_the_null_model() {
     swap("200", "800");
     swap("400", "600");
     let row = row(&folder.0);
-    assert!(score(&row, "totals", FITTED) > 0.7 * score(&row, "totals", NULL), "{:?}", row.measures);
+    assert!(score(&row, "totals", FITTED) > 0.7 * score(&row, "totals", NULL), "{:?}", row.comparison.measures);
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod phong;
 mod position;
 mod relief;
 mod shadow;
+mod side_lamp;
 mod spec;
 mod wide;
 
@@ -33,7 +34,7 @@ pub use camera::{Camera, CameraSpec, Crop, NoiseSpec};
 pub use error::OpticsError;
 pub use exposure::Exposure;
 pub use float_image::FloatImage;
-pub use horizon::{Horizon, SideLamp, SideLampSpec, node_stride, sight_points_m};
+pub use horizon::{Horizon, node_stride, sight_points_m};
 pub use lattice::{Lattice, Tap};
 pub use light::{Light, LightSpec};
 pub use markers::{Markers, MarkersSpec, Pattern};
@@ -44,6 +45,7 @@ pub(crate) use position::place_in;
 pub use position::{ImageCoordinates, along_row};
 pub use relief::Relief;
 pub use shadow::{Shadow, ShadowSpec};
+pub use side_lamp::{SideLamp, SideLampSpec};
 pub use spec::OpticsSpec;
 
 use dermis_skin::SurfaceField;

@@ -82,7 +82,7 @@ fn write_page(board: &Scoreboard, page: &Path) -> std::io::Result<()> {
 
 fn tell(row: &Row) {
     let state = match row.status {
-        Status::Scored => format!("{} samples, fitted: {}", row.samples, row.fitted),
+        Status::Scored => format!("{} samples, fitted: {}", row.comparison.samples, row.comparison.fitted),
         Status::NoData => "no data".into(),
         Status::NoModel => "no model".into(),
         Status::Failed => "failed".into(),
@@ -91,8 +91,8 @@ fn tell(row: &Row) {
     if let Some(reason) = &row.reason {
         say(format!("  {reason}"));
     }
-    row.measures.iter().for_each(tell_measure);
-    row.notes.iter().for_each(|note| say(format!("  {note}")));
+    row.comparison.measures.iter().for_each(tell_measure);
+    row.comparison.notes.iter().for_each(|note| say(format!("  {note}")));
 }
 
 fn tell_measure(measure: &Measure) {

@@ -132,6 +132,7 @@ impl Setting<'_> {
 impl RowSpec {
     /// Compares the sensor with the data in a folder.
     pub fn compare(&self, folder: &Path, options: &Options) -> Result<Comparison, RealError> {
+        self.check_bars()?;
         let fit = options.fit.or(self.fit);
         let setting = Setting { folder, sensor: &self.sensor, skin: self.skin.as_deref(), fit };
         match &self.data {
@@ -177,7 +178,6 @@ impl RowSpec {
             }
         }
         comparison.notes.extend(self.note.clone());
-        let Comparison { samples, fitted_on, fitted, kept_out, measures, notes, figures } = comparison;
         Row {
             name,
             sensor: self.sensor.clone(),
@@ -185,15 +185,9 @@ impl RowSpec {
             folder: folder.map(|folder| folder.display().to_string()),
             status,
             reason,
-            samples,
-            fitted_on,
-            fitted,
-            kept_out,
-            measures,
-            notes,
+            comparison,
             source: set.source.clone(),
             seconds: start.elapsed().as_secs_f64(),
-            figures,
         }
     }
 }

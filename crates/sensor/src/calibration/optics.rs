@@ -4,12 +4,13 @@
 //! and radius of the contact. The sensor's own skin computes the surface of the gel in each press ([`ball_reliefs`]);
 //! colour as a function of slope, shadow and position is fitted as a polynomial ([`fit_calibrated`]) or as lamps
 //! ([`fit_phong`]). For inaccurate labels, [`align()`] first estimates the position and depth of the ball from the
-//! images. [`quiet_background`] averages the noise out of the image without contact.
+//! images with a light fitted alternately, [`find_contact`] by geometry alone. [`quiet_background`] averages the noise out of the image without contact.
 
 mod align;
 mod background;
 mod ball;
 mod calibrated;
+mod contact;
 mod dent;
 mod lamps;
 mod normal_equations;
@@ -21,6 +22,7 @@ pub use align::align;
 pub use background::quiet_background;
 pub use ball::{BallRelief, Label, ball_reliefs};
 pub use calibrated::{CalibratedFit, MAX_PLACE_DEGREE, fit_calibrated};
+pub use contact::{contact_of_depth, depth_of_contact, find_contact};
 pub use dent::Dent;
 pub use lamps::fit_phong;
 pub use scale::{ScaleFit, fit_scale};

@@ -1,10 +1,9 @@
 //! Calibrated light: colour as a function of the surface's slope, its shadows and the position in the image.
 
 use super::background::check_polynomial;
-use super::horizon::{Horizon, SideLamp, SideLampSpec};
 use super::position::{ImageCoordinates, MAX_DEGREE, along_row, count, monomials};
 use super::wide::widest;
-use super::{Area, BackgroundSpec, FloatImage, OpticsError, Relief};
+use super::{Area, BackgroundSpec, FloatImage, Horizon, OpticsError, Relief, SideLamp, SideLampSpec};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -300,10 +299,14 @@ impl Calibrated {
                 let end = (start + BLOCK).min(relief.width);
                 let pixels = row * relief.width + start..row * relief.width + end;
                 let mut hidden = [[0.0; BLOCK]; 3];
-                if let Some((shadow, horizons)) = &shadows {
-                    for ((hidden, horizon), lamp) in hidden.iter_mut().zip(horizons).zip(&shadow.lamps) {
-                        horizon.row(row, start, &mut hidden[..end - start]);
-                        hidden.iter_mut().for_each(|part| *part = lamp.hidden(*part));
+                let mut is_shadowed = false;
+                for (c, (lamp, horizon)) in
+                    shadows.iter().flat_map(|(shadow, all)| shadow.lamps.iter().zip(all)).enumerate()
+                {
+                    if horizon.is_raised(row, start, end - start) {
+                        horizon.row(row, start, &mut hidden[c][..end - start]);
+                        hidden[c].iter_mut().for_each(|part| *part = lamp.hidden(*part));
+                        is_shadowed = true;
                     }
                 }
                 let seen = self.seen(relief, pixels.clone());
@@ -317,7 +320,7 @@ impl Calibrated {
                 multiply(&seen, &self.monomials, &mut values[1..]);
                 let [mut sums, mut darker] = [[[0.0; BLOCK]; 3]; 2];
                 add_block(&values[1..=self.lit], &lit, self.position_degree, &x, &mut sums);
-                if shadows.is_some() {
+                if is_shadowed {
                     add_block(&values, &shadowed, SHADOW_POSITION_DEGREE, &x, &mut darker);
                 }
                 for (c, channel) in image.channels.iter_mut().enumerate() {

@@ -1,87 +1,6 @@
 //! Cast shadows: how far the surface rises above each point towards a lamp.
 
-use super::{OpticsError, Relief};
-use dermis_geometry::quantity::{Angle, Length};
-use serde::{Deserialize, Serialize};
-
-/// A lamp beside the gel. A point sees the part of it above the horizon: the steepest line of sight from the point to
-/// the surface in the direction of the lamp.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SideLampSpec {
-    /// Direction of the lamp from the image centre: 0° towards the right of the image, 90° towards its top.
-    pub azimuth: Angle,
-    /// Distance from the image centre, along the gel; defaults to far away (parallel light).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub distance: Option<Length>,
-    /// Elevation of the lamp's lower and upper edge above the gel. A horizon at the lower edge leaves all of its light,
-    /// one at the upper edge none.
-    pub elevation: [Angle; 2],
-}
-
-/// A lamp with checked parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SideLamp {
-    /// Unit vector from the image centre to the lamp: right and down.
-    pub direction: [f32; 2],
-    /// Inverse of the distance from the image centre (1/m); zero for a lamp far away.
-    pub per_distance: f32,
-    /// Tangent of the elevation of the lower edge, and inverse of the difference to that of the upper edge.
-    pub lower: f32,
-    /// See `lower`.
-    pub per_width: f32,
-}
-
-impl SideLampSpec {
-    /// Checks the parameters.
-    pub fn build(&self) -> Result<SideLamp, OpticsError> {
-        let bad = |key: &'static str, rule: String| Err(OpticsError::Bad { table: "light.shadow", key, rule });
-        if let Some(distance) = self.distance.filter(|distance| !(distance.si() > 0.0 && distance.si().is_finite())) {
-            return bad("distance", format!("of a lamp must be a positive length, got {} mm", distance.si() * 1e3));
-        }
-        let [low, high] = self.elevation.map(|angle| angle.si().to_degrees());
-        if !(low >= 0.0 && high > low && high < 90.0) {
-            return bad(
-                "elevation",
-                format!("must rise from 0 deg or more to less than 90 deg, got {low} to {high} deg"),
-            );
-        }
-        let [lower, upper] = self.elevation.map(|angle| angle.si().tan());
-        let (sin, cos) = self.azimuth.si().sin_cos();
-        Ok(SideLamp {
-            direction: [cos as f32, -sin as f32],
-            per_distance: self.distance.map_or(0.0, |distance| (1.0 / distance.si()) as f32),
-            lower: lower as f32,
-            per_width: (1.0 / (upper - lower)) as f32,
-        })
-    }
-}
-
-impl SideLamp {
-    /// Unit vector (right, down) from a point to the lamp. The point is given from the image centre (m).
-    #[inline]
-    pub fn towards(&self, [right, down]: [f32; 2]) -> [f32; 2] {
-        let x = self.direction[0] - right * self.per_distance;
-        let y = self.direction[1] - down * self.per_distance;
-        let length = (x * x + y * y).sqrt().max(1e-6);
-        [x / length, y / length]
-    }
-
-    /// The same lamp, described from another point of the gel (m, from the image centre: right and down).
-    pub fn seen_from(&self, [right, down]: [f32; 2]) -> Self {
-        let x = self.direction[0] - right * self.per_distance;
-        let y = self.direction[1] - down * self.per_distance;
-        let length = (x * x + y * y).sqrt().max(1e-6);
-        Self { direction: [x / length, y / length], per_distance: self.per_distance / length, ..*self }
-    }
-
-    /// Part of the lamp below a horizon (tangent of its elevation): 0 to 1, by a smooth step.
-    #[inline(always)]
-    pub fn hidden(&self, horizon: f32) -> f32 {
-        let part = ((horizon - self.lower) * self.per_width).clamp(0.0, 1.0);
-        part * part * (3.0 - 2.0 * part)
-    }
-}
+use super::{Relief, SideLamp};
 
 /// Distance between the nodes (m), at least one pixel.
 const NODE_M: f64 = 0.2e-3;
@@ -99,6 +18,9 @@ pub fn node_stride(pixel_m: f64) -> usize {
     ((NODE_M / pixel_m).round() as usize).max(1)
 }
 
+/// Nodes along a side of a tile.
+const TILE: usize = 8;
+
 /// Horizon of a relief towards one lamp, at every `stride`-th pixel: tangents of elevations, at least that of the lamp's
 /// lower edge.
 #[derive(Clone, Debug)]
@@ -106,33 +28,82 @@ pub struct Horizon {
     stride: usize,
     cols: usize,
     tangents: Vec<f32>,
+    /// For each row of nodes, the columns from the first to after the last node above the lamp's lower edge.
+    raised: Vec<[usize; 2]>,
 }
 
 /// Heights towards the camera (m) at every `stride`-th pixel of a relief.
-pub(super) struct Nodes {
+struct Nodes {
     stride: usize,
     cols: usize,
     rows: usize,
     heights_m: Vec<f32>,
-    highest_m: f32,
+    tiles: Tiles,
     middle: [f32; 2],
     pixel_m: f32,
 }
 
+/// Lowest and highest node of square groups of nodes; the highest includes the nodes one column and row farther, so that
+/// it bounds what is interpolated from a group on.
+struct Tiles {
+    cols: usize,
+    rows: usize,
+    lowest_m: Vec<f32>,
+    highest_m: Vec<f32>,
+}
+
+impl Tiles {
+    fn of(heights_m: &[f32], [cols, rows]: [usize; 2]) -> Self {
+        let mut tiles = Self {
+            cols: cols.div_ceil(TILE),
+            rows: rows.div_ceil(TILE),
+            lowest_m: Vec::with_capacity(heights_m.len() / (TILE * TILE)),
+            highest_m: Vec::with_capacity(heights_m.len() / (TILE * TILE)),
+        };
+        for row in (0..rows).step_by(TILE) {
+            for col in (0..cols).step_by(TILE) {
+                let (mut lowest, mut highest) = (f32::INFINITY, f32::NEG_INFINITY);
+                for line in heights_m.chunks_exact(cols).skip(row).take(TILE + 1) {
+                    for &height in &line[col..(col + TILE + 1).min(cols)] {
+                        lowest = lowest.min(height);
+                        highest = highest.max(height);
+                    }
+                }
+                tiles.lowest_m.push(lowest);
+                tiles.highest_m.push(highest);
+            }
+        }
+        tiles
+    }
+
+    /// Highest node in a range of columns and rows of nodes.
+    fn highest_in(&self, [left, right]: [f32; 2], [top, bottom]: [f32; 2]) -> f32 {
+        let tile = |at: f32, count: usize| (at.max(0.0) as usize / TILE).min(count - 1);
+        let mut highest = f32::NEG_INFINITY;
+        for row in tile(top, self.rows)..=tile(bottom, self.rows) {
+            let line = &self.highest_m[row * self.cols..(row + 1) * self.cols];
+            for height in &line[tile(left, self.cols)..=tile(right, self.cols)] {
+                highest = highest.max(*height);
+            }
+        }
+        highest
+    }
+}
+
 impl Nodes {
     /// The nodes of a relief.
-    pub fn of(relief: &Relief) -> Self {
+    fn of(relief: &Relief) -> Self {
         let stride = node_stride(relief.pixel_m);
         let count = |pixels: usize| (pixels - 1).div_ceil(stride) + 1;
         let (cols, rows) = (count(relief.width), count(relief.height));
-        let height = |i: usize| {
-            let (row, col) = ((i / cols * stride).min(relief.height - 1), (i % cols * stride).min(relief.width - 1));
-            -relief.z_m[row * relief.width + col]
-        };
-        let heights_m: Vec<f32> = (0..cols * rows).map(height).collect();
-        let highest_m = heights_m.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let mut heights_m = Vec::with_capacity(cols * rows);
+        for row in (0..rows).map(|row| (row * stride).min(relief.height - 1)) {
+            let line = &relief.z_m[row * relief.width..(row + 1) * relief.width];
+            heights_m.extend((0..cols).map(|col| -line[(col * stride).min(relief.width - 1)]));
+        }
+        let tiles = Tiles::of(&heights_m, [cols, rows]);
         let middle = [0.5 * (relief.width as f32 - 1.0), 0.5 * (relief.height as f32 - 1.0)];
-        Self { stride, cols, rows, heights_m, highest_m, middle, pixel_m: relief.pixel_m as f32 }
+        Self { stride, cols, rows, heights_m, tiles, middle, pixel_m: relief.pixel_m as f32 }
     }
 
     /// Linear interpolation at coordinates of nodes.
@@ -148,30 +119,77 @@ impl Nodes {
         top + (bottom - top) * down
     }
 
-    /// The horizon towards a lamp.
-    pub fn horizon(&self, lamp: &SideLamp) -> Horizon {
+    /// Unit vector (right, down) from a node to a lamp.
+    #[inline(always)]
+    fn towards(&self, lamp: &SideLamp, [col, row]: [usize; 2]) -> [f32; 2] {
+        let from = [
+            (col as f32 * self.stride as f32 - self.middle[0]) * self.pixel_m,
+            (row as f32 * self.stride as f32 - self.middle[1]) * self.pixel_m,
+        ];
+        lamp.seen_from(from).direction
+    }
+
+    /// Upper bound of the height at each point of the lines of sight from a tile (first and last column and row).
+    fn bounds_m(&self, lamp: &SideLamp, cols: [usize; 2], rows: [usize; 2], points: &[f32; POINTS]) -> [f32; POINTS] {
+        let corners = [0, 1, 2, 3].map(|i| self.towards(lamp, [cols[i % 2], rows[i / 2]]));
+        let [mut right, mut down] = [0, 1].map(|axis| {
+            let along = corners.map(|corner| corner[axis]);
+            [along.into_iter().fold(f32::INFINITY, f32::min), along.into_iter().fold(f32::NEG_INFINITY, f32::max)]
+        });
+        // Between directions that differ by an angle a, a component exceeds both ends by up to 1 − cos(a/2).
+        let apart = (right[1] - right[0]).hypot(down[1] - down[0]);
+        let more = if apart < 0.5 { 0.2 * apart * apart } else { 2.0 };
+        [right[0], right[1], down[0], down[1]] = [right[0] - more, right[1] + more, down[0] - more, down[1] + more];
+        let ends = |ends: [usize; 2], along: [f32; 2], far: f32| {
+            [ends[0] as f32 + along[0] * far - 0.01, ends[1] as f32 + along[1] * far + 0.01]
+        };
+        let node_m = self.pixel_m * self.stride as f32;
+        points.map(|distance| {
+            let far = distance / node_m;
+            self.tiles.highest_in(ends(cols, right, far), ends(rows, down, far))
+        })
+    }
+
+    /// The horizon towards a lamp. Tiles from which no line of sight can rise above the lamp's lower edge are left out.
+    fn horizon(&self, lamp: &SideLamp) -> Horizon {
         let points_m = sight_points_m();
         let node_m = self.pixel_m * self.stride as f32;
-        let tangent = |i: usize| {
-            let (col, row) = ((i % self.cols) as f32, (i / self.cols) as f32);
-            let from = [
-                (col * self.stride as f32 - self.middle[0]) * self.pixel_m,
-                (row * self.stride as f32 - self.middle[1]) * self.pixel_m,
-            ];
-            let [right, down] = lamp.towards(from);
-            let own = self.heights_m[i];
-            let mut tangent = lamp.lower;
-            for distance in points_m {
-                // Nothing farther away rises above the horizon found.
-                if self.highest_m - own <= tangent * distance {
-                    break;
+        let mut tangents = vec![lamp.lower; self.cols * self.rows];
+        for (tile, lowest) in self.tiles.lowest_m.iter().enumerate() {
+            let ends = |first: usize, count: usize| [first * TILE, (first * TILE + TILE - 1).min(count - 1)];
+            let cols = ends(tile % self.tiles.cols, self.cols);
+            let rows = ends(tile / self.tiles.cols, self.rows);
+            let bounds = self.bounds_m(lamp, cols, rows, &points_m);
+            let Some(last) = (0..POINTS).rfind(|&k| bounds[k] - lowest > lamp.lower * points_m[k]) else { continue };
+            let mut beyond = bounds;
+            (0..last).rev().for_each(|k| beyond[k] = beyond[k].max(beyond[k + 1]));
+            for (col, row) in (rows[0]..=rows[1]).flat_map(|row| (cols[0]..=cols[1]).map(move |col| (col, row))) {
+                let [right, down] = self.towards(lamp, [col, row]);
+                let i = row * self.cols + col;
+                let own = self.heights_m[i];
+                let mut tangent = lamp.lower;
+                for k in 0..=last {
+                    let distance = points_m[k];
+                    // Nothing farther away rises above the horizon found.
+                    if beyond[k] - own <= tangent * distance {
+                        break;
+                    }
+                    if bounds[k] - own > tangent * distance {
+                        let there =
+                            self.at(col as f32 + right * distance / node_m, row as f32 + down * distance / node_m);
+                        tangent = tangent.max((there - own) / distance);
+                    }
                 }
-                let there = self.at(col + right * distance / node_m, row + down * distance / node_m);
-                tangent = tangent.max((there - own) / distance);
+                tangents[i] = tangent;
             }
-            tangent
+        }
+        let raised = |line: &[f32]| {
+            let first = line.iter().position(|tangent| *tangent > lamp.lower);
+            let last = line.iter().rposition(|tangent| *tangent > lamp.lower);
+            [first.unwrap_or(usize::MAX), last.map_or(0, |last| last + 1)]
         };
-        Horizon { stride: self.stride, cols: self.cols, tangents: (0..self.cols * self.rows).map(tangent).collect() }
+        let raised = tangents.chunks_exact(self.cols).map(raised).collect();
+        Horizon { stride: self.stride, cols: self.cols, tangents, raised }
     }
 }
 
@@ -182,21 +200,33 @@ impl Horizon {
         std::array::from_fn(|i| nodes.horizon(&lamps[i]))
     }
 
+    /// The rows of nodes above and below a row of pixels.
+    fn rows_around(&self, row: usize) -> [usize; 2] {
+        let above = (row / self.stride).min(self.raised.len().max(2) - 2);
+        [above, (above + 1).min(self.raised.len() - 1)]
+    }
+
+    /// False if `count` pixels of a row from a column on all have the horizon of the lamp's lower edge.
+    pub fn is_raised(&self, row: usize, first: usize, count: usize) -> bool {
+        // One node more on the left, because positions between nodes are rounded.
+        let (from, to) = ((first / self.stride).saturating_sub(1), (first + count) / self.stride + 2);
+        self.rows_around(row).iter().any(|&row| self.raised[row][0] < to && self.raised[row][1] > from)
+    }
+
     /// Writes the horizon of `out.len()` pixels from a column on, by linear interpolation between nodes.
     pub fn row(&self, row: usize, first: usize, out: &mut [f32]) {
-        let rows = self.tangents.len() / self.cols;
-        let above = (row / self.stride).min(rows.max(2) - 2);
-        let below = (above + 1).min(rows - 1);
+        let [above, below] = self.rows_around(row);
         let down = (row - above * self.stride) as f32 / self.stride as f32;
         let per_stride = 1.0 / self.stride as f32;
+        let line = |row: usize| &self.tangents[row * self.cols..(row + 1) * self.cols];
+        let (above, below) = (line(above), line(below));
         for (i, out) in out.iter_mut().enumerate() {
             let x = (first + i) as f32 * per_stride;
             let col = (x as usize).min(self.cols.max(2) - 2);
             let beside = (col + 1).min(self.cols - 1);
-            let value = |row: usize, col: usize| self.tangents[row * self.cols + col];
             let right = x - col as f32;
-            let top = value(above, col) + (value(above, beside) - value(above, col)) * right;
-            let bottom = value(below, col) + (value(below, beside) - value(below, col)) * right;
+            let top = above[col] + (above[beside] - above[col]) * right;
+            let bottom = below[col] + (below[beside] - below[col]) * right;
             *out = top + (bottom - top) * down;
         }
     }
@@ -205,6 +235,8 @@ impl Horizon {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::optics::SideLampSpec;
+    use dermis_geometry::quantity::{Angle, Length};
 
     fn lamp(azimuth_deg: f64, distance_m: Option<f64>) -> SideLamp {
         SideLampSpec {
@@ -245,10 +277,38 @@ mod tests {
         assert!((lamp.hidden(0.5 * (10f32.to_radians().tan() + 20f32.to_radians().tan())) - 0.5).abs() < 1e-5);
     }
 
+    /// Tiles that are left out change nothing: every node has the horizon of its whole line of sight.
     #[test]
-    fn a_lamp_without_extent_is_refused() {
-        let flat = SideLampSpec { azimuth: Angle::new(0.0), distance: None, elevation: [Angle::new(0.3); 2] };
-        let message = flat.build().unwrap_err().to_string();
-        assert!(message.contains("`elevation`"), "{message}");
+    fn horizons_are_those_of_every_point_on_the_lines_of_sight() {
+        let (width, height, pixel_m) = (300, 200, 0.6e-4);
+        let bump = |x: f64, y: f64, col: f64, row: f64| (-((x - col).powi(2) + (y - row).powi(2)) / 300.0).exp();
+        let z = |i: usize| {
+            let (x, y) = ((i % width) as f64, (i / width) as f64);
+            (-6e-4 * bump(x, y, 90.0, 60.0) + 3e-4 * bump(x, y, 200.0, 40.0) - 2e-4 * bump(x, y, 290.0, 190.0)) as f32
+        };
+        let z_m: Vec<f32> = (0..width * height).map(z).collect();
+        let flat = vec![0.0; z_m.len()];
+        let relief = Relief { width, height, pixel_m, slope_right: flat.clone(), slope_down: flat, z_m, seen: None };
+        let nodes = Nodes::of(&relief);
+        let node_m = nodes.pixel_m * nodes.stride as f32;
+        // Far away, beside the image, and above the image itself.
+        for (azimuth, distance_m) in [(20.0, None), (140.0, Some(12e-3)), (250.0, Some(9e-3)), (0.0, Some(3e-3))] {
+            let lamp = lamp(azimuth, distance_m);
+            let horizon = nodes.horizon(&lamp);
+            let mut raised = 0;
+            for (i, tangent) in horizon.tangents.iter().enumerate() {
+                let (col, row) = (i % nodes.cols, i / nodes.cols);
+                let [right, down] = nodes.towards(&lamp, [col, row]);
+                let to = |far: f32| nodes.at(col as f32 + right * far / node_m, row as f32 + down * far / node_m);
+                let seen = sight_points_m().map(|far| (to(far) - nodes.heights_m[i]) / far);
+                let expected = seen.into_iter().fold(lamp.lower, f32::max);
+                assert_eq!(*tangent, expected, "{azimuth} {col} {row}");
+                raised += usize::from(expected > lamp.lower);
+                // Pixels beside a raised node are not left out.
+                let pixel = [(col * nodes.stride).min(width - 1), (row * nodes.stride).min(height - 1)];
+                assert!(expected == lamp.lower || horizon.is_raised(pixel[1], pixel[0], 1), "{azimuth} {col} {row}");
+            }
+            assert!(raised > 50 && raised < nodes.heights_m.len() / 2, "{raised}");
+        }
     }
 }

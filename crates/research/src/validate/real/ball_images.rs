@@ -5,15 +5,15 @@ use super::row::{Comparison, FITTED, Figure, MEAN_SHAPE, Measure, NULL, PRESET};
 use super::score::{Sample, Statistic};
 use super::split::Split;
 use super::{RealError, Setting};
-use crate::ball_presses::BallPresses;
+use crate::ball_presses::{BallPresses, LabelledPress};
 use dermis::draw::{FigurePage, Image};
 use dermis::geometry::quantity::Length;
-use dermis::geometry::shapes::{capsule, sphere};
+use dermis::geometry::shapes::sphere;
 use dermis::sensor::calibration::optics::{
-    AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, Region, align, ball_reliefs, fit_calibrated, fit_phong,
-    rmse_255,
+    AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, Region, ball_reliefs, depth_of_contact, find_contact,
+    fit_calibrated, fit_phong, quiet_background, rmse_255,
 };
-use dermis::sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightSpec};
+use dermis::sensor::optics::{BackgroundSpec, CalibratedSpec, CameraSpec, FloatImage, Light, LightSpec, PhongSpec};
 use dermis::sensor::{Sensor, SensorSpec};
 use dermis::skin::Object;
 use std::collections::BTreeMap;
@@ -50,35 +50,54 @@ impl BallImages<'_> {
         let samples = data.presses.len();
         let split = Split::even(samples, setting.fit.unwrap_or(0));
         let files: Vec<String> = data.presses.iter().map(|press| press.file.clone()).collect();
-        let background = data.background.clone();
-        let (spec, sensor) = self.sensor(setting, &background)?;
-        let presses = self.presses(&sensor, data, &split)?;
-        let kept_as = BackgroundSpec::File(std::path::absolute(setting.folder.join(self.background))?);
-        let mut models = Models { background: &background, pixel_m: self.pixel_m, lights: Vec::new(), table: None };
-        let fitted: Vec<&BallPress> = split.fitted.iter().map(|&i| &presses[i]).collect();
+        let (spec, sensor) = self.sensor(setting, &data.background)?;
+        let labelled = self.labelled(&sensor, &data)?;
+        let found = if self.loose { Some(self.found(&sensor, &data)?) } else { None };
+        let presses = found.as_ref().unwrap_or(&labelled);
+        let of = |presses: &'_ [BallPress], chosen: &[usize]| -> Vec<BallPress> {
+            chosen.iter().map(|&i| presses[i].clone()).collect()
+        };
+        let (fitted, kept_out) = (of(presses, &split.fitted), of(presses, &split.kept_out));
+        let (fitted, kept_out): (Vec<&BallPress>, Vec<&BallPress>) =
+            (fitted.iter().collect(), kept_out.iter().collect());
+        let raw = data.background;
+        // The noise of one image would be part of every rendered one; only fitted presses may reduce it.
+        let background = quiet_background(&raw, &fitted);
+        let mut models =
+            Models { background: &background, raw: &raw, pixel_m: self.pixel_m, lights: Vec::new(), table: None };
         let mut notes = Vec::new();
         if !fitted.is_empty() {
-            let degree = place_degree(&fitted);
-            let light = fit_calibrated(&background, &fitted, kept_as.clone(), degree)?.spec;
-            models.add(FITTED, &LightSpec::Calibrated(light))?;
+            models.add(FITTED, &calibrated(&background, &fitted)?)?;
             models.table = Some(MeanShape::fit(&background, &fitted));
         }
         match spec.light.clone() {
-            Some(light) => models.add(PRESET, &on_background(light, &kept_as))?,
+            Some(light) => models.add(PRESET, &relative(light))?,
             None => notes.push(format!("the sensor {:?} has no light of its own", setting.sensor)),
         }
         if !fitted.is_empty() {
-            models.add("Phong, fitted", &LightSpec::Phong(fit_phong(&background, &fitted, kept_as)?))?;
+            models.add("Phong, fitted", &LightSpec::Phong(fit_phong(&background, &fitted, BLACK)?))?;
         }
-        let kept_out: Vec<&BallPress> = split.kept_out.iter().map(|&i| &presses[i]).collect();
         let renderers = models.renderers();
-        let measures = vec![
+        let mut measures = vec![
             measure("inside", "in contact, to 0.9 radii: rmse (levels of 255)", INSIDE, &kept_out, &renderers),
             measure("ring", "around, 1 to 2 radii: rmse (levels of 255)", AROUND, &kept_out, &renderers),
         ];
+        if self.loose && !fitted.is_empty() {
+            let (fitted, kept_out) = (of(&labelled, &split.fitted), of(&labelled, &split.kept_out));
+            let light = calibrated(&background, &fitted.iter().collect::<Vec<_>>())?;
+            let light = models.build(&light)?;
+            let shade = |press: &BallPress| light.shade(&press.relief, || None);
+            let kept_out: Vec<&BallPress> = kept_out.iter().collect();
+            for (measure, region) in measures.iter_mut().zip([INSIDE, AROUND]) {
+                measure.add(AS_LABELLED, &errors(&kept_out, region, &shade));
+            }
+        }
+        if self.loose {
+            notes.push(FOUND.to_owned());
+        }
         let names: Vec<String> = split.kept_out.iter().map(|&i| files[i].clone()).collect();
         let figures = renderers.first().map_or_else(Vec::new, |first| figures(&kept_out, &names, first));
-        let fitted = match fitted.len() {
+        let fitted = match split.fitted.len() {
             0 => "nothing".to_owned(),
             n => format!("light (colour by slope, height and position) on {n} of {samples} presses"),
         };
@@ -102,62 +121,58 @@ impl BallImages<'_> {
         Ok((spec, bare.build(None)?))
     }
 
-    /// Presses with their simulated surface.
-    fn presses(&self, sensor: &Sensor, data: BallPresses, split: &Split) -> Result<Vec<BallPress>, RealError> {
+    /// Presses with the simulated surface of a ball where its label says.
+    fn labelled(&self, sensor: &Sensor, data: &BallPresses) -> Result<Vec<BallPress>, RealError> {
         let radius_m = 0.5 * self.ball_m;
-        let BallPresses { background, presses } = data;
-        if self.loose {
-            return aligned(sensor, radius_m, &background, presses, split);
-        }
-        let labels: Vec<(Label, Option<f64>)> = presses.iter().map(|press| (press.label, press.depth_m)).collect();
+        let labels: Vec<(Label, Option<f64>)> = data.presses.iter().map(|press| (press.label, press.depth_m)).collect();
         let ball = Object::new(sphere(radius_m, radius_m / 50.0)?);
         let reliefs = ball_reliefs(sensor, &ball, radius_m, &labels)?;
-        if reliefs.len() != presses.len() {
+        if reliefs.len() != labels.len() {
             return Err(RealError::NoSurface { sensor: sensor.name().to_owned() });
         }
-        let joined = presses.into_iter().zip(reliefs);
+        let joined = data.presses.iter().zip(reliefs);
         Ok(joined
-            .map(|(press, found)| BallPress { image: press.image, relief: found.relief, label: press.label })
+            .map(|(press, found)| BallPress { image: press.image.clone(), relief: found.relief, label: press.label })
             .collect())
+    }
+
+    /// Presses with the simulated surface of a ball where the image shows its contact. Errors are still taken where the
+    /// label says.
+    fn found(&self, sensor: &Sensor, data: &BallPresses) -> Result<Vec<BallPress>, RealError> {
+        let dents = Dent::of_ball(sensor, 0.5 * self.ball_m)?;
+        let camera = sensor.optics().map(|optics| optics.camera());
+        let (Some(camera), false) = (camera, dents.is_empty()) else {
+            return Err(RealError::NoSurface { sensor: sensor.name().to_owned() });
+        };
+        let place = |press: &LabelledPress| {
+            let seen = find_contact(&data.background, &press.image, Some(press.label)).unwrap_or(press.label);
+            let depth_m = press.depth_m.unwrap_or_else(|| depth_of_contact(&dents, seen.radius));
+            let relief = Dent::at_depth(&dents, depth_m).relief(camera, [seen.column, seen.row]);
+            BallPress { relief, image: press.image.clone(), label: press.label }
+        };
+        Ok(data.presses.iter().map(place).collect())
     }
 }
 
-/// Presses of a ball found in the images.
-fn aligned(
-    sensor: &Sensor,
-    radius_m: f64,
-    background: &FloatImage,
-    presses: Vec<crate::ball_presses::LabelledPress>,
-    split: &Split,
-) -> Result<Vec<BallPress>, RealError> {
-    const DEPTHS: usize = 12;
-    /// Part of the skin's depth up to which its surface is accurate.
-    const MAX_PART: f64 = 0.375;
-    let deepest_m = (2.4 * radius_m).min(MAX_PART * sensor.skin().max_depth_m());
-    let depths_m: Vec<f64> = (1..=DEPTHS).map(|i| deepest_m * i as f64 / DEPTHS as f64).collect();
-    let pin = Object::new(capsule(radius_m, 4.0 * deepest_m, radius_m / 25.0)?);
-    let dents = Dent::series(sensor, &pin, &depths_m)?;
-    let camera = sensor.optics().map(|optics| optics.camera().clone());
-    let (Some(camera), Some(dent)) = (camera, dents.first()) else {
-        return Err(RealError::NoSurface { sensor: sensor.name().to_owned() });
-    };
-    let place = |label: &Label| dent.relief(&camera, [label.column, label.row]);
-    let mut found: Vec<BallPress> = presses
-        .into_iter()
-        .map(|press| BallPress { relief: place(&press.label), image: press.image, label: press.label })
-        .collect();
-    // Without a fit, all presses determine where they are; their colours are not used otherwise.
-    let all: Vec<usize> = (0..found.len()).collect();
-    let used = if split.fitted.is_empty() { &all } else { &split.fitted };
-    let labels: Vec<Label> = found.iter().map(|press| press.label).collect();
-    align(background, &mut found, &camera, &dents, used)?;
-    // Errors are taken where the data set says that the contact is.
-    found.iter_mut().zip(labels).for_each(|(press, label)| press.label = label);
-    Ok(found)
+/// Name of the fitted model if balls are where loose labels say.
+const AS_LABELLED: &str = "dermis, fitted, balls as labelled";
+/// How balls are found.
+const FOUND: &str = "The labels are loose: centre and depth of every ball, also of those kept out, were found in its image by geometry alone \
+    (the point about which the change of colour is odd, and the ring of the largest change). No light is used for it, so that an error of the light \
+    cannot move a ball. Errors are taken where the labels say.";
+/// Background of a light that is put on an image afterwards.
+const BLACK: BackgroundSpec = BackgroundSpec::Colour([0.0; 3]);
+
+/// The light fitted to presses.
+fn calibrated(background: &FloatImage, presses: &[&BallPress]) -> Result<LightSpec, RealError> {
+    Ok(LightSpec::Calibrated(fit_calibrated(background, presses, BLACK, place_degree(presses))?.spec))
 }
 
 struct Models<'a> {
+    /// Image without contact of the models.
     background: &'a FloatImage,
+    /// The same as it was measured.
+    raw: &'a FloatImage,
     pixel_m: f64,
     lights: Vec<(&'static str, Light)>,
     table: Option<MeanShape>,
@@ -165,9 +180,14 @@ struct Models<'a> {
 
 impl Models<'_> {
     fn add(&mut self, name: &'static str, spec: &LightSpec) -> Result<(), RealError> {
-        let light = spec.build(self.background.width, self.background.height, self.pixel_m, None)?;
-        self.lights.push((name, light));
+        self.lights.push((name, self.build(spec)?));
         Ok(())
+    }
+
+    /// A light on the image without contact.
+    fn build(&self, spec: &LightSpec) -> Result<Light, RealError> {
+        let light = spec.build(self.background.width, self.background.height, self.pixel_m, None)?;
+        Ok(light.on_background(self.background.clone()))
     }
 
     fn renderers(&self) -> Vec<Renderer<'_>> {
@@ -178,23 +198,16 @@ impl Models<'_> {
         if let Some(table) = &self.table {
             all.push((MEAN_SHAPE, Box::new(|press| table.show(self.background, press.label))));
         }
-        all.push((NULL, Box::new(|_| self.background.clone())));
+        all.push((NULL, Box::new(|_| self.raw.clone())));
         all
     }
 }
 
-/// The light of a preset on the measured image without contact, which the null model knows too.
-fn on_background(light: LightSpec, kept_as: &BackgroundSpec) -> LightSpec {
+/// The light of a preset, for the measured image without contact.
+fn relative(light: LightSpec) -> LightSpec {
     match light {
-        LightSpec::Phong(mut spec) => {
-            spec.background = kept_as.clone();
-            spec.relative = true;
-            LightSpec::Phong(spec)
-        }
-        LightSpec::Calibrated(mut spec) => {
-            spec.background = kept_as.clone();
-            LightSpec::Calibrated(spec)
-        }
+        LightSpec::Phong(spec) => LightSpec::Phong(PhongSpec { relative: true, background: BLACK, ..spec }),
+        LightSpec::Calibrated(spec) => LightSpec::Calibrated(CalibratedSpec { background: BLACK, ..spec }),
     }
 }
 
@@ -217,14 +230,18 @@ fn measure(
 ) -> Measure {
     let mut measure = Measure::new(name, what, Statistic::Rms);
     for (model, render) in renderers {
-        let sample = |press: &&BallPress| {
-            let weight = 3.0 * press.pixels(region).count() as f64;
-            let rmse = rmse_255([*press], region, |press| render(press));
-            Sample { error: rmse * rmse * weight, weight }
-        };
-        measure.add(*model, &presses.iter().map(sample).collect::<Vec<_>>());
+        measure.add(*model, &errors(presses, region, render));
     }
     measure
+}
+
+fn errors(presses: &[&BallPress], region: Region, render: &dyn Fn(&BallPress) -> FloatImage) -> Vec<Sample> {
+    let sample = |press: &&BallPress| {
+        let weight = 3.0 * press.pixels(region).count() as f64;
+        let rmse = rmse_255([*press], region, render);
+        Sample { error: rmse * rmse * weight, weight }
+    };
+    presses.iter().map(sample).collect()
 }
 
 /// The median and the worst press: measured, simulated, difference.

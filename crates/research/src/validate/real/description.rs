@@ -1,5 +1,6 @@
 //! The description of a set of real measurements: `dataset.toml`.
 
+use super::RealError;
 use dermis::geometry::quantity::{Force, Length};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,9 @@ pub enum Data {
         ball: Length,
         /// Size of a pixel on the gel.
         pixel: Length,
-        /// True if centre and radius of the labels are inaccurate: position and depth are then found from the images.
+        /// True if centre and radius of the labels are inaccurate: position and depth of every ball, also of those kept
+        /// out, are then found from its image by geometry alone (no light is used), and the errors are given for these
+        /// and for the labelled positions.
         #[serde(default)]
         loose: bool,
     },
@@ -156,6 +159,19 @@ impl Data {
         }
     }
 
+    /// Names of the measures, the keys of bars.
+    pub fn measures(&self) -> &'static [&'static str] {
+        match self {
+            Self::BallImages { .. } => &["inside", "ring"],
+            Self::Weights { .. } => &["taxels", "totals", "creep"],
+            Self::ForceDepth { .. } => &["force"],
+            Self::Markers { .. } => &["markers"],
+            Self::Surface { .. } => &["decay"],
+            Self::TaxelPositions { .. } => &["places", "normals"],
+            Self::NoModel { .. } => &["readings"],
+        }
+    }
+
     /// Files that must exist; none for a pattern.
     pub fn files(&self) -> Vec<PathBuf> {
         match self {
@@ -172,5 +188,16 @@ impl RowSpec {
     /// Name of the row.
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.sensor)
+    }
+
+    /// Returns an error for a bar that is no measure of the row.
+    pub fn check_bars(&self) -> Result<(), RealError> {
+        let known = self.data.measures();
+        let Some(bar) = self.bars.keys().find(|bar| !known.contains(&bar.as_str())) else { return Ok(()) };
+        let meant = dermis::sensor::did_you_mean(bar, known.iter().copied());
+        Err(RealError::Bad {
+            what: format!("row {:?}: `bars.{bar}`", self.name()),
+            rule: format!("is no measure of `{}`, which has {}{meant}", self.data.kind(), known.join(", ")),
+        })
     }
 }

@@ -34,14 +34,14 @@ fn summary(page: &mut String, board: &Scoreboard) {
     );
     for row in &board.rows {
         let name = format!("<a href=\"#{0}\">{0}</a>", html_text(&row.name));
-        if row.measures.is_empty() {
+        if row.comparison.measures.is_empty() {
             let _ = writeln!(
                 page,
                 "<tr><td>{name}</td><td></td><td>{}</td><td></td><td></td><td></td><td></td></tr>",
                 badge(&row.status)
             );
         }
-        for measure in &row.measures {
+        for measure in &row.comparison.measures {
             let ours = measure.scores.first().filter(|score| score.model.starts_with("dermis"));
             let other = |score: &&Score| !score.model.starts_with("dermis") && score.model != super::NULL;
             let better = |a: &&Score, b: &&Score| {
@@ -53,8 +53,8 @@ fn summary(page: &mut String, board: &Scoreboard) {
                 page,
                 "<tr><td>{name}</td><td data-label=\"Samples\">{} of {} fitted</td><td data-label=\"Measure\">{}</td><td data-label=\"dermis\"><b>{}</b></td>\
                  <td data-label=\"Null\">{}</td><td data-label=\"Best of others\">{}</td><td data-label=\"Bar\">{}</td></tr>",
-                row.fitted_on,
-                row.samples,
+                row.comparison.fitted_on,
+                row.comparison.samples,
                 html_text(measure.what),
                 ours.map_or_else(String::new, |score| number(score.value)),
                 measure.score(super::NULL).map_or_else(String::new, |score| number(score.value)),
@@ -80,26 +80,26 @@ fn section(page: &mut String, row: &Row) {
     if let Some(reason) = &row.reason {
         let _ = writeln!(page, "<p>{}</p>", html_text(reason));
     }
-    if row.samples > 0 {
+    if row.comparison.samples > 0 {
         let _ = writeln!(
             page,
             "<p>Samples: {}. Fitted: {}. Kept out: {}.</p>",
-            row.samples,
-            html_text(&row.fitted),
-            match row.kept_out.len() {
-                0 if row.fitted_on > 0 => "none: the score is that of the fit".to_owned(),
-                0 => format!("all {}", row.samples),
+            row.comparison.samples,
+            html_text(&row.comparison.fitted),
+            match row.comparison.kept_out.len() {
+                0 if row.comparison.fitted_on > 0 => "none: the score is that of the fit".to_owned(),
+                0 => format!("all {}", row.comparison.samples),
                 count => count.to_string(),
             }
         );
     }
-    for measure in &row.measures {
+    for measure in &row.comparison.measures {
         table(page, measure);
     }
-    for note in &row.notes {
+    for note in &row.comparison.notes {
         let _ = writeln!(page, "<p class=\"sub\">{}</p>", html_text(note));
     }
-    for figure in &row.figures {
+    for figure in &row.comparison.figures {
         let uri = data_uri(&figure.image.encode_png_figure());
         let caption = html_text(&figure.caption);
         let _ =

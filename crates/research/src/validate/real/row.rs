@@ -33,25 +33,13 @@ pub struct Row {
     pub status: Status,
     /// Why there is no score, or how to get the data.
     pub reason: Option<String>,
-    /// Number of samples.
-    pub samples: usize,
-    /// Number of samples that the fit used.
-    pub fitted_on: usize,
-    /// What was fitted, on what.
-    pub fitted: String,
-    /// Names of the samples that were kept out.
-    pub kept_out: Vec<String>,
-    /// Errors on the samples that were kept out.
-    pub measures: Vec<Measure>,
-    /// What a reader must know.
-    pub notes: Vec<String>,
+    /// What was compared.
+    #[serde(flatten)]
+    pub comparison: Comparison,
     /// Where data and licence are from.
     pub source: String,
     /// Time that the row took (s).
     pub seconds: f64,
-    /// Figures: measured, simulated, difference.
-    #[serde(skip)]
-    pub figures: Vec<Figure>,
 }
 
 /// A figure and its caption.
@@ -104,8 +92,8 @@ impl Measure {
     }
 }
 
-/// The result of a comparison, before it becomes a row.
-#[derive(Clone, Debug, Default)]
+/// The result of a comparison.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Comparison {
     /// Number of samples.
     pub samples: usize,
@@ -115,11 +103,12 @@ pub struct Comparison {
     pub fitted: String,
     /// Names of the samples that were kept out.
     pub kept_out: Vec<String>,
-    /// Errors.
+    /// Errors on the samples that were kept out.
     pub measures: Vec<Measure>,
     /// What a reader must know.
     pub notes: Vec<String>,
-    /// Figures.
+    /// Figures: measured, simulated, difference.
+    #[serde(skip)]
     pub figures: Vec<Figure>,
 }
 

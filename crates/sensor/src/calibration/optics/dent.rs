@@ -59,6 +59,11 @@ impl Dent {
         slopes.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0.0, |(i, _)| i as f64)
     }
 
+    /// Outward slopes (m/m) at 0, 1, 2, … pixels from the centre.
+    pub(super) fn slopes(&self) -> impl Iterator<Item = f64> + '_ {
+        self.profile.iter().map(|[_, slope]| f64::from(*slope))
+    }
+
     /// A dent at another depth (m), by linear interpolation between the dents of a series with increasing depth.
     pub fn at_depth(series: &[Self], depth_m: f64) -> Self {
         let next = series.iter().position(|dent| dent.depth_m >= depth_m).unwrap_or(series.len() - 1).max(1);

@@ -129,7 +129,7 @@ fn direction(at: &[([f64; 2], [f64; 2])], distances: &[f64], width_m: f64) -> Si
     });
     let miss = |lamp: &SideLamp| -> f64 {
         let one = |(from, slope): &([f64; 2], [f64; 2])| {
-            let towards = lamp.towards(from.map(|part| part as f32));
+            let towards = lamp.seen_from(from.map(|part| part as f32)).direction;
             let along = slope[0] * f64::from(towards[0]) + slope[1] * f64::from(towards[1]);
             (slope[0].hypot(slope[1]) - along).powi(2)
         };
