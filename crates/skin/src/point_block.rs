@@ -1,79 +1,199 @@
 //! Contact points in vector lanes.
+#![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
-use super::{ImplicitMotion, ImplicitPoint, PointLoad};
 use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3, get, set};
-use dermis_geometry::Wrench;
+use crate::{Bristle, Facet, Friction, ImplicitMotion, ImplicitPoint, Load, Support, Tangent};
+use dermis_geometry::Vec3;
 
 const ZERO: Lanes = [0.0; LANES];
 
-/// Up to [`LANES`] contact points of one object as a structure of arrays. Lanes beyond `count` carry no load.
+/// Up to [`LANES`] contact points as a structure of arrays, in the sensor's frame. Lanes beyond `count` are zero: they
+/// carry no load.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PointBlock {
-    pub object: u32,
+pub(crate) struct PointBlock {
     pub count: usize,
-    /// Index of each point among all points of the contact.
-    pub index: [u32; LANES],
+    /// Index of the contact point of the skin; of implicit points, the index among them.
+    pub site: [u32; LANES],
+    pub object: [u32; LANES],
+    /// Triangle of the object that the ray of a point hit.
+    pub triangle: [u32; LANES],
+    pub saturated: [bool; LANES],
+    /// Point of the undeformed skin (m).
+    pub anchor: Lanes3,
+    /// Position (m) whose velocity counts.
     pub at: Lanes3,
+    /// Position (m) where the force acts.
     pub arm: Lanes3,
+    /// Contact normal, out of the sensor.
     pub normal: Lanes3,
-    pub newton: Lanes,
-    pub stiffness: Lanes,
-    pub damping: Lanes,
-    pub deflection_m: Lanes3,
+    pub area_m2: Lanes,
+    /// Fraction of a texel, or area (m²).
     pub share: Lanes,
+    pub depth_m: Lanes,
+    /// Normal force (N).
+    pub newton: Lanes,
+    /// Normal stiffness (N/m).
+    pub stiffness: Lanes,
+    /// Normal damping (N s/m).
+    pub damping: Lanes,
+    /// Deflection (m) of the bristles.
+    pub deflection_m: Lanes3,
+    /// Force on the sensor (N).
+    pub force: Lanes3,
 }
 
 impl PointBlock {
-    const EMPTY: Self = Self {
-        object: 0,
+    pub const EMPTY: Self = Self {
         count: 0,
-        index: [0; LANES],
+        site: [0; LANES],
+        object: [0; LANES],
+        triangle: [0; LANES],
+        saturated: [false; LANES],
+        anchor: [ZERO; 3],
         at: [ZERO; 3],
         arm: [ZERO; 3],
         normal: [ZERO; 3],
+        area_m2: ZERO,
+        share: ZERO,
+        depth_m: ZERO,
         newton: ZERO,
         stiffness: ZERO,
         damping: ZERO,
         deflection_m: [ZERO; 3],
-        share: [1.0; LANES],
+        force: [ZERO; 3],
     };
 
-    /// The blocks of points, object by object, and the number of points.
+    /// The object of all points, if there is only one.
     #[inline(always)]
-    pub fn collect(points: impl IntoIterator<Item = ImplicitPoint>, objects: usize) -> (Vec<Self>, usize) {
-        const NONE: usize = usize::MAX;
-        let points = points.into_iter();
-        let mut blocks: Vec<Self> = Vec::with_capacity(points.size_hint().0 / LANES + 1);
-        // The block of each object that is not full.
-        let mut open = vec![NONE; objects];
-        let mut count = 0;
-        for point in points {
-            let place = &mut open[point.object as usize];
-            if *place == NONE || blocks[*place].count == LANES {
-                *place = blocks.len();
-                blocks.extend_from_slice(&[Self::EMPTY]);
-                blocks[*place].object = point.object;
-            }
-            blocks[*place].push(count as u32, &point);
-            count += 1;
+    pub fn only_object(&self) -> Option<u32> {
+        let first = self.object[0];
+        let mut other = 0;
+        for &object in &self.object[..self.count] {
+            other |= object ^ first;
         }
-        if !blocks.is_sorted_by_key(|block| block.object) {
-            blocks.sort_by_key(|block| block.object);
-        }
-        (blocks, count)
+        (self.count > 0 && other == 0).then_some(first)
     }
 
+    /// Sets the numbers of the rays in the lanes beyond the points to zero.
+    pub fn clear_rest(&mut self) {
+        for lane in self.count..LANES {
+            (self.site[lane], self.object[lane], self.triangle[lane]) = (0, 0, 0);
+            self.saturated[lane] = false;
+            (self.area_m2[lane], self.share[lane], self.depth_m[lane]) = (0.0, 0.0, 0.0);
+            set(&mut self.anchor, lane, Vec3::ZERO);
+            set(&mut self.normal, lane, Vec3::ZERO);
+        }
+    }
+
+    /// Appends a point of index `index`.
     #[inline(always)]
-    fn push(&mut self, index: u32, point: &ImplicitPoint) {
+    pub fn push_implicit(&mut self, index: u32, point: &ImplicitPoint) {
         let lane = self.count;
         self.count += 1;
-        self.index[lane] = index;
+        (self.site[lane], self.object[lane]) = (index, point.object);
         set(&mut self.at, lane, point.at);
         set(&mut self.arm, lane, point.arm);
         set(&mut self.normal, lane, point.normal);
         set(&mut self.deflection_m, lane, point.deflection_m);
         (self.newton[lane], self.stiffness[lane]) = (point.newton, point.stiffness);
         (self.damping[lane], self.share[lane]) = (point.damping, point.share);
+    }
+
+    /// The point of a lane.
+    pub fn implicit(&self, lane: usize) -> ImplicitPoint {
+        ImplicitPoint {
+            object: self.object[lane],
+            at: get(&self.at, lane),
+            arm: get(&self.arm, lane),
+            normal: get(&self.normal, lane),
+            newton: self.newton[lane],
+            stiffness: self.stiffness[lane],
+            damping: self.damping[lane],
+            deflection_m: get(&self.deflection_m, lane),
+            share: self.share[lane],
+        }
+    }
+
+    /// The bristles of a lane.
+    #[inline(always)]
+    pub fn bristle(&self, lane: usize) -> Bristle {
+        Bristle {
+            site: self.site[lane],
+            object: self.object[lane],
+            deflection_m: get(&self.deflection_m, lane),
+            normal: get(&self.normal, lane),
+            triangle: self.triangle[lane],
+        }
+    }
+
+    /// True if the numbers are those of bristles.
+    #[inline(always)]
+    pub fn are_bristles(&self) -> bool {
+        let mut sound = true;
+        for lane in 0..LANES {
+            let n = [self.normal[0][lane], self.normal[1][lane], self.normal[2][lane]];
+            let z = [self.deflection_m[0][lane], self.deflection_m[1][lane], self.deflection_m[2][lane]];
+            let unit = (n[0] * n[0] + n[1] * n[1] + n[2] * n[2] - 1.0).abs() < 1e-6;
+            let bounded = (z[0].abs() <= 1e6) & (z[1].abs() <= 1e6) & (z[2].abs() <= 1e6);
+            sound &= (unit & bounded) | (lane >= self.count);
+        }
+        sound
+    }
+
+    /// Appends bristles, without a load.
+    pub fn push_bristle(&mut self, bristle: &Bristle) {
+        let lane = self.count;
+        self.count += 1;
+        (self.site[lane], self.object[lane], self.triangle[lane]) = (bristle.site, bristle.object, bristle.triangle);
+        set(&mut self.deflection_m, lane, bristle.deflection_m);
+        set(&mut self.normal, lane, bristle.normal);
+    }
+
+    /// Stiffness and damping of a lane with this friction.
+    #[inline(always)]
+    pub fn support(&self, lane: usize, friction: &Friction) -> Support {
+        let (stiffness_tangential, damping_tangential) = friction.tangent(self.newton[lane], self.share[lane]);
+        let tangent = Tangent {
+            stiffness_normal: self.stiffness[lane],
+            stiffness_tangential,
+            damping_normal: self.damping[lane],
+            damping_tangential,
+        };
+        Support { at: get(&self.at, lane), normal: get(&self.normal, lane), tangent }
+    }
+
+    /// The facet of a lane with this friction.
+    pub fn facet(&self, lane: usize, friction: &Friction) -> Facet {
+        let Support { at, normal, tangent } = self.support(lane, friction);
+        Facet {
+            object: self.object[lane],
+            normal,
+            depth_m: self.depth_m[lane],
+            saturated: self.saturated[lane],
+            load: Load::Point {
+                at,
+                anchor: get(&self.anchor, lane),
+                area_m2: self.area_m2[lane],
+                force: get(&self.force, lane),
+            },
+            tangent,
+        }
+    }
+
+    /// Point of the undeformed skin (m) and force on the sensor (N) of each lane.
+    #[inline(always)]
+    pub fn loads(&self) -> impl Iterator<Item = (Vec3, Vec3)> + '_ {
+        (0..self.count).map(|lane| (get(&self.anchor, lane), get(&self.force, lane)))
+    }
+
+    /// Sets the force on the sensor to friction (N) and normal force.
+    #[inline(always)]
+    pub fn set_force(&mut self, friction: &Lanes3) {
+        for axis in 0..3 {
+            for lane in 0..LANES {
+                self.force[axis][lane] = friction[axis][lane] - self.normal[axis][lane] * self.newton[lane];
+            }
+        }
     }
 
     /// Sets the normal force (N) and the velocity (m/s) in the contact plane of each point, with the bristles before the
@@ -104,35 +224,5 @@ impl PointBlock {
             }
         }
         (slides.deflection_m, slides.share) = (self.deflection_m, self.share);
-    }
-}
-
-/// The loads of all points of a contact.
-#[derive(Clone, Debug, Default)]
-pub struct PointLoads {
-    pub(super) blocks: Vec<LoadBlock>,
-    /// Load of each object on the sensor, about its origin.
-    pub on_sensor: Vec<Wrench>,
-}
-
-/// The loads of a block of points.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LoadBlock {
-    pub normal_newton: Lanes,
-    pub friction: Lanes3,
-    pub deflection_m: Lanes3,
-}
-
-impl LoadBlock {
-    pub const ZERO: Self = Self { normal_newton: ZERO, friction: [ZERO; 3], deflection_m: [ZERO; 3] };
-
-    #[inline(always)]
-    pub fn get(&self, lane: usize, share: f64) -> PointLoad {
-        PointLoad {
-            normal_newton: self.normal_newton[lane],
-            friction: get(&self.friction, lane),
-            deflection_m: get(&self.deflection_m, lane),
-            share,
-        }
     }
 }
