@@ -90,7 +90,9 @@ impl Source<'_> {
             None => self.taxels.locate(anchor),
         };
         if let Some(points) = self.touch.facets.points() {
-            points.loads().for_each(|(anchor, force)| add(locate(anchor), force));
+            for (anchor, force) in points.loads() {
+                add(locate(anchor), force);
+            }
             return;
         }
         for facet in &self.touch.facets {
