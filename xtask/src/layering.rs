@@ -1,7 +1,7 @@
 //! Allowed dependencies between crates.
 //!
 //! ```text
-//! geometry → skin → sensor → world → dermis → research → apps, bindings
+//! geometry, fft → skin → sensor → world → dermis → research → apps, bindings
 //!                   ↘ gpu, draw, record ↗
 //! ```
 //! A crate may depend only on crates to its left, in any of its dependency tables: a dev-dependency to the right
@@ -21,7 +21,8 @@ struct Room {
 /// The first matching row applies.
 const ROOMS: &[Room] = &[
     Room { folder: "crates/geometry", may_use: &[] },
-    Room { folder: "crates/skin", may_use: &["crates/geometry"] },
+    Room { folder: "crates/fft", may_use: &[] },
+    Room { folder: "crates/skin", may_use: &["crates/geometry", "crates/fft"] },
     Room { folder: "crates/sensor", may_use: &["crates/geometry", "crates/skin"] },
     Room { folder: "crates/world", may_use: &["crates/geometry", "crates/skin", "crates/sensor"] },
     Room { folder: "crates/draw", may_use: &["crates/geometry", "crates/skin", "crates/sensor"] },
@@ -64,6 +65,8 @@ struct Kept {
 
 const KEPT_IN: &[Kept] = &[
     Kept { package: "rapier*", folders: &["crates/world"] },
+    Kept { package: "rustfft", folders: &["crates/fft"] },
+    Kept { package: "realfft", folders: &["crates/fft"] },
     Kept { package: "cudarc", folders: &["crates/gpu"] },
     Kept { package: "pyo3*", folders: &["bindings/python"] },
     Kept { package: "numpy", folders: &["bindings/python"] },

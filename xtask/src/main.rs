@@ -1,6 +1,6 @@
 //! The tasks of this repository: `cargo xtask test` runs the checks of CI on any machine.
 //!
-//! [`mod@test`] lists the steps, [`test_programs`] compiles and runs the Rust tests, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
+//! [`mod@test`] lists the steps, [`test_programs`] compiles and runs the Rust tests, [`test_code`] compiles their own code quickly, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
 //! has replaced, [`unwraps`] refuses `.unwrap()` outside of tests, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@beside`] runs a task while others run, [`mod@reference`] writes the reference pages, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
 //! [`validate`] compares dermis with other programs, and [`workspace`] reads Cargo's metadata.
 
@@ -14,6 +14,7 @@ mod reference;
 mod source_size;
 mod step;
 mod test;
+mod test_code;
 mod test_programs;
 mod unwraps;
 mod validate;
@@ -87,6 +88,9 @@ impl Task {
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(code) = test_code::compile(&args) {
+        return code;
+    }
     let steps: &[Step] = match Task::from_args(&args) {
         Err(message) => {
             eprintln!("xtask: {message}");

@@ -140,7 +140,7 @@ fn checks(python: &Path, site: &Path, program: &Path, browser: &Path) -> [Invoca
         Invocation::program(python)
             .args("-m pip install --quiet --requirement apps/playground/requirements-test.txt".split(' ')),
         Invocation::program(python)
-            .args("-m pytest -q -p no:cacheprovider --numprocesses=2 apps/playground/tests".split(' '))
+            .args("-m pytest -q -p no:cacheprovider --numprocesses=2 --durations=10 apps/playground/tests".split(' '))
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("DERMIS", text(program))
             .env("DERMIS_SITE", text(site))

@@ -104,7 +104,7 @@ fn python_in(venv: &Path) -> PathBuf {
 fn checks(place: &Path, wheel: &Path) -> Vec<Invocation> {
     let python = || Invocation::program(&python_in(&place.join("venv"))).env("PYTHONDONTWRITEBYTECODE", "1");
     // Two processes: most tests keep one core busy.
-    let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--numprocesses=2"];
+    let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--numprocesses=2", "--durations=10"];
     vec![
         python().args("-m pip install --quiet --requirement bindings/python/requirements-test.txt".split(' ')),
         python().args("-m pip install --quiet --no-deps --force-reinstall".split(' ')).args([text(wheel)]),

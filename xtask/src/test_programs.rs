@@ -12,6 +12,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::step::{Failure, Invocation};
+use crate::test_code::WRAPPER;
 
 const COMPILE: &str = "cargo test --workspace --release --no-run --message-format=json-render-diagnostics";
 
@@ -77,7 +78,12 @@ impl Program {
 }
 
 fn compile(root: &Path) -> Result<Vec<Program>, Failure> {
-    let messages = Invocation::new(COMPILE).printed(root)?;
+    let mut compile = Invocation::new(COMPILE);
+    // A wrapper of the user, such as a cache, stays.
+    if let (None, Ok(program)) = (std::env::var_os(WRAPPER), std::env::current_exe()) {
+        compile = compile.env(WRAPPER, program.to_string_lossy());
+    }
+    let messages = compile.printed(root)?;
     Ok(messages.lines().filter_map(Program::from_message).collect())
 }
 

@@ -96,15 +96,14 @@ fn run_gives_the_same_bytes_with_any_number_of_threads() {
     let summary = json(&dermis(folder.path(), &["run", "scene.toml", "--out", "a", "--json"]));
     assert_eq!(summary["steps"], 200);
     assert!(summary["sensors"][0]["peak_sum_n"].as_f64().unwrap() > 0.1, "{summary}");
-    dermis(folder.path(), &["run", "scene.toml", "--out", "b"]);
-    dermis(folder.path(), &["--threads", "1", "run", "scene.toml", "--out", "c"]);
-    dermis(folder.path(), &["run", "scene.toml", "--out", "d", "--threads", "2"]);
+    dermis(folder.path(), &["--threads", "1", "run", "scene.toml", "--out", "b"]);
+    dermis(folder.path(), &["run", "scene.toml", "--out", "c", "--threads", "2"]);
     let first = files(&folder.path().join("a"));
     assert_eq!(
         names(&first),
         ["bodies.csv", "forces.png", "readings-pad.csv", "scene.png", "summary.json", "tactile-pad.png"]
     );
-    for other in ["b", "c", "d"] {
+    for other in ["b", "c"] {
         assert!(files(&folder.path().join(other)) == first, "{other} differs");
     }
     let readings = String::from_utf8_lossy(&first["readings-pad.csv"]);

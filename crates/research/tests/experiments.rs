@@ -5,7 +5,7 @@
 use dermis_research::experiments::{ALL, Options, find};
 
 /// Experiments of more than ten seconds: `cargo xtask validate experiments` runs them.
-const LONG: [&str; 2] = ["moisio-grasps", "tacchi-errors"];
+const LONG: [&str; 3] = ["kappassov-pan-tilt", "moisio-grasps", "tacchi-errors"];
 
 /// Every second experiment, so that two tests keep two cores busy.
 fn claims_hold(first: usize) {

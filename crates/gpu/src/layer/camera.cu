@@ -139,7 +139,7 @@ __device__ __forceinline__ void slopes(const CameraView& view, const float* z, i
     const float* line = z + row * view.width;
     right = (line[beside] - line[left]) * (1.0f / (beside - left));
     down = (z[below * view.width + col] - z[up * view.width + col]) * (1.0f / (below - up));
-    const float per_pixel = (float)(1.0 / view.pixel);
+    const float per_pixel = (float)view.per_pixel;
     float scale = per_pixel;
     if (view.distance > 0.0) {
         const float distance = (float)view.distance;
@@ -183,22 +183,27 @@ __device__ __forceinline__ void write_pixel(const CameraView& view, float* level
     for (int c = 0; c < 3; c++) out[c] = (unsigned char)(int)(fminf(fmaxf(level[c] * factor, 0.0f), 255.0f) + 0.5f);
 }
 
-// Adds Σₖ value[k] · polynomial[k](x) to each colour. `lines`: DEGREE + 1 coefficients for each colour and monomial k, lowest power first;
-// values have a stride of 256.
+// Adds Σₖ value[k] · polynomial[k](x) to each colour. `lines`: for each monomial k and power of x, lowest first, the coefficients of red, green
+// and blue; values have a stride of 256.
 template <int DEGREE>
-__device__ __forceinline__ void add_calibrated(const float* lines, const float* values, int monomials, float x, float* level) {
-    for (int c = 0; c < 3; c++) {
-        float sums[DEGREE + 1];
+__device__ __forceinline__ void add_calibrated(const float4* lines, const float* values, int monomials, float x, float* level) {
+    float sums[DEGREE + 1][3];
 #pragma unroll
-        for (int p = 0; p <= DEGREE; p++) sums[p] = 0.0f;
-        for (int k = 0; k < monomials; k++) {
-            const float* line = lines + (c * monomials + k) * (DEGREE + 1);
+    for (int p = 0; p <= DEGREE; p++) sums[p][0] = sums[p][1] = sums[p][2] = 0.0f;
+    for (int k = 0; k < monomials; k++) {
+        const float value = values[k * 256];
 #pragma unroll
-            for (int p = 0; p <= DEGREE; p++) sums[p] += line[p] * values[k * 256];
+        for (int p = 0; p <= DEGREE; p++) {
+            const float4 line = lines[k * (DEGREE + 1) + p];
+            sums[p][0] += line.x * value;
+            sums[p][1] += line.y * value;
+            sums[p][2] += line.z * value;
         }
-        float sum = sums[DEGREE];
+    }
+    for (int c = 0; c < 3; c++) {
+        float sum = sums[DEGREE][c];
 #pragma unroll
-        for (int p = DEGREE - 1; p >= 0; p--) sum = sum * x + sums[p];
+        for (int p = DEGREE - 1; p >= 0; p--) sum = sum * x + sums[p][c];
         level[c] += sum;
     }
 }
@@ -209,9 +214,20 @@ __device__ __forceinline__ void count_lanes(bool yes, unsigned* sum) {
     if (lanes && threadIdx.x % 32 == 0) atomicAdd(sum, __popc(lanes));
 }
 
-// Height towards the camera (m) at a node of the horizons: every `stride`-th pixel.
-__device__ __forceinline__ float node_height(const CameraView& view, const HorizonNodes& nodes, const float* z, int row, int col) {
-    return -z[min(row * nodes.stride, view.height - 1) * view.width + min(col * nodes.stride, view.width - 1)];
+// Heights towards the camera (m) at the nodes of the horizons, every `stride`-th pixel, and the largest of each press that is above the
+// undeformed gel. blockIdx.y: 128 nodes, one per thread.
+extern "C" __global__ void __launch_bounds__(128) horizon_heights(CameraView view, HorizonNodes nodes, const float* z, float* heights, int* highest) {
+    const int all = nodes.rows * nodes.cols, i = blockIdx.y * blockDim.x + threadIdx.x;
+    float height = 0.0f;
+    if (i < all) {
+        const int row = min(i / nodes.cols * nodes.stride, view.height - 1), col = min(i % nodes.cols * nodes.stride, view.width - 1);
+        height = -z[((long long)blockIdx.x * view.height + row) * view.width + col];
+        heights[(long long)blockIdx.x * all + i] = height;
+    }
+    // Floats that are not negative have the order of their bits.
+    int most = __float_as_int(fmaxf(height, 0.0f));
+    for (int lanes = 16; lanes > 0; lanes /= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, lanes));
+    if (threadIdx.x % 32 == 0 && most > 0) atomicMax(&highest[blockIdx.x], most);
 }
 
 // Index of the node before a coordinate, such that a node follows; and that node.
@@ -219,47 +235,57 @@ __device__ __forceinline__ int node_before(float at, int count) { return min((in
 __device__ __forceinline__ int node_after(int before, int count) { return min(before + 1, count - 1); }
 
 // Horizon of every node towards the lamps of red, green and blue: the largest tangent (h(x + t l) − h(x)) / t over the distances t, at least
-// that of the lamp's lower edge. l: direction of the lamp at the node. blockIdx.y: 128 nodes of the three lamps, one per thread.
-extern "C" __global__ void __launch_bounds__(128) find_horizons(CameraView view, HorizonNodes nodes, const SideLamp* lamps, const float* distances, int count,
-                                                            const float* z, float* horizons) {
+// that of the lamp's lower edge. l: direction of the lamp at the node. `heights`, `highest`: of `horizon_heights`. blockIdx.y: 128 nodes of
+// the three lamps, one per thread.
+extern "C" __global__ void __launch_bounds__(128) find_horizons(CameraView view, HorizonNodes nodes, const SideLamp* lamps, const SightPoint* points, int count,
+                                                            const float* heights, const int* highest, float* horizons) {
     const int all = nodes.rows * nodes.cols, i = blockIdx.y * blockDim.x + threadIdx.x;
     if (i >= 3 * all) return;
     const SideLamp lamp = lamps[i / all];
-    const int row = i % all / nodes.cols, col = i % all % nodes.cols;
-    const float* own_z = z + (long long)blockIdx.x * view.width * view.height;
-    const float pixel = (float)view.pixel, node_m = pixel * nodes.stride;
+    const int row = i % all / nodes.cols, col = i % all % nodes.cols, to_right = nodes.cols > 1 ? 1 : 0, to_below = nodes.rows > 1 ? nodes.cols : 0;
+    const float* height = heights + (long long)blockIdx.x * all;
+    const float pixel = (float)view.pixel, max_x = nodes.cols - 1.0f, max_y = nodes.rows - 1.0f;
     const float right = ((float)col * nodes.stride - 0.5f * (view.width - 1.0f)) * pixel, down = ((float)row * nodes.stride - 0.5f * (view.height - 1.0f)) * pixel;
     float x = lamp.direction[0] - right * lamp.per_distance, y = lamp.direction[1] - down * lamp.per_distance;
-    const float length = fmaxf(sqrtf(x * x + y * y), 1e-6f), own = node_height(view, nodes, own_z, row, col);
+    const float length = fmaxf(sqrtf(x * x + y * y), 1e-6f), own = height[i % all], rise = __int_as_float(highest[blockIdx.x]) - own;
     x /= length;
     y /= length;
     float tangent = lamp.lower;
-    for (int k = 0; k < count; k++) {
-        const float distance = distances[k];
-        const float at_x = fminf(fmaxf(col + x * distance / node_m, 0.0f), nodes.cols - 1.0f), at_y = fminf(fmaxf(row + y * distance / node_m, 0.0f), nodes.rows - 1.0f);
-        const int left = node_before(at_x, nodes.cols), above = node_before(at_y, nodes.rows), beside = node_after(left, nodes.cols), below = node_after(above, nodes.rows);
-        const float a = node_height(view, nodes, own_z, above, left), b = node_height(view, nodes, own_z, above, beside);
-        const float c = node_height(view, nodes, own_z, below, left), d = node_height(view, nodes, own_z, below, beside);
-        const float top = a + (b - a) * (at_x - left), bottom = c + (d - c) * (at_x - left);
-        tangent = fmaxf(tangent, (top + (bottom - top) * (at_y - above) - own) / distance);
+    // Nothing farther away rises above the horizon found if the highest point does not.
+    for (int k = 0; k < count && rise * points[k].per_distance > tangent; k++) {
+        const float at_x = fminf(fmaxf(col + x * points[k].nodes, 0.0f), max_x), at_y = fminf(fmaxf(row + y * points[k].nodes, 0.0f), max_y);
+        const int left = node_before(at_x, nodes.cols), above = node_before(at_y, nodes.rows);
+        const float *high = height + above * nodes.cols + left, *low = high + to_below;
+        const float top = high[0] + (high[to_right] - high[0]) * (at_x - left), bottom = low[0] + (low[to_right] - low[0]) * (at_x - left);
+        tangent = fmaxf(tangent, (top + (bottom - top) * (at_y - above) - own) * points[k].per_distance);
     }
     horizons[3ll * blockIdx.x * all + i] = tangent;
 }
 
 // Part of a lamp below the horizon of a pixel, by a smooth step between its lower and upper edge.
 __device__ __forceinline__ float hidden_part(const HorizonNodes& nodes, const SideLamp& lamp, const float* horizon, int row, int col) {
-    const float x = col * (1.0f / nodes.stride);
-    const int above = min(row / nodes.stride, max(nodes.rows, 2) - 2), left = node_before(x, nodes.cols);
-    const float down = (float)(row - above * nodes.stride) / nodes.stride, right = x - left;
+    const float x = col * nodes.per_stride, y = row * nodes.per_stride;
+    const int above = node_before(y, nodes.rows), left = node_before(x, nodes.cols), beside = node_after(left, nodes.cols);
     const float *high = horizon + above * nodes.cols, *low = horizon + node_after(above, nodes.rows) * nodes.cols;
-    const int beside = node_after(left, nodes.cols);
-    const float top = high[left] + (high[beside] - high[left]) * right, bottom = low[left] + (low[beside] - low[left]) * right;
-    const float part = fminf(fmaxf((top + (bottom - top) * down - lamp.lower) * lamp.per_width, 0.0f), 1.0f);
+    const float top = high[left] + (high[beside] - high[left]) * (x - left), bottom = low[left] + (low[beside] - low[left]) * (x - left);
+    const float part = fminf(fmaxf((top + (bottom - top) * (y - above) - lamp.lower) * lamp.per_width, 0.0f), 1.0f);
     return part * part * (3.0f - 2.0f * part);
 }
 
+// Whether a horizon rises above its lamp's lower edge at a node around the 32 pixels of a warp, from a column of a row on.
+__device__ __forceinline__ bool any_shadow(const HorizonNodes& nodes, const SideLamp* lamps, const float* horizons, int row, int first) {
+    const int above = node_before(row * nodes.per_stride, nodes.rows), count = nodes.rows * nodes.cols;
+    const int left = node_before(first * nodes.per_stride, nodes.cols), end = node_after(node_before((first + 31) * nodes.per_stride, nodes.cols), nodes.cols);
+    const float *high = horizons + above * nodes.cols, *low = horizons + node_after(above, nodes.rows) * nodes.cols;
+    bool any = false;
+    for (int col = left + threadIdx.x % 32; col <= end; col += 32) {
+        for (int c = 0; c < 3; c++) any |= fmaxf(high[c * count + col], low[c * count + col]) > lamps[c].lower;
+    }
+    return __any_sync(0xffffffffu, any);
+}
+
 // Adds F and s G to the background of a pixel, within the limits of the calibration. `values`: the monomials, first 1, with a stride of 256.
-__device__ __forceinline__ void add_light(const CalibratedLight& light, const float* lines, const float* shadow_lines, const float* values, float x,
+__device__ __forceinline__ void add_light(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, const float* values, float x,
                                           const float* hidden, float* level) {
     float sums[3] = {0.0f, 0.0f, 0.0f}, darker[3] = {0.0f, 0.0f, 0.0f};
     switch (light.degree) {
@@ -278,24 +304,27 @@ __device__ __forceinline__ void add_light(const CalibratedLight& light, const fl
 }
 
 // Calibrated light: I = I0 + F + s G within limits, F and G polynomials of position times monomials of the normal (right, down), s the hidden
-// part of each colour's lamp. `lines` and `shadow_lines`: for each row, colour and monomial a polynomial of the position along the row;
+// part of each colour's lamp. `lines` and `shadow_lines`: for each row and monomial a polynomial of the position along the row (`add_calibrated`);
 // `positions`: the position of each column; `products`: each monomial as (earlier monomial or −1, factor: 0 right, 1 down); `horizons`: of
 // `find_horizons`, or null. A warp shades 32 consecutive pixels of a row, aligned to 32, and adds no light if all of them are flat and lit;
-// blockIdx.y: eight warps. Shared memory: 256 values for 1 and each monomial. `seen`: for each press the number of pressed pixels, and of
+// blockIdx.y: eight rows, one per warp; blockIdx.z: 32 columns. Shared memory: 256 values for 1 and each monomial. `seen`: for each press the number of pressed pixels, and of
 // those that are steeper than the data of the light.
 extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView view, CalibratedLight light, HorizonNodes nodes, const SideLamp* lamps, const float* horizons,
-                                                               const float* background, const float* lines, const float* shadow_lines, const float* positions,
+                                                               const float* background, const float4* lines, const float4* shadow_lines, const float* positions,
                                                                const int* products, const float* z, const float* margins, const int* rim,
                                                                const Tap* across, const Tap* down, const float* tracks, unsigned char* images,
                                                                unsigned* seen) {
     extern __shared__ float shared[];
-    const int runs = (view.width + 31) / 32, run = blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32;
-    if (run >= runs * view.height) return;
-    const int row = run / runs, col = run % runs * 32 + threadIdx.x % 32, pixels = view.width * view.height, i = row * view.width + col;
+    const int row = blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32, first = blockIdx.z * 32, col = first + threadIdx.x % 32;
+    if (row >= view.height) return;
+    const int pixels = view.width * view.height, i = row * view.width + col;
     const bool inside = col < view.width;
     const float* own = z + (long long)blockIdx.x * pixels;
     float right = 0.0f, downward = 0.0f, hidden[3] = {0.0f, 0.0f, 0.0f};
     bool steep = false, pressed = false;
+    const int count = nodes.rows * nodes.cols;
+    const float* own_horizons = horizons + 3ll * blockIdx.x * count;
+    const bool shadow = horizons && any_shadow(nodes, lamps, own_horizons, row, first);
     if (inside) {
         slopes(view, own, row, col, right, downward);
         const float squared = right * right + downward * downward;
@@ -304,8 +333,7 @@ extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView vi
         downward *= scale;
         pressed = -1e3f * own[i] > light.min_depth_mm;
         steep = pressed && squared > light.steep_squared;
-        const int count = nodes.rows * nodes.cols;
-        for (int c = 0; horizons && c < 3; c++) hidden[c] = hidden_part(nodes, lamps[c], horizons + (3ll * blockIdx.x + c) * count, row, col);
+        for (int c = 0; shadow && c < 3; c++) hidden[c] = hidden_part(nodes, lamps[c], own_horizons + c * count, row, col);
     }
     count_lanes(pressed, seen + 2 * blockIdx.x);
     count_lanes(steep, seen + 2 * blockIdx.x + 1);
@@ -321,8 +349,8 @@ extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView vi
             const float by = products[2 * k + 1] == 0 ? right : downward;
             values[(k + 1) * 256] = values[(products[2 * k] + 1) * 256] * by;
         }
-        add_light(light, lines + (long long)row * 3 * light.lit * (light.degree + 1), shadow_lines + (long long)row * 6 * light.shadowed, values,
-                  positions[col], hidden, level);
+        add_light(light, lines + (long long)row * light.lit * (light.degree + 1), shadow_lines + (long long)row * 2 * light.shadowed, values, positions[col],
+                  hidden, level);
     }
     write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.nodes[0] * view.nodes[1], rim[blockIdx.x] != 0, across, down,
            tracks + 2ll * blockIdx.x * view.markers, images + 3 * ((long long)blockIdx.x * pixels + i));

@@ -20,6 +20,7 @@ pub(super) fn program() -> Program {
         CalibratedLight::CUDA,
         HorizonNodes::CUDA,
         SideLamp::CUDA,
+        SightPoint::CUDA,
         Lamp::CUDA,
         include_str!("camera.cu"),
     ];
@@ -34,10 +35,11 @@ cuda_struct! {
         cols: i32,
         cell: f64,
         center: [f64; 2],
-        /// Image size (pixels), and the size of a pixel on the undeformed surface (m).
+        /// Image size (pixels), the size of a pixel on the undeformed surface (m), and its inverse (1/m).
         width: i32,
         height: i32,
         pixel: f64,
+        per_pixel: f64,
         /// Distance from the pinhole to that surface (m); zero for an infinite distance.
         distance: f64,
         /// Intersection of the optical axis with the surface (m) and the image (pixels); −1 for a mirrored image, else
@@ -94,9 +96,10 @@ cuda_struct! {
 }
 
 cuda_struct! {
-    /// Nodes of the horizons: pixels between them, and number.
+    /// Nodes of the horizons: pixels between them and the inverse, and number.
     struct HorizonNodes {
         stride: i32,
+        per_stride: f32,
         rows: i32,
         cols: i32,
     }
@@ -110,6 +113,15 @@ cuda_struct! {
         per_distance: f32,
         lower: f32,
         per_width: f32,
+    }
+}
+
+cuda_struct! {
+    /// A point on the line of sight to a lamp: its distance in nodes of the horizons, and the inverse of its distance
+    /// (1/m).
+    struct SightPoint {
+        nodes: f32,
+        per_distance: f32,
     }
 }
 
@@ -129,14 +141,14 @@ cuda_struct! {
 enum GpuLight {
     Calibrated {
         light: CalibratedLight,
-        lines: DeviceBuffer<f32>,
-        shadow_lines: DeviceBuffer<f32>,
+        lines: DeviceBuffer<[f32; 4]>,
+        shadow_lines: DeviceBuffer<[f32; 4]>,
         positions: DeviceBuffer<f32>,
         products: DeviceBuffer<i32>,
         nodes: HorizonNodes,
         /// The lamps of red, green and blue, or none.
         lamps: DeviceBuffer<SideLamp>,
-        sight_points: DeviceBuffer<f32>,
+        sight_points: DeviceBuffer<SightPoint>,
     },
     Phong {
         lamps: DeviceBuffer<Lamp>,
@@ -169,7 +181,7 @@ fn grid(x: usize, y: usize, threads: usize, shared_bytes: usize) -> LaunchConfig
 
 /// Refuses a camera whose images are too large.
 pub(super) fn check_size(camera: &Camera) -> Result<(), String> {
-    if camera.width.div_ceil(32) * 32 * camera.height > MAX_PIXELS {
+    if camera.width * camera.height > MAX_PIXELS {
         return Err(format!("its image of {} x {} pixels has more than {MAX_PIXELS}", camera.width, camera.height));
     }
     Ok(())
@@ -193,6 +205,7 @@ impl GpuCamera {
             width: camera.width as i32,
             height: camera.height as i32,
             pixel: camera.pixel_m,
+            per_pixel: 1.0 / camera.pixel_m,
             distance: camera.distance_m.unwrap_or(0.0),
             axis: camera.axis_m,
             axis_px: camera.axis_px,
@@ -242,12 +255,12 @@ impl GpuCamera {
         let [height, width] = self.image_size();
         let (pixels, nodes) = (height * width, (view.nodes[0] * view.nodes[1]) as usize);
         let markers = view.markers as usize;
-        let heights = gpu.zeros::<f32>(count * nodes)?;
-        let sharp = gpu.zeros::<f32>(count * nodes)?;
-        let margins = gpu.zeros::<f32>(count * nodes)?;
+        let heights = gpu.uninitialised::<f32>(count * nodes)?;
+        let sharp = gpu.uninitialised::<f32>(count * nodes)?;
+        let margins = gpu.uninitialised::<f32>(count * nodes)?;
         let rim = gpu.zeros::<i32>(count)?;
         let tracks = gpu.zeros::<f32>(2 * count * markers)?;
-        let z = gpu.zeros::<f32>(count * pixels)?;
+        let z = gpu.uninitialised::<f32>(count * pixels)?;
         let seen = gpu.zeros::<u32>(2 * count)?;
         let over_nodes = grid(count, nodes.div_ceil(NODE_THREADS), NODE_THREADS, 0);
         let over_pixels = grid(count, pixels.div_ceil(THREADS), THREADS, 0);
@@ -263,9 +276,9 @@ impl GpuCamera {
             }
             match &self.light {
                 GpuLight::Calibrated { light, lines, shadow_lines, positions, products, nodes, lamps, .. } => {
-                    let runs = width.div_ceil(32) * height;
                     let shared_bytes = 4 * THREADS * (1 + light.monomials as usize);
-                    let config = grid(count, runs.div_ceil(THREADS / 32), THREADS, shared_bytes);
+                    let mut config = grid(count, height.div_ceil(THREADS / 32), THREADS, shared_bytes);
+                    config.grid_dim.2 = width.div_ceil(32) as u32;
                     let horizons = self.horizons(&z, count)?;
                     let horizons = horizons.as_ref().map_or(0, DeviceBuffer::address);
                     launch!(
@@ -293,14 +306,18 @@ impl GpuCamera {
         if lamps.is_empty() {
             return Ok(None);
         }
-        let all = 3 * (nodes.rows * nodes.cols) as usize;
-        let horizons = z.gpu().zeros::<f32>(count * all)?;
-        let config = grid(count, all.div_ceil(NODE_THREADS), NODE_THREADS, 0);
-        // SAFETY: there is a value for each press, lamp and node.
+        let (gpu, all) = (z.gpu(), (nodes.rows * nodes.cols) as usize);
+        let heights = gpu.uninitialised::<f32>(count * all)?;
+        let highest = gpu.zeros::<i32>(count)?;
+        let horizons = gpu.uninitialised::<f32>(3 * count * all)?;
+        let over = |nodes: usize| grid(count, nodes.div_ceil(NODE_THREADS), NODE_THREADS, 0);
+        let kernel = |name: &str| gpu.kernel(&program(), name);
+        // SAFETY: there is a value for each press and node, and a horizon for each lamp.
         unsafe {
+            launch!(gpu, &kernel("horizon_heights")?, over(all), &self.view, nodes, z, &heights, &highest)?;
             launch!(
-                z.gpu(), &z.gpu().kernel(&program(), "find_horizons")?, config;
-                &self.view, nodes, lamps, sight_points, &(sight_points.len() as i32), z, &horizons
+                gpu, &kernel("find_horizons")?, over(3 * all);
+                &self.view, nodes, lamps, sight_points, &(sight_points.len() as i32), &heights, &highest, &horizons
             )?;
         }
         Ok(Some(horizons))
@@ -333,19 +350,22 @@ impl GpuLight {
         let frame = ImageCoordinates::new(camera.width, camera.height, light.area());
         let lines_of = |levels: &[Vec<f64>; 3], degree: usize| {
             let per_monomial = (degree + 1) * (degree + 2) / 2;
-            let mut lines = Vec::new();
+            let monomials = levels[0].len() / per_monomial;
+            let mut lines: Vec<[f32; 4]> = Vec::new();
             for row in 0..camera.height {
                 let y = frame.at(0.0, row as f64)[1];
-                for coefficients in levels.iter().flat_map(|levels| levels.chunks_exact(per_monomial)) {
-                    lines.extend_from_slice(&along_row(coefficients, degree, y)[..=degree]);
+                for k in 0..monomials {
+                    let of = |levels: &[f64]| along_row(&levels[k * per_monomial..(k + 1) * per_monomial], degree, y);
+                    let [red, green, blue] = [0, 1, 2].map(|c| of(&levels[c]));
+                    lines.extend((0..=degree).map(|power| [red[power], green[power], blue[power], 0.0]));
                 }
             }
-            (levels[0].len() / per_monomial, lines)
+            (monomials, lines)
         };
         let degree = light.position_degree();
         let (lit, lines) = lines_of(light.levels(), degree);
         let (shadowed, shadow_lines) =
-            light.shadow().map_or((0, vec![0.0]), |shadow| lines_of(&shadow.levels, SHADOW_POSITION_DEGREE));
+            light.shadow().map_or((0, Vec::new()), |shadow| lines_of(&shadow.levels, SHADOW_POSITION_DEGREE));
         let positions: Vec<f32> = (0..camera.width).map(|column| frame.at(column as f64, 0.0)[0] as f32).collect();
         let products: Vec<[i32; 2]> =
             light.monomials().map(|(earlier, factor)| [earlier.map_or(-1, |k| k as i32), factor as i32]).collect();
@@ -357,6 +377,8 @@ impl GpuLight {
         };
         let lamps: Vec<SideLamp> = light.shadow().iter().flat_map(|shadow| &shadow.lamps).map(lamp).collect();
         let stride = node_stride(camera.pixel_m);
+        let node_m = camera.pixel_m as f32 * stride as f32;
+        let sight_points = sight_points_m().map(|m| SightPoint { nodes: m / node_m, per_distance: 1.0 / m });
         let nodes = |pixels: usize| ((pixels - 1).div_ceil(stride) + 1) as i32;
         let limits = CalibratedLight {
             degree: degree as i32,
@@ -379,9 +401,14 @@ impl GpuLight {
             shadow_lines: gpu.upload(&shadow_lines)?,
             positions: gpu.upload(&positions)?,
             products: gpu.upload(products.as_flattened())?,
-            nodes: HorizonNodes { stride: stride as i32, rows: nodes(camera.height), cols: nodes(camera.width) },
+            nodes: HorizonNodes {
+                stride: stride as i32,
+                per_stride: 1.0 / stride as f32,
+                rows: nodes(camera.height),
+                cols: nodes(camera.width),
+            },
             lamps: gpu.upload(&lamps)?,
-            sight_points: gpu.upload(&sight_points_m())?,
+            sight_points: gpu.upload(&sight_points)?,
         })
     }
 

@@ -1,30 +1,15 @@
 //! Convolutions by fast Fourier transforms, zero-padded to avoid periodic images.
 
 use super::kernel::{Influence, Parity};
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
-use rustfft::num_complex::{Complex, Complex64};
-use rustfft::{Fft, FftNum, FftPlanner};
-use std::sync::Arc;
+use dermis_fft::num_complex::{Complex, Complex64};
+use dermis_fft::{Plan, Precision};
 
-/// Floating-point type of the transforms. Fields are always `f64`.
-pub trait Precision: FftNum + Into<f64> {
-    /// Converts from `f64`.
-    fn of(value: f64) -> Self {
-        Self::from_f64(value).unwrap_or_else(Self::zero)
-    }
-}
-
-impl<T: FftNum + Into<f64>> Precision for T {}
-
-/// Transforms of a real grid of `rows` × `cols`. Spectra are stored by columns, so that both passes access contiguous
+/// Transforms of a real grid of `rows` × `cols`, whose fields are always `f64`. Spectra are stored by columns, so that both passes access contiguous
 /// memory.
 pub struct Fourier<T: Precision = f64> {
     rows: usize,
     cols: usize,
-    along: Arc<dyn RealToComplex<T>>,
-    along_back: Arc<dyn ComplexToReal<T>>,
-    across: Arc<dyn Fft<T>>,
-    across_back: Arc<dyn Fft<T>>,
+    plan: Plan<T>,
 }
 
 impl<T: Precision> std::fmt::Debug for Fourier<T> {
@@ -79,15 +64,7 @@ pub fn good_size(min: usize) -> usize {
 impl<T: Precision> Fourier<T> {
     /// Plans transforms.
     pub fn new(rows: usize, cols: usize) -> Self {
-        let (mut real, mut complex) = (RealFftPlanner::new(), FftPlanner::new());
-        Self {
-            rows,
-            cols,
-            along: real.plan_fft_forward(cols),
-            along_back: real.plan_fft_inverse(cols),
-            across: complex.plan_fft_forward(rows),
-            across_back: complex.plan_fft_inverse(rows),
-        }
+        Self { rows, cols, plan: T::plan(rows, cols) }
     }
 
     /// Rows of the periodic grid.
@@ -115,19 +92,19 @@ impl<T: Precision> Fourier<T> {
         let (rows, waves) = (field.len() / cols, self.waves());
         scratch.row.resize(self.cols, T::zero());
         scratch.by_row.resize(rows * waves, zero());
-        scratch.fft.resize(self.along.get_scratch_len().max(self.across.get_inplace_scratch_len()), zero());
+        scratch.fft.resize(self.plan.along.get_scratch_len().max(self.plan.across.get_inplace_scratch_len()), zero());
         for (line, out) in field.chunks_exact(cols).zip(scratch.by_row.chunks_exact_mut(waves)) {
             scratch.row.iter_mut().zip(line).for_each(|(value, &x)| *value = T::of(x));
             scratch.row[cols..].fill(T::zero());
             // The lengths match the plan, so this cannot fail.
-            let done = self.along.process_with_scratch(&mut scratch.row, out, &mut scratch.fft);
+            let done = self.plan.along.process_with_scratch(&mut scratch.row, out, &mut scratch.fft);
             debug_assert!(done.is_ok());
         }
         transpose(&scratch.by_row, rows, waves, spectrum, self.rows);
         for column in spectrum.chunks_exact_mut(self.rows) {
             column[rows..].fill(zero());
         }
-        self.across.process_with_scratch(spectrum, &mut scratch.fft);
+        self.plan.across.process_with_scratch(spectrum, &mut scratch.fft);
     }
 
     /// Computes the field of a spectrum: `cols` columns of as many rows as `field` holds, starting at row and column
@@ -144,9 +121,11 @@ impl<T: Precision> Fourier<T> {
         let scale = 1.0 / (self.rows * self.cols) as f64;
         let rows = field.len() / cols;
         let wrap = |index: i64, period: usize| index.rem_euclid(period as i64) as usize;
-        let need = self.along_back.get_scratch_len().max(self.across_back.get_inplace_scratch_len());
+        let need = self.plan.along_back.get_scratch_len().max(self.plan.across_back.get_inplace_scratch_len());
         scratch.fft.resize(need.max(scratch.fft.len()), zero());
-        self.across_back.process_with_scratch(spectrum, &mut scratch.fft[..self.across_back.get_inplace_scratch_len()]);
+        self.plan
+            .across_back
+            .process_with_scratch(spectrum, &mut scratch.fft[..self.plan.across_back.get_inplace_scratch_len()]);
         scratch.row.resize(self.cols, T::zero());
         scratch.by_row.resize(rows * waves, zero());
         gather(spectrum, self.rows, waves, rows, wrap(first.0, self.rows), &mut scratch.by_row);
@@ -157,8 +136,9 @@ impl<T: Precision> Fourier<T> {
             if self.cols.is_multiple_of(2) {
                 line[waves - 1].im = T::zero();
             }
-            let scratch_len = self.along_back.get_scratch_len();
-            let done = self.along_back.process_with_scratch(line, &mut scratch.row, &mut scratch.fft[..scratch_len]);
+            let scratch_len = self.plan.along_back.get_scratch_len();
+            let done =
+                self.plan.along_back.process_with_scratch(line, &mut scratch.row, &mut scratch.fft[..scratch_len]);
             debug_assert!(done.is_ok());
             let straight = cols.min(self.cols - from);
             for (value, &x) in out[..straight].iter_mut().zip(&scratch.row[from..]) {

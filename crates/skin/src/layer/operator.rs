@@ -1,9 +1,10 @@
 //! Normal compliance of a region, and an approximate inverse as a preconditioner.
 
-use super::fourier::{Fourier, Precision, Scratch, Spectrum};
+use super::fourier::{Fourier, Scratch, Spectrum};
 use super::kernel::Pair;
 use super::product::{Influences, Product};
-use rustfft::num_complex::Complex;
+use dermis_fft::Precision;
+use dermis_fft::num_complex::Complex;
 
 /// Transforms of one size with the spectra of the normal compliance and of its approximate inverse.
 #[derive(Debug)]

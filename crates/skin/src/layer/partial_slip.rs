@@ -4,7 +4,7 @@ use super::Effort;
 use super::fourier::Scratch;
 use super::kernel::Pair;
 use super::product::{Influences, Product, Region};
-use rustfft::num_complex::Complex64;
+use dermis_fft::num_complex::Complex64;
 use std::sync::Arc;
 
 /// Solver for the shear tractions in a region.

@@ -3,7 +3,7 @@
 use super::fourier::{Fourier, Scratch, Spectrum, good_size};
 use super::kernel::{Functions, Influence, Pair};
 use super::operator::Operator;
-use rustfft::num_complex::Complex64;
+use dermis_fft::num_complex::Complex64;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

@@ -83,7 +83,7 @@ impl SurfaceResponse<'_> {
                 let kernel = product.spectrum(self.influences, pair);
                 if started || factor != 1.0 {
                     if !started {
-                        sum.fill(rustfft::num_complex::Complex64::ZERO);
+                        sum.fill(dermis_fft::num_complex::Complex64::ZERO);
                     }
                     kernel.multiply_add(factor, &sources[source], &mut sum);
                 } else {
