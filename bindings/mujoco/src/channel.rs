@@ -3,7 +3,7 @@
 use crate::PluginError;
 use dermis::geometry::Vec3;
 use dermis::sensor::{Reading, Sensor, Taxels};
-use dermis::skin::{Load, Touch};
+use dermis::skin::{Facet, Load, Touch};
 
 /// One part of a sensor's output. Forces act on the sensor and are in its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,8 @@ pub struct Source<'a> {
 
 /// True when the force on each taxel is the sum of the forces of its contact points, so no reading is needed.
 pub fn is_plain(sensor: &Sensor, touch: &Touch) -> bool {
-    let points = touch.facets.iter().all(|facet| matches!(facet.load, Load::Point { .. }));
+    let is_point = |facet: &Facet| matches!(facet.load, Load::Point { .. });
+    let points = touch.facets.points().is_some() || touch.facets.iter().all(is_point);
     points && touch.base.is_none() && sensor.rays().is_none() && !sensor.taxels().spread_loads()
 }
 
@@ -84,13 +85,19 @@ impl Source<'_> {
             return;
         }
         let squares = self.taxels.squares();
+        let locate = |anchor: Vec3| match &squares {
+            Some(squares) => squares.locate(anchor.x, anchor.y),
+            None => self.taxels.locate(anchor),
+        };
+        if let Some(points) = self.touch.facets.points() {
+            for (anchor, force) in points.loads() {
+                add(locate(anchor), force);
+            }
+            return;
+        }
         for facet in &self.touch.facets {
-            if let Load::Point { anchor, force, .. } = &facet.load {
-                let taxel = match &squares {
-                    Some(squares) => squares.locate(anchor.x, anchor.y),
-                    None => self.taxels.locate(*anchor),
-                };
-                add(taxel, *force);
+            if let Load::Point { anchor, force, .. } = facet.load {
+                add(locate(anchor), force);
             }
         }
     }
@@ -151,7 +158,7 @@ pub fn write(channels: &[Channel], source: &Source<'_>, out: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dermis::skin::{Facet, Tangent};
+    use dermis::skin::Tangent;
 
     fn point(at: Vec3, force: Vec3) -> Facet {
         Facet {

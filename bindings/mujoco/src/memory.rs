@@ -37,7 +37,7 @@ pub fn stamp(state: &State) -> f64 {
         0x5899_65cc_7537_4cc3,
     ];
     let mut digest = 0xcbf2_9ce4_8422_2325u64;
-    for b in bristles {
+    for b in bristles.iter() {
         let parts = [
             u64::from(b.site) << 32 | u64::from(b.object),
             u64::from(b.triangle),
@@ -77,10 +77,10 @@ pub fn write(before: &State, after: &State, stamp: f64, memory: &mut [f64]) {
     let (State::Springs { bristles: old, .. }, State::Springs { bristles: new, .. }) = (before, after) else { return };
     let Some((to_stamp, memory)) = memory.split_first_mut() else { return };
     let (texels, _) = memory.as_chunks_mut::<STRIDE>();
-    for bristle in old {
+    for bristle in old.iter() {
         texels[bristle.site as usize][0] = 0.0;
     }
-    for bristle in new {
+    for bristle in new.iter() {
         let (d, n) = (bristle.deflection_m, bristle.normal);
         texels[bristle.site as usize] =
             [f64::from(bristle.object) + 1.0, f64::from(bristle.triangle), d.x, d.y, d.z, n.x, n.y, n.z];

@@ -1,37 +1,35 @@
 //! Sensors attached to a MuJoCo simulation: `dermis.mujoco.Attachment`.
 #![allow(unsafe_code, reason = "mjModel and mjData are read at their addresses")]
 
+mod coupling;
+mod elements;
+mod in_use;
+mod layouts;
+mod progress;
+
+pub use layouts::{mujoco_layout, mujoco_layouts, set_mujoco_layout};
+
 use crate::error::{Error, IntoPyErr};
+use crate::mujoco::coupling::{Coupling, open_model};
+use crate::mujoco::elements::{address, data_of, frame, geoms};
 use crate::mujoco::in_use::Holder;
 use crate::mujoco::progress::{Histories, Progress, SavedProgress, lock};
 use crate::pose::{matrix, pose_or_identity};
-use crate::reading::{Reading, ReadingData, ReadingValues};
+use crate::reading::Reading;
 use crate::sensor::{Sensor, at_rest};
 use crate::shared_sensor::SharedSensor;
-use crate::state::History;
-use crate::threads::{detached, panic_text};
-use crate::touch::{warn, warn_text};
+use crate::touch::warn;
 use dermis::geometry::Pose;
-use dermis::skin::{Motion, State, Touch, Warning};
 use dermis_mujoco_coupling::contact_filter::{self, Bits, DisabledContacts};
-use dermis_mujoco_coupling::layout::{self, Layout};
-use dermis_mujoco_coupling::passive::{PassiveForce, Registration};
-use dermis_mujoco_coupling::{
-    CoupledSensor, Coupling as Instant, CouplingError, Data, FrameId, Kinematics, Lag, Library, Mode, Model, Mount,
-    geoms_named, solve,
-};
+use dermis_mujoco_coupling::passive::Registration;
+use dermis_mujoco_coupling::{Coupling as Instant, FrameId, Mode, Mount};
 use numpy::PyArrayDyn;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyString, PyType};
+use pyo3::types::{PyBytes, PyType};
 use serde::{Deserialize, Serialize};
-use std::ffi::CString;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-
-mod in_use;
-mod progress;
 
 /// A sensor attached to a MuJoCo simulation, made by ``dermis.mujoco.attach``.
 #[pyclass(frozen, module = "dermis.mujoco")]
@@ -52,343 +50,6 @@ impl Drop for Attachment {
 struct Active {
     _force: Registration,
     _contacts: DisabledContacts,
-}
-
-/// A sensor on a model, with its history in each mjData.
-struct Coupling {
-    model: usize,
-    /// The attached mjData.
-    data: usize,
-    sensor: Arc<SharedSensor>,
-    mode: Mode,
-    instant: Instant,
-    mount: Mount,
-    histories: Histories,
-    /// Message of the first error since the last reading, in mode "couple".
-    error: Mutex<Option<String>>,
-    /// True once the start in an unknown state was reported.
-    told_unknown: AtomicBool,
-}
-
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
-}
-
-impl Coupling {
-    /// The model, and the data at an address.
-    ///
-    /// # Safety
-    /// The Python objects are alive, and no other code accesses the data during the call: the GIL is held.
-    unsafe fn open(&self, data: usize) -> Result<(Model<'static>, Data<'static>), CouplingError> {
-        // SAFETY: the caller keeps the model alive.
-        let model = unsafe { open_model(self.model)? };
-        // SAFETY: `data` belongs to `model`, as the caller has checked.
-        Ok((model, unsafe { Data::new(data as *mut _, model) }))
-    }
-
-    /// The warnings of the skin that were not issued before.
-    fn new_warnings(&self, data: usize) -> Vec<Warning> {
-        lock(&self.histories.of(data)).log.take_new()
-    }
-
-    fn reset(&self) {
-        self.histories.reset();
-        lock(&self.error).take();
-    }
-
-    /// Advances the skin by dt (s).
-    fn touch(&self, before: &History, kinematics: &Kinematics, dt_s: f64) -> Result<(Touch, History), String> {
-        let targets = self.mount.targets(kinematics);
-        let (sensor, motion) = (self.sensor.sensor().map_err(text)?, Motion { targets: &targets });
-        let (mut touch, skin) = sensor.touch(&before.skin, &motion, dt_s).map_err(text)?;
-        if self.mode == Mode::Sense {
-            touch.warnings.extend(sensor.skin().missed(&touch, &motion));
-        }
-        Ok((touch, History { skin: Arc::new(skin), ..before.clone() }))
-    }
-
-    /// Reads the taxels, and advances the response by dt (s).
-    fn read(&self, touch: Touch, after: &mut History, dt_s: f64) -> Result<Arc<ReadingData>, String> {
-        let sensor = self.sensor.sensor().map_err(text)?;
-        let (reading, response) = sensor.sense(&after.response, &touch, dt_s).map_err(text)?;
-        (after.response, after.frame) = (Arc::new(response), after.frame + 1);
-        let numbers = ReadingValues { reading, frame: after.frame, travel_m: None, sensor_from_object: None };
-        Ok(Arc::new(ReadingData::new(self.sensor.clone(), numbers, touch)))
-    }
-
-    /// Reads the sensor at the current time, in modes "sense" and "contacts". The time since the last reading is one step.
-    fn sense(&self, py: Python<'_>, data: usize) -> PyResult<Arc<ReadingData>> {
-        // SAFETY: the GIL is held, and the calling method of the attachment keeps model and data alive.
-        let (model, data) = unsafe { self.open(data) }.into_py_err()?;
-        let time_s = data.time_s();
-        let history = self.histories.of(data.address());
-        let (before, dt_s) = {
-            let mut progress = lock(&history);
-            if time_s < progress.time_s {
-                *progress = Progress::new(at_rest(self.sensor.sensor()?));
-            }
-            if time_s > progress.time_s {
-                let first = progress.time_s == f64::NEG_INFINITY;
-                progress.dt_s = if first { model.step_s() } else { time_s - progress.time_s };
-                (progress.before, progress.time_s) = (progress.after.clone(), time_s);
-            }
-            (progress.before.clone(), progress.dt_s)
-        };
-        let kinematics = self.mount.kinematics(&model, &data).into_py_err()?;
-        let carried = match self.mode {
-            Mode::Contacts => Some(self.mount.carry(&model, &data, self.sensor.sensor()?).into_py_err()?),
-            Mode::Sense | Mode::Couple => None,
-        };
-        let step = || {
-            let (touch, mut after) = match carried {
-                Some(touch) => (touch, before.clone()),
-                None => self.touch(&before, &kinematics, dt_s)?,
-            };
-            Ok((self.read(touch, &mut after, dt_s)?, after))
-        };
-        let (reading, after) = detached(py, step)?.map_err(Error::new_err::<String>)?;
-        let mut progress = lock(&history);
-        progress.log.add(&reading.touch, time_s);
-        (progress.after, progress.reading) = (after, Some(reading.clone()));
-        Ok(reading)
-    }
-
-    /// Keeps the result of an evaluation. Only the first of a step is read and changes the history.
-    fn finish(
-        &self,
-        model: &Model<'_>,
-        data: &Data<'_>,
-        kinematics: &Kinematics,
-        (mut touch, skin): (Touch, Arc<State>),
-        forces: &[f64],
-    ) -> Result<(), String> {
-        let history = self.histories.of(data.address());
-        let mut progress = lock(&history);
-        let time_s = progress.time_s;
-        if data.time_s() != time_s {
-            return Ok(());
-        }
-        let targets = self.mount.targets(kinematics);
-        let (sensor, motion) = (self.sensor.sensor().map_err(text)?, Motion { targets: &targets });
-        let frame = progress.before.frame;
-        progress.missed.add_warnings(&mut touch, sensor.skin(), &motion, frame);
-        let mut after = History { skin, ..progress.before.clone() };
-        let reading = self.read(touch, &mut after, model.step_s())?;
-        progress.log.add(&reading.touch, time_s);
-        let unknown_s = progress.unknown_start_s.take().filter(|_| !reading.touch.facets.is_empty());
-        (progress.after, progress.reading, progress.forces) = (after, Some(reading), forces.to_vec());
-        drop(progress);
-        if let Some(time_s) = unknown_s.filter(|_| !self.told_unknown.swap(true, Ordering::Relaxed)) {
-            issue(&format!(
-                "an mjData starts at {time_s} s in a state that the attached mjData has not been in recently: its skin starts untouched, \
-                 without the bristle deflection of earlier contact"
-            ));
-        }
-        Ok(())
-    }
-
-    /// Adds the forces at the start of the step.
-    fn push(&self, model: &Model<'_>, data: &mut Data<'_>) -> Result<(), String> {
-        let before = self.histories.begin(model, data);
-        let kinematics = self.mount.kinematics(model, data).map_err(text)?;
-        let (touch, after) = self.touch(&before, &kinematics, model.step_s())?;
-        self.mount.apply(data, &kinematics, &touch);
-        self.finish(model, data, &kinematics, (touch, after.skin), &[])
-    }
-
-    /// The contact with the objects at rest.
-    fn still(&self, model: &Model<'_>, data: &Data<'_>) -> Result<(Kinematics, (Touch, State)), String> {
-        let before = self.histories.begin(model, data);
-        let kinematics = self.mount.kinematics(model, data).map_err(text)?;
-        let targets = self.mount.targets(&kinematics);
-        let targets = Motion { targets: &targets }.targets_at_rest();
-        let sensor = self.sensor.sensor().map_err(text)?;
-        let still = sensor.touch(&before.skin, &Motion { targets: &targets }, model.step_s()).map_err(text)?;
-        Ok((kinematics, still))
-    }
-
-    /// Adds the forces at the end of the step of several sensors.
-    fn push_all(all: &[&Self], model: &Model<'_>, data: &mut Data<'_>) -> Result<(), String> {
-        let mut members = Vec::with_capacity(all.len());
-        let (mut touches, mut failed) = (Vec::with_capacity(all.len()), Vec::new());
-        for &coupling in all {
-            match coupling.still(model, data) {
-                Ok((kinematics, still)) => {
-                    members.push((coupling, kinematics));
-                    touches.push(still);
-                }
-                Err(message) => failed.push((coupling, message)),
-            }
-        }
-        failed.into_iter().for_each(|(coupling, message)| coupling.fail(&message));
-        let Some((leader, _)) = members.first() else { return Ok(()) };
-        let lag = lock(&leader.histories.of(data.address())).lag.clone();
-        let lag = if lag.constraint.len() == model.dofs() { lag } else { Lag::none(model) };
-        let mut coupled = Vec::with_capacity(members.len());
-        for ((coupling, kinematics), still) in members.iter().zip(touches) {
-            let sensor = coupling.sensor.sensor().map_err(text)?;
-            coupled.push(CoupledSensor { mount: &coupling.mount, sensor, kinematics, still });
-        }
-        let (evaluated, forces) = solve(model, data, coupled, &lag).map_err(text)?;
-        for ((coupling, kinematics), (touch, state)) in members.iter().zip(evaluated) {
-            coupling.finish(model, data, kinematics, (touch, Arc::new(state)), &forces)?;
-        }
-        Ok(())
-    }
-
-    /// Keeps the first error since the last reading, and issues it as a RuntimeWarning: MuJoCo cannot propagate an
-    /// exception. The next ``read`` raises it.
-    fn fail(&self, message: &str) {
-        if lock(&self.error).replace(message.to_owned()).is_none() {
-            issue(&format!("the skin applies no force in this step: {message}"));
-        }
-    }
-}
-
-/// Issues a RuntimeWarning, on any thread.
-fn issue(text: &str) {
-    Python::try_attach(|py| {
-        if let Err(error) = warn_text(py, text) {
-            error.write_unraisable(py, None);
-        }
-    });
-}
-
-/// The refusal of a copied model.
-const COPIED_MODEL: &str = "a copy of the model is stepped, in which MuJoCo's contact with the skin is disabled too and no skin replaces it: \
-                            attach a sensor to the copy, or copy the model before attaching";
-
-impl PassiveForce for Coupling {
-    fn apply_all(&self, all: &[Arc<dyn PassiveForce>], model: &Model<'_>, data: &mut Data<'_>) {
-        let all = all.iter().filter_map(|force| (&**force as &dyn std::any::Any).downcast_ref::<Self>());
-        let (implicit, explicit): (Vec<&Self>, Vec<&Self>) = all.partition(|one| one.instant == Instant::Implicit);
-        let caught = |work: &mut dyn FnMut() -> Result<(), String>| {
-            catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panic_text(&*panic)))
-        };
-        for coupling in explicit {
-            if let Err(message) = caught(&mut || coupling.push(model, data)) {
-                coupling.fail(&message);
-            }
-        }
-        if let Err(message) = caught(&mut || Self::push_all(&implicit, model, data)) {
-            implicit.iter().for_each(|coupling| coupling.fail(&message));
-        }
-    }
-
-    fn refuse_copy(&self, model: &Model<'_>) {
-        if lock(&self.error).is_none() {
-            let text = CString::new(format!("dermis: {COPIED_MODEL}")).unwrap_or_default();
-            // SAFETY: the format string takes one string argument.
-            unsafe { (model.library().mju_warning)(c"%s".as_ptr(), text.as_ptr()) };
-            self.fail(COPIED_MODEL);
-        }
-    }
-}
-
-/// The model at the address of an mjModel.
-///
-/// # Safety
-/// There is an mjModel at the address, and it outlives the returned value.
-unsafe fn open_model(address: usize) -> Result<Model<'static>, CouplingError> {
-    let library = Library::here().ok_or(CouplingError::NotLoaded)?;
-    // SAFETY: the caller guarantees the address; the layout is that of the loaded version.
-    Ok(unsafe { Model::new(address as *const _, library.layout()?, library) })
-}
-
-/// The versions of MuJoCo whose structs dermis knows, and the fields of a layout in order.
-#[pyfunction]
-pub fn mujoco_layouts() -> (&'static [&'static str], &'static [&'static str]) {
-    (layout::VERSIONS, layout::FIELDS)
-}
-
-/// The layout of the loaded MuJoCo: the numbers of the fields in order.
-#[pyfunction]
-pub fn mujoco_layout() -> PyResult<Vec<usize>> {
-    let library = Library::here().ok_or(CouplingError::NotLoaded).into_py_err()?;
-    Ok(library.layout().into_py_err()?.numbers())
-}
-
-/// Sets the layout of MuJoCo's structs: the numbers of the fields in order.
-#[pyfunction]
-pub fn set_mujoco_layout(numbers: Vec<usize>) -> PyResult<()> {
-    let layout = Layout::from_numbers(&numbers).ok_or_else(|| {
-        Error::new_err(format!("a layout has {} numbers, got {}", layout::FIELDS.len(), numbers.len()))
-    })?;
-    // SAFETY: `dermis._mujoco_layout` computes the numbers from the declarations of the loaded MuJoCo.
-    unsafe { Library::set_layout(layout) };
-    Ok(())
-}
-
-/// The address of a mujoco.MjModel or mujoco.MjData.
-fn address(value: &Bound<'_, PyAny>, class: &str) -> PyResult<usize> {
-    if !value.is_instance(&value.py().import("mujoco")?.getattr(class)?)? {
-        let got = value.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("expected a mujoco.{class}, got a {got}")));
-    }
-    value.getattr("_address")?.extract()
-}
-
-/// The index of an element of a `kind` ("site", "body" or "geom"), given by name or index.
-fn number(model: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, kind: &str) -> PyResult<usize> {
-    let count: usize = model.getattr(format!("n{kind}"))?.extract()?;
-    match value.extract::<i64>() {
-        Ok(number) if !value.is_instance_of::<PyBool>() => match usize::try_from(number) {
-            Ok(number) if number < count => Ok(number),
-            _ => Err(Error::new_err(format!(
-                "`{kind}`: the model has no {kind} number {number}; the numbers are 0 to {}",
-                count as i64 - 1
-            ))),
-        },
-        _ => {
-            let got = value.get_type().name()?;
-            Err(PyTypeError::new_err(format!("`{kind}` must be a name or a number, got a {got}")))
-        }
-    }
-}
-
-/// The frame given by exactly one of `site`, `body` and `geom`.
-fn frame(
-    model: &Bound<'_, PyAny>,
-    view: &Model<'_>,
-    given: [(&'static str, Option<&Bound<'_, PyAny>>); 3],
-) -> PyResult<FrameId> {
-    let given: Vec<_> = given.into_iter().filter_map(|(kind, value)| Some((kind, value?))).collect();
-    let &[(kind, value)] = given.as_slice() else {
-        let names: Vec<&str> = given.iter().map(|(kind, _)| *kind).collect();
-        let got = if names.is_empty() { "none".into() } else { names.join(" and ") };
-        return Err(Error::new_err(format!("give one of `site`, `body` and `geom`, got {got}")));
-    };
-    if let Ok(name) = value.extract::<String>() {
-        let frame = FrameId::find(view, kind, &name);
-        return frame.ok_or(CouplingError::UnknownName { key: kind, kind, name }).into_py_err();
-    }
-    let number = number(model, value, kind)?;
-    Ok(FrameId::new(kind, number).unwrap_or(FrameId::Geom(number)))
-}
-
-/// Indices of the geoms given by names of geoms or bodies, or by indices of geoms.
-fn geoms(model: &Bound<'_, PyAny>, view: &Model<'_>, objects: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-    let one = objects.is_instance_of::<PyString>() || objects.extract::<i64>().is_ok();
-    let items = if one { vec![objects.clone()] } else { objects.try_iter()?.collect::<PyResult<_>>()? };
-    let mut geoms = Vec::new();
-    for item in &items {
-        match item.extract::<String>() {
-            Ok(name) => geoms.extend(geoms_named(view, &name).into_py_err()?),
-            Err(_) => geoms.push(number(model, item, "geom")?),
-        }
-    }
-    if geoms.is_empty() { Err(Error::new_err("`objects` names nothing")) } else { Ok(geoms) }
-}
-
-/// The address of a mujoco.MjData of a model.
-fn data_of(model: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let data_address = address(data, "MjData")?;
-    for (kind, array) in [("nbody", "xpos"), ("ngeom", "geom_xpos"), ("nsite", "site_xpos")] {
-        if model.getattr(kind)?.extract::<usize>()? != data.getattr(array)?.len()? {
-            return Err(Error::new_err("`data` belongs to another model"));
-        }
-    }
-    Ok(data_address)
 }
 
 /// Where and how a sensor is attached.

@@ -28,6 +28,7 @@ mod surface;
 mod tet_mesh;
 pub mod tets;
 mod topology;
+mod triangle_bounds;
 mod triangle_set;
 mod twist;
 

@@ -82,7 +82,7 @@ pub fn solve(
     data.add_passive(&forces);
     let finished = sensors
         .into_iter()
-        .zip(&contacts)
+        .zip(contacts)
         .zip(&solution.points)
         .map(|((coupled, contact), loads)| coupled.sensor.skin().release(coupled.still, contact, loads));
     Ok((finished.collect(), forces))

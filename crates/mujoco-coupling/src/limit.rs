@@ -5,7 +5,7 @@ use crate::data::Data;
 use crate::model::Model;
 use crate::mount::{Kinematics, Mount, refuse_longer};
 use dermis_geometry::{MassProperties, Pose, Vec3};
-use dermis_skin::Touch;
+use dermis_skin::{Support, Touch};
 use dermis_world::{BodyStiffness, largest_stable_step_s};
 
 /// Checks the time step while contacts change.
@@ -37,15 +37,15 @@ impl StepLimit {
             return Ok(());
         }
         for (index, object_geom) in mount.objects.iter().enumerate() {
-            let facets = || touch.facets.iter().filter(|facet| facet.object as usize == index);
-            if facets().next().is_none() {
+            let supports = || touch.facets.supports().filter(|(object, _)| *object as usize == index);
+            if supports().next().is_none() {
                 continue;
             }
             let (mut omega_squared, mut gamma) = (0.0, 0.0);
             for (mass, body) in [(&object_geom.mass, object_geom.body), (&mount.mass, mount.body)] {
                 let Some(mass) = mass else { continue };
                 let mut loaded = BodyStiffness::new(mass, &data.world_from_body(body));
-                facets().for_each(|facet| loaded.add(&facet.support(), &kinematics.world_from_sensor));
+                supports().for_each(|(_, support)| loaded.add(&support, &kinematics.world_from_sensor));
                 let (w, g) = loaded.greatest();
                 omega_squared += w;
                 gamma += g;
@@ -87,14 +87,13 @@ fn bound(mount: &Mount, data: &Data<'_>, kinematics: &Kinematics, touch: &Touch)
     let (mut omega_squared, mut gamma) = (0.0, 0.0);
     // Facets of one object are usually consecutive.
     let (mut object, mut of_object) = (u32::MAX, None);
-    for facet in &touch.facets {
-        if facet.object != object {
-            object = facet.object;
+    for (touched, Support { at, tangent, .. }) in touch.facets.supports() {
+        if touched != object {
+            object = touched;
             let object_geom = &mount.objects[object as usize];
             of_object =
                 object_geom.mass.as_ref().map(|mass| Mobility::of(mass, data, object_geom.body, &sensor_from_world));
         }
-        let (at, tangent) = (facet.at(), &facet.tangent);
         for mobility in [own, of_object].into_iter().flatten() {
             let weight = mobility.linear + (at - mobility.center_in_sensor).length_squared() * mobility.angular;
             omega_squared += weight * tangent.stiffness_normal.max(tangent.stiffness_tangential);

@@ -226,18 +226,26 @@ impl Taxels {
             return (forces, outside);
         }
         let mut bins = Bins { forces: vec![Vec3::ZERO; self.len()], outside: Vec3::ZERO };
+        if let Some(points) = touch.facets.points() {
+            points.loads().for_each(|(anchor, force)| self.bin_point(anchor, force, &mut bins));
+            return (bins.forces, bins.outside);
+        }
         for facet in &touch.facets {
             match &facet.load {
-                Load::Point { anchor, force, .. } => match (self.gaussian, &self.layout) {
-                    (Some(gaussian), Layout::Grid { rows, cols, pitch_m }) => {
-                        bins.spread(gaussian, (*rows, *cols, *pitch_m), *anchor, *force);
-                    }
-                    _ => bins.add(self.locate(*anchor), *force),
-                },
+                Load::Point { anchor, force, .. } => self.bin_point(*anchor, *force, &mut bins),
                 Load::Polygon(corners) => self.bin_polygon(facet, corners, &mut bins),
             }
         }
         (bins.forces, bins.outside)
+    }
+
+    fn bin_point(&self, anchor: Vec3, force: Vec3, bins: &mut Bins) {
+        match (self.gaussian, &self.layout) {
+            (Some(gaussian), Layout::Grid { rows, cols, pitch_m }) => {
+                bins.spread(gaussian, (*rows, *cols, *pitch_m), anchor, force);
+            }
+            _ => bins.add(self.locate(anchor), force),
+        }
     }
 
     /// For each row of cells of a field, the rows of a grid of taxels that it overlaps, and the overlap as a fraction

@@ -46,12 +46,6 @@ impl FrictionLanes {
         Self { deflection_m: [zero; 3], velocity: [zero; 3], normal_newton: zero, share: zero, force: [zero; 3] }
     }
 
-    /// Deflection (m) and friction force on the sensor (N) of one lane, after the step.
-    #[inline(always)]
-    pub fn get(&self, lane: usize) -> (Vec3, Vec3) {
-        (get(&self.deflection_m, lane), get(&self.force, lane))
-    }
-
     /// Advances all lanes by one step; equals [`Friction::step`] of each up to rounding.
     #[inline(always)]
     pub fn step(&mut self, friction: &Friction, dt_s: f64) {
@@ -101,7 +95,7 @@ mod tests {
                 }
                 slides.step(&friction, 1e-3);
                 for (lane, (z, force)) in expected.into_iter().enumerate() {
-                    let got = slides.get(lane);
+                    let got = (get(&slides.deflection_m, lane), get(&slides.force, lane));
                     assert!((got.0 - z).length() <= 1e-13 * z.length(), "{lane}: {} {z}", got.0);
                     assert!((got.1 - force).length() <= 1e-13 * force.length().max(1e-3), "{lane}: {} {force}", got.1);
                 }

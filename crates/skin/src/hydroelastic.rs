@@ -280,11 +280,11 @@ impl Skin for Hydroelastic {
         Some(ImplicitContact::new(points, self.parameters.friction, static_loads))
     }
 
-    fn release(&self, still: (Touch, State), contact: &ImplicitContact, loads: &PointLoads) -> (Touch, State) {
+    fn release(&self, still: (Touch, State), contact: ImplicitContact, loads: &PointLoads) -> (Touch, State) {
         let (mut touch, mut state) = still;
         let loads = contact.in_order(loads);
         let mut points = loads.iter();
-        for facet in &mut touch.facets {
+        for facet in touch.facets.list_mut() {
             let Load::Polygon(corners) = &mut facet.load else { continue };
             for (corner, load) in corners.iter_mut().zip(&mut points) {
                 if load.share > 0.0 {

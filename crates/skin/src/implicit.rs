@@ -14,16 +14,18 @@
 //! (v = 0) is the static one, and unilateral contact and friction cone hold for any velocity.
 
 mod loads;
-mod point_block;
 mod respond;
 mod sticking;
 
-pub use point_block::PointLoads;
+pub use loads::PointLoads;
 
-use crate::Friction;
+use crate::friction_lanes::{LANES, set};
+use crate::point_block::PointBlock;
 use crate::simd::Simd;
+use crate::{ContactPoints, Friction};
 use dermis_geometry::{Twist, Vec3, Wrench};
-use point_block::PointBlock;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// A 6 × 6 matrix, by rows; forces and velocities before torques and angular velocities.
 pub type Matrix6 = [[f64; 6]; 6];
@@ -96,11 +98,9 @@ pub struct StickingSlope {
 /// The contact points of a touch, held during a step.
 #[derive(Clone, Debug)]
 pub struct ImplicitContact {
-    /// The points, object by object.
-    blocks: Vec<PointBlock>,
-    count: usize,
-    /// Friction of a point of share 1.
-    friction: Friction,
+    points: Arc<ContactPoints>,
+    /// The blocks of each object, in the order of the objects.
+    groups: Vec<(usize, Range<usize>)>,
     /// Static load of each object on the sensor, about its origin.
     static_loads: Vec<Wrench>,
 }
@@ -109,13 +109,47 @@ impl ImplicitContact {
     /// The contact of points in the order of the facets, with the friction of a point of share 1 and the static load of
     /// each object on the sensor, about its origin.
     pub fn new(points: impl IntoIterator<Item = ImplicitPoint>, friction: Friction, static_loads: Vec<Wrench>) -> Self {
-        let (blocks, count) = PointBlock::collect(points, static_loads.len());
-        Self { blocks, count, friction, static_loads }
+        const NONE: usize = usize::MAX;
+        let mut blocks: Vec<PointBlock> = Vec::new();
+        // The block of each object that is not full.
+        let mut open = vec![NONE; static_loads.len()];
+        for (index, point) in points.into_iter().enumerate() {
+            let place = &mut open[point.object as usize];
+            if *place == NONE || blocks[*place].count == LANES {
+                *place = blocks.len();
+                blocks.push(PointBlock::EMPTY);
+            }
+            blocks[*place].push_implicit(index as u32, &point);
+        }
+        if !blocks.is_sorted_by_key(|block| block.object[0]) {
+            blocks.sort_by_key(|block| block.object[0]);
+        }
+        let mut groups: Vec<(usize, Range<usize>)> = Vec::new();
+        for blocks in blocks.chunk_by(|a, b| a.object[0] == b.object[0]) {
+            let first = groups.last().map_or(0, |(_, range)| range.end);
+            groups.push((blocks[0].object[0] as usize, first..first + blocks.len()));
+        }
+        Self { points: Arc::new(ContactPoints { blocks, friction, sites: 0 }), groups, static_loads }
+    }
+
+    /// The contact of points of springs; shares them if all touch the same object.
+    pub(crate) fn of_springs(points: &Arc<ContactPoints>, static_loads: Vec<Wrench>) -> Self {
+        if let Some(only) = points.only_object() {
+            let groups = vec![(only as usize, 0..points.blocks.len())];
+            return Self { points: Arc::clone(points), groups, static_loads };
+        }
+        let lanes = points.blocks.iter().flat_map(|block| (0..block.count).map(move |lane| block.implicit(lane)));
+        Self::new(lanes, points.friction, static_loads)
     }
 
     /// True if an object has contact points.
     pub fn touches(&self, object: usize) -> bool {
-        self.blocks.iter().any(|block| block.object as usize == object)
+        self.groups.iter().any(|(touched, _)| *touched == object)
+    }
+
+    /// The objects in contact with the blocks of their points.
+    fn groups(&self) -> impl Iterator<Item = (usize, Range<usize>, &[PointBlock])> {
+        self.groups.iter().map(|(object, range)| (*object, range.clone(), &self.points.blocks[range.clone()]))
     }
 
     /// Static load of each object on the sensor, about its origin.
@@ -125,68 +159,59 @@ impl ImplicitContact {
 
     /// Stiffness and slope of the points of each object, with bodies at rest.
     pub fn sticking(&self, dt_s: f64) -> Vec<StickingSlope> {
-        Simd::up_to_avx2().run(sticking::Sticking { contact: self, dt_s })
+        Simd::detect().run(sticking::Sticking { contact: self, dt_s })
     }
 
     /// Loads of the objects, whose motion is in the order of the targets, and their derivatives.
     pub fn respond(&self, motion: &[ImplicitMotion], dt_s: f64) -> Vec<ImplicitLoad> {
-        Simd::up_to_avx2().run(respond::Respond { contact: self, motion, dt_s })
+        Simd::detect().run(respond::Respond { contact: self, motion, dt_s })
     }
 
     /// Sets `loads` to those of the points and of the objects.
     pub fn load(&self, motion: &[ImplicitMotion], dt_s: f64, loads: &mut PointLoads) {
-        Simd::up_to_avx2().run(loads::Loads { contact: self, motion, dt_s, points: loads });
-    }
-
-    /// Calls `set` with the index and the load of each point.
-    #[inline(always)]
-    pub(crate) fn each_load(&self, loads: &PointLoads, mut set: impl FnMut(usize, PointLoad)) {
-        for (block, loads) in self.blocks.iter().zip(&loads.blocks) {
-            for (lane, &index) in block.index[..block.count].iter().enumerate() {
-                set(index as usize, loads.get(lane, block.share[lane]));
-            }
-        }
+        Simd::detect().run(loads::Loads { contact: self, motion, dt_s, points: loads });
     }
 
     /// The loads in the order of the points.
     pub fn in_order(&self, loads: &PointLoads) -> Vec<PointLoad> {
-        let mut ordered = vec![PointLoad::default(); self.count];
-        self.each_load(loads, |index, load| ordered[index] = load);
+        let mut ordered = vec![PointLoad::default(); self.points.len()];
+        let mut next = 0;
+        for (block, loads) in self.points.blocks.iter().zip(&loads.blocks) {
+            for (lane, &index) in block.site[..block.count].iter().enumerate() {
+                // The points of a skin are in order.
+                let index = if self.points.sites > 0 { next } else { index as usize };
+                ordered[index] = loads.get(lane, block.share[lane]);
+                next += 1;
+            }
+        }
         ordered
     }
-}
 
-/// Lanes of a partial sum: two vector registers.
-const WIDTH: usize = 8;
-
-/// Adds the products of two numbers of each lane to a partial sum.
-#[inline(always)]
-fn add_products(sum: &mut [f64; WIDTH], a: &[f64], b: &[f64]) {
-    let mut part = *sum;
-    for (a, b) in a.chunks_exact(WIDTH).zip(b.chunks_exact(WIDTH)) {
-        for lane in 0..WIDTH {
-            part[lane] += a[lane] * b[lane];
+    /// Writes the loads to the points of springs that this contact holds.
+    pub(crate) fn finish_springs(self, points: &mut Arc<ContactPoints>, loads: &PointLoads) {
+        let shared = Arc::ptr_eq(&self.points, points);
+        let ordered = if shared { Vec::new() } else { self.in_order(loads) };
+        drop(self);
+        // No copy: the touch is the only owner now.
+        let points = Arc::make_mut(points);
+        if shared {
+            for (block, loads) in points.blocks.iter_mut().zip(&loads.blocks) {
+                (block.newton, block.deflection_m) = (loads.normal_newton, loads.deflection_m);
+                block.set_force(&loads.friction);
+            }
+            return;
+        }
+        let mut ordered = ordered.into_iter();
+        for block in &mut points.blocks {
+            let mut friction = [[0.0; LANES]; 3];
+            for (lane, load) in (0..block.count).zip(&mut ordered) {
+                block.newton[lane] = load.normal_newton;
+                set(&mut block.deflection_m, lane, load.deflection_m);
+                set(&mut friction, lane, load.friction);
+            }
+            block.set_force(&friction);
         }
     }
-    *sum = part;
-}
-
-/// Adds the numbers of all lanes to a partial sum.
-#[inline(always)]
-fn add_all(sum: &mut [f64; WIDTH], values: &[f64]) {
-    let mut part = *sum;
-    for values in values.chunks_exact(WIDTH) {
-        for lane in 0..WIDTH {
-            part[lane] += values[lane];
-        }
-    }
-    *sum = part;
-}
-
-/// The sum of a partial sum.
-#[inline(always)]
-fn total(sum: &[f64; WIDTH]) -> f64 {
-    ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))
 }
 
 #[cfg(test)]

@@ -31,8 +31,8 @@ pub use transfer::{Laminate, WaveResponse};
 
 use crate::resolution::{Resolution, few_points, unresolved_on_grid};
 use crate::{
-    Contact, Contacts, Facet, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Target, Touch,
-    Warning, require_positive,
+    Contact, Contacts, Facet, Facets, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Target,
+    Touch, Warning, require_positive,
 };
 use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
 use solution::{SlidingFriction, Solver, Step};
@@ -299,7 +299,7 @@ impl Layer {
         let s = 1.0 - 2.0 * ratios.fold(nu, f64::max);
         let power = 2.0 + 1.0 / (1.0 + 5.0 * s.sqrt() + 25.0 * s);
         let sticks = if self.parameters.contact.has_friction() { 2.0 * (1.0 - nu) / (2.0 - nu) } else { 0.0 };
-        for facet in &mut touch.facets {
+        for facet in touch.facets.list_mut() {
             let stiffness = if deepest_m > 0.0 { power * facet.normal_force() / deepest_m } else { 0.0 };
             facet.tangent.stiffness_normal = stiffness;
             facet.tangent.stiffness_tangential = sticks * stiffness;
@@ -345,7 +345,7 @@ impl Layer {
     pub fn contact_warnings(&self, extent: &ContactExtent, effort: &Effort, target: Target<'_>) -> Vec<Warning> {
         let resolution = (Resolution::Cell, self.grid.cell_m, self.grid.rows * self.grid.cols);
         let unresolved = match extent.cells {
-            0 => unresolved_on_grid(&[], &Motion { targets: &[target] }, &self.grid, None),
+            0 => unresolved_on_grid(&Facets::default(), &Motion { targets: &[target] }, &self.grid, None),
             cells => few_points(0, cells, resolution).into_iter().collect(),
         };
         self.warnings(extent, effort).into_iter().chain(unresolved).collect()

@@ -17,7 +17,9 @@
 //! **Frame.** Positions and vectors are in the sensor's frame: origin at the centre of the sensing surface, +z out of
 //! the skin. Depth and pressure are positive in compression. Forces act on the sensor unless the name says otherwise.
 
+mod contact_points;
 mod contacts;
+mod facets;
 mod friction;
 mod friction_lanes;
 mod friction_slope;
@@ -25,10 +27,12 @@ pub mod gel;
 pub mod hydroelastic;
 mod implicit;
 mod imprint;
+mod lane_sums;
 pub mod layer;
 mod lugre;
 mod missed_objects;
 mod motion;
+mod point_block;
 mod resolution;
 mod shared_numbers;
 mod simd;
@@ -39,7 +43,9 @@ mod touch;
 mod warning;
 mod warning_log;
 
+pub use contact_points::ContactPoints;
 pub use contacts::{Contact, Contacts};
+pub use facets::Facets;
 pub use friction::{Coulomb, Friction};
 pub use gel::{Constitution, Gel, GelFriction, GelParameters};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
@@ -54,7 +60,7 @@ pub use motion::{Motion, Object, Target};
 pub use resolution::Resolution;
 pub use simd::{Simd, SimdLevel};
 pub use springs::{Damping, Elasticity, Law, Site, SpringParameters, Springs, Table, part_centers};
-pub use state::{Bristle, State};
+pub use state::{Bristle, PointBristles, State};
 pub use surface_field::SurfaceField;
 pub use touch::{Corner, Facet, Load, Support, Tangent, Touch};
 pub use warning::Warning;
@@ -220,7 +226,7 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
 
     /// The touch and the next state of `still`, for which [`Skin::hold`] returned the contact, with the loads of its points
     /// at the end of the step.
-    fn release(&self, still: (Touch, State), _contact: &ImplicitContact, _loads: &PointLoads) -> (Touch, State) {
+    fn release(&self, still: (Touch, State), _contact: ImplicitContact, _loads: &PointLoads) -> (Touch, State) {
         still
     }
 

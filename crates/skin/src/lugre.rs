@@ -92,6 +92,9 @@ impl Lugre {
     #[inline(always)]
     pub(crate) fn step_all(&self, slides: &mut FrictionLanes, dt_s: f64) {
         self.bound_bristles(slides);
+        if slides.velocity == [[0.0; LANES]; 3] {
+            return self.rest(slides);
+        }
         let relaxation = self.relax(slides, dt_s);
         self.pull(slides, &relaxation, dt_s);
         let (mu_static, mut limit) = (self.mu_static, [0.0; LANES]);
@@ -99,6 +102,20 @@ impl Lugre {
             limit[lane] = mu_static * slides.normal_newton[lane];
         }
         bound_lanes(&mut slides.force, &[1.0; LANES], &limit);
+    }
+
+    /// [`Lugre::step_all`] at rest, with bounded deflections: F = σ₀z.
+    #[inline(always)]
+    fn rest(&self, slides: &mut FrictionLanes) {
+        let Self { stiffness_newton_per_m: s0, mu_static, .. } = *self;
+        for axis in 0..3 {
+            for lane in 0..LANES {
+                let sticks = mu_static * slides.normal_newton[lane] > 0.0;
+                let z = if sticks { slides.deflection_m[axis][lane] } else { 0.0 };
+                slides.deflection_m[axis][lane] = z;
+                slides.force[axis][lane] = z * s0 * slides.share[lane];
+            }
+        }
     }
 
     /// Bounds the deflections: |σ₀z| ≤ μ_s f_n.
@@ -114,8 +131,8 @@ impl Lugre {
         bound_lanes(&mut slides.deflection_m, &stiffness, &limit);
     }
 
-    /// The relaxation of the bristles. The loops have no branches and no calls, so that they vectorise; if any argument
-    /// of the exponential is large, all lanes use the scalar function.
+    /// The relaxation of the bristles. The loops have no branches and no calls, so that they vectorise; lanes with a
+    /// large argument of the exponential use the scalar function afterwards.
     #[inline(always)]
     pub(crate) fn relax(&self, slides: &FrictionLanes, dt_s: f64) -> Relaxation {
         let Self { stiffness_newton_per_m: s0, mu_static, mu_dynamic, stribeck_m_per_s, .. } = *self;
@@ -134,7 +151,10 @@ impl Lugre {
         }
         if far {
             for lane in 0..LANES {
-                fall[lane] = decay((all.speed[lane] / stribeck_m_per_s).powi(2)).0;
+                let x = (all.speed[lane] / stribeck_m_per_s).powi(2);
+                if x >= NEAR {
+                    fall[lane] = decay(x).0;
+                }
             }
         }
         far = false;
@@ -149,7 +169,10 @@ impl Lugre {
         }
         if far {
             for lane in 0..LANES {
-                (all.left[lane], all.phi[lane]) = decay(all.rate[lane] * dt_s);
+                let x = all.rate[lane] * dt_s;
+                if x >= NEAR {
+                    (all.left[lane], all.phi[lane]) = decay(x);
+                }
             }
         }
         all

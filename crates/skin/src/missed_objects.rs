@@ -25,7 +25,7 @@ impl MissedObjects {
             self.found = found;
         }
         let is_free = |warning: &&Warning| match warning {
-            Warning::Unresolved { object, .. } => touch.facets.iter().all(|facet| facet.object != *object),
+            Warning::Unresolved { object, .. } => touch.facets.objects().all(|touched| touched != *object),
             _ => true,
         };
         let free: Vec<Warning> = self.confirmed.iter().filter(is_free).cloned().collect();

@@ -1,6 +1,6 @@
 //! Contacts that are smaller than the resolution of a skin.
 
-use crate::{Facet, Motion, Target, Warning};
+use crate::{Facets, Motion, Target, Warning};
 use dermis_geometry::{Bounds, HeightField, HeightGrid, Vec2};
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ pub(crate) fn few_points(
 /// Warnings for flat objects whose edges lie on the skin. Each edge may miss or gain up to half the distance of two points,
 /// so the area of n points is wrong by up to 2/√n; a ball has hardly any force at its edge.
 pub(crate) fn flat_on_few_points(
-    facets: &[Facet],
+    facets: &Facets,
     objects: usize,
     (key, spacing_m, sites): (Resolution, f64, usize),
 ) -> Vec<Warning> {
@@ -67,14 +67,14 @@ pub(crate) fn flat_on_few_points(
 /// Warnings for the objects of `facets` that cover few of a skin's `sites` contact points, `spacing_m` apart. `between`
 /// returns whether an object without facets indents the skin.
 pub(crate) fn unresolved(
-    facets: &[Facet],
+    facets: &Facets,
     objects: impl Iterator<Item = u32>,
     resolution: (Resolution, f64, usize),
     between: impl Fn(u32) -> bool,
 ) -> Vec<Warning> {
     let (key, spacing_m, _) = resolution;
     let few = |object: u32| {
-        let points = facets.iter().filter(|facet| facet.object == object).take(MIN_POINTS).count();
+        let points = facets.objects().filter(|touched| *touched == object).take(MIN_POINTS).count();
         let missed = || Warning::Unresolved { object, points, spacing_mm: spacing_m * 1e3, key };
         few_points(object, points, resolution).or_else(|| (points == 0 && between(object)).then(missed))
     };
@@ -84,7 +84,7 @@ pub(crate) fn unresolved(
 /// [`unresolved`] for a skin whose contact points are the cells of a grid. `rest_heights_m` are the heights of its
 /// undeformed surface at the cells; `None` for a flat one in z = 0.
 pub(crate) fn unresolved_on_grid(
-    facets: &[Facet],
+    facets: &Facets,
     motion: &Motion<'_>,
     grid: &HeightGrid,
     rest_heights_m: Option<&[f64]>,

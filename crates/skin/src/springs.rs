@@ -2,22 +2,28 @@
 
 mod block;
 mod elasticity;
+mod rays;
 mod site;
+mod site_lanes;
 
 pub use elasticity::{Damping, Elasticity, Law, Table};
 pub use site::{Site, part_centers};
 
 use crate::friction_lanes::LANES;
+use crate::point_block::PointBlock;
 use crate::resolution::{MIN_FLAT_POINTS, Resolution, SEARCH, flat_on_few_points, unresolved};
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::{
-    Bristle, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoads, Skin, SkinError, State,
-    Support, Tangent, Target, Touch, Warning, require_positive,
+    ContactPoints, Friction, ImplicitContact, Motion, PointBristles, PointLoads, Skin, SkinError, State, Support,
+    Tangent, Target, Touch, Warning, require_positive,
 };
-use block::{Block, RayContact};
+use block::Presser;
 use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Twist, Vec3, Wrench};
 use rayon::prelude::*;
+use rays::RayBlock;
 use serde::{Deserialize, Serialize};
+use site_lanes::SiteLanes;
+use std::sync::Arc;
 
 /// Parameters of every texel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,18 +69,24 @@ impl SpringParameters {
 #[derive(Clone, Debug)]
 pub struct Springs {
     sites: Vec<Site>,
+    site_lanes: SiteLanes,
     parameters: SpringParameters,
     /// Origins of the rays: h below each site.
     starts: Vec<Vec3>,
+    /// Bounds of the origins, padded against rounding.
+    start_bounds: Bounds,
     /// Bounding volumes of the rays.
     rays: Bvh,
+    /// The least upper and the greatest lower corner of those volumes along each axis: a box that reaches beyond both
+    /// overlaps all of them.
+    core: [Vec3; 2],
     /// Square root of the mean area of a site (m).
     spacing_m: f64,
 }
 
 /// Number of candidate sites above which a step runs on several threads.
 const PARALLEL_SITES: usize = 1024;
-/// Marks a site without bristles.
+/// The place of the bristles of a site without any: beyond all blocks.
 const FREE: u32 = u32::MAX;
 /// Lower bound of n·n_c: the force of a grazing ray would be unbounded.
 const MIN_COSINE: f64 = 0.2;
@@ -104,8 +116,13 @@ impl Springs {
         let starts: Vec<Vec3> = sites.iter().map(|site| site.point - site.normal * h).collect();
         let boxes: Vec<Bounds> =
             sites.iter().zip(&starts).map(|(site, start)| Bounds::around([site.point, *start])).collect();
+        let core = boxes.iter().fold([Vec3::INFINITY, Vec3::NEG_INFINITY], |[upper, lower], volume| {
+            [upper.min(volume.max), lower.max(volume.min)]
+        });
         let spacing_m = (sites.iter().map(|site| site.area_m2).sum::<f64>() / sites.len() as f64).sqrt();
-        Ok(Self { sites, parameters, starts, rays: Bvh::over(&boxes), spacing_m })
+        let (site_lanes, start_bounds) =
+            (SiteLanes::new(&sites), Bounds::around(starts.iter().copied()).padded(1e-6 * h));
+        Ok(Self { sites, site_lanes, parameters, starts, start_bounds, rays: Bvh::over(&boxes), core, spacing_m })
     }
 
     /// The contact points.
@@ -122,6 +139,16 @@ impl Springs {
     pub fn with_parameters(&self, parameters: SpringParameters) -> Result<Self, SkinError> {
         Self::new(self.sites.clone(), parameters)
     }
+}
+
+/// Contact of a ray with an object.
+struct RayContact {
+    object: u32,
+    depth_m: f64,
+    triangle: u32,
+    /// Contact normal, out of the sensor, in the sensor's frame.
+    normal: Vec3,
+    saturated: bool,
 }
 
 /// A target near the skin, with its transforms as matrices.
@@ -154,7 +181,8 @@ impl Springs {
             .enumerate()
             .filter_map(|(index, target)| {
                 let surface = &target.object.surface;
-                let reach = surface.bounds_in(&target.sensor_from_object, &rays)?.padded(slack);
+                let reach = surface.bounds_in(&target.sensor_from_object, &rays)?;
+                let reach = self.tightened(target, reach, &rays)?.padded(slack);
                 let sphere_radius_m = match surface.primitive() {
                     Some(Primitive::Sphere { radius_m }) => Some(*radius_m),
                     _ => None,
@@ -181,42 +209,86 @@ impl Springs {
             .collect()
     }
 
-    /// The sites whose rays may hit an object, in order, each with the index of its bristles or [`FREE`].
-    fn reached(&self, near: &[NearObject<'_>], bristles: &[Bristle]) -> Vec<(u32, u32)> {
+    /// The bounds of a mesh inside the bounds of the rays, reduced to its triangles there; `None` without any. Not if a ray
+    /// may start inside the mesh, which it may hit anywhere.
+    fn tightened(&self, target: &Target<'_>, reach: Bounds, rays: &Bounds) -> Option<Bounds> {
+        let (surface, pose) = (&target.object.surface, &target.sensor_from_object);
+        let starts = surface.is_closed() && surface.bounds_in(pose, &self.start_bounds).is_some();
+        if surface.primitive().is_some() || starts {
+            return Some(reach);
+        }
+        match surface.triangle_bounds_in(pose, rays, self.sites.len()) {
+            Some(tight) => (tight != Bounds::EMPTY).then_some(tight),
+            None => Some(reach),
+        }
+    }
+
+    /// The sites whose rays may hit an object, in order, each with the place of its bristles (block × lanes + lane) or
+    /// [`FREE`].
+    fn reached(&self, near: &[NearObject<'_>], last: &ContactPoints) -> Vec<(u32, u32)> {
         let mut marked = vec![0u64; self.sites.len().div_ceil(64)];
         let order = self.rays.order();
         for seen in near {
+            let [upper, lower] = self.core;
+            if seen.reach.min.cmple(upper).all() && seen.reach.max.cmpge(lower).all() {
+                return self.with_places(0..self.sites.len() as u32, last);
+            }
             self.rays.overlapping(&seen.reach, |position| {
                 let site = order[position];
                 marked[site as usize / 64] |= 1 << (site % 64);
             });
         }
-        let sphere = single_sphere(near);
-        let mut reached = Vec::with_capacity(marked.iter().map(|word| word.count_ones() as usize).sum());
-        let mut next = 0;
+        let mut reached: Vec<u32> = Vec::with_capacity(marked.iter().map(|word| word.count_ones() as usize).sum());
         for (word, &bits) in marked.iter().enumerate() {
             let mut bits = bits;
             while bits != 0 {
                 let site = word as u32 * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                if let Some((sphere, radius_m)) = sphere {
-                    // Drops rays that overlap the bounds but not the sphere. If the centre lies beyond the end of a
-                    // ray, that end is nearest to it.
-                    let Site { point, normal, .. } = self.sites[site as usize];
-                    let from_middle = point + sphere.sensor_origin_in_object;
-                    let along = from_middle.dot(normal).max(0.0);
-                    if from_middle.length_squared() - along * along > radius_m * radius_m * (1.0 + 1e-9) {
-                        continue;
-                    }
-                }
-                while bristles.get(next).is_some_and(|bristle| bristle.site < site) {
-                    next += 1;
-                }
-                let held = bristles.get(next).is_some_and(|bristle| bristle.site == site);
-                reached.push((site, if held { next as u32 } else { FREE }));
+                reached.push(site);
             }
         }
-        reached
+        if let Some((sphere, radius_m)) = single_sphere(near) {
+            // Drops rays that overlap the bounds but not the sphere. If the centre lies beyond the end of a ray, that end
+            // is nearest to it.
+            reached.retain(|&site| {
+                let Site { point, normal, .. } = self.sites[site as usize];
+                let from_middle = point + sphere.sensor_origin_in_object;
+                let along = from_middle.dot(normal).max(0.0);
+                from_middle.length_squared() - along * along <= radius_m * radius_m * (1.0 + 1e-9)
+            });
+        }
+        self.with_places(reached.into_iter(), last)
+    }
+
+    /// Sites in order, each with the place of its bristles.
+    fn with_places(&self, sites: impl ExactSizeIterator<Item = u32>, last: &ContactPoints) -> Vec<(u32, u32)> {
+        let mut found: Vec<(u32, u32)> = Vec::with_capacity(sites.len());
+        found.extend(sites.map(|site| (site, FREE)));
+        let mut next = 0;
+        for (index, block) in last.blocks.iter().enumerate() {
+            let first = (index * LANES) as u32;
+            // Often the same sites touched in the last step.
+            let same = found.get(next..next + block.count).is_some_and(|found| {
+                found.iter().zip(&block.site).fold(0, |other, (found, site)| other | (found.0 ^ site)) == 0
+            });
+            if same {
+                for (place, found) in (first..).zip(&mut found[next..next + block.count]) {
+                    found.1 = place;
+                }
+                next += block.count;
+                continue;
+            }
+            for (place, &site) in (first..).zip(&block.site[..block.count]) {
+                while found.get(next).is_some_and(|found| found.0 < site) {
+                    next += 1;
+                }
+                if let Some(found) = found.get_mut(next).filter(|found| found.0 == site) {
+                    found.1 = place;
+                    next += 1;
+                }
+            }
+        }
+        found
     }
 
     /// The warning of [`Skin::settle`] for one object that touches this number of contact points, computed elsewhere, as
@@ -271,9 +343,10 @@ impl Springs {
         })
     }
 
-    /// The contact of the object that is deepest at a site; ties go to the first.
+    /// The contact of the object that is deepest at a site; ties go to the first. `held` is the object of the site's
+    /// bristles and its triangle.
     #[inline(always)]
-    fn intersect(&self, site: u32, held: Option<&Bristle>, near: &[NearObject<'_>]) -> Option<RayContact> {
+    fn intersect(&self, site: u32, held: Option<(u32, u32)>, near: &[NearObject<'_>]) -> Option<RayContact> {
         let (first, others) = near.split_first()?;
         let mut deepest = self.intersect_object(site, held, first, 0.0);
         for seen in others {
@@ -292,7 +365,7 @@ impl Springs {
     fn intersect_object(
         &self,
         site: u32,
-        held: Option<&Bristle>,
+        held: Option<(u32, u32)>,
         seen: &NearObject<'_>,
         min_depth_m: f64,
     ) -> Option<RayContact> {
@@ -308,7 +381,7 @@ impl Springs {
         // starts in the bounds of the object can do so, so shallow contact has no extra cost.
         let may_start_inside = seen.closed && surface.bounds().contains(origin);
         let length = if may_start_inside { h.max(seen.diameter_m) } else { h - min_depth_m };
-        let hint = held.filter(|bristle| bristle.object == seen.index).map(|bristle| bristle.triangle);
+        let hint = held.filter(|(object, _)| *object == seen.index).map(|(_, triangle)| triangle);
         let hit = surface.cast(&Ray { origin, direction, length }, hint)?;
         let contact = |depth_m, normal, saturated| RayContact {
             object: seen.index,
@@ -336,44 +409,42 @@ impl Springs {
 
 /// Advances candidate sites, block by block.
 ///
-/// Compiled twice: AVX2 instructions do not overwrite their operands, which saves many moves. Products and sums are not
-/// fused, so both versions give the same bits.
+/// Compiled for every instruction set. Products and sums are not fused, so all versions give the same bits.
 struct Walk<'a, 'b> {
     springs: &'a Springs,
     reached: &'a [(u32, u32)],
-    bristles: &'a [Bristle],
+    last: &'a ContactPoints,
     near: &'a [NearObject<'b>],
     dt_s: f64,
 }
 
 impl Kernel for Walk<'_, '_> {
-    type Output = (Vec<Facet>, Vec<Bristle>);
+    type Output = Vec<PointBlock>;
     #[inline(always)]
     fn run<V: Vectors>(self) -> Self::Output {
-        let Self { springs, reached, bristles, near, dt_s } = self;
-        let mut facets = Vec::with_capacity(reached.len());
-        let mut next = Vec::with_capacity(reached.len());
-        let mut block = Block::new();
+        let Self { springs, reached, last, near, dt_s } = self;
         // Indexed by target; a single velocity if only one object is near.
         let velocities: Vec<Twist> = match near {
             [only] => vec![only.velocity],
             several => several_velocities(several),
         };
+        let mut presser = Presser::new(&springs.parameters, last, &velocities, dt_s);
+        let mut rays = RayBlock::new();
         for some in reached.chunks(LANES) {
             let intersect = |lane: usize| {
-                let (site, place) = some[lane];
-                springs.intersect(site, bristles.get(place as usize), near)
+                let (site, place) = (some[lane].0, some[lane].1 as usize);
+                let block = last.blocks.get(place / LANES);
+                let held = block.map(|block| (block.object[place % LANES], block.triangle[place % LANES]));
+                springs.intersect(site, held, near)
             };
-            block.gather(&springs.sites, some);
+            rays.gather(&springs.site_lanes, some);
             match near {
-                [only] => block.intersect_only(only, springs.parameters.max_penetration_m, intersect),
-                _ => block.intersect(intersect),
+                [only] => rays.intersect_only(only, springs.parameters.max_penetration_m, intersect),
+                _ => rays.intersect(intersect),
             }
-            block.load_bristles(some, bristles);
-            block.press(&springs.parameters, &velocities, dt_s);
-            block.report(&springs.parameters, &mut facets, &mut next);
+            presser.add(&rays);
         }
-        (facets, next)
+        presser.finish()
     }
 }
 
@@ -393,7 +464,7 @@ fn single_sphere<'a, 'b>(near: &'a [NearObject<'b>]) -> Option<(&'a NearObject<'
 
 impl Skin for Springs {
     fn rest(&self) -> State {
-        State::Springs { sites: self.sites.len(), bristles: Vec::new() }
+        State::Springs { sites: self.sites.len(), bristles: PointBristles::default() }
     }
 
     fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
@@ -405,62 +476,42 @@ impl Skin for Springs {
         if *sites != self.sites.len() {
             return Err(SkinError::StateMismatch { got: *sites, expected: self.sites.len() });
         }
-        let sorted = bristles.is_sorted_by(|a, b| a.site < b.site);
-        let inside = bristles.last().is_none_or(|last| (last.site as usize) < *sites);
-        if !sorted || !inside || !bristles.iter().all(Bristle::is_sound) {
+        let last = &*bristles.0;
+        if last.sites != *sites && !last.are_bristles(*sites) {
             let what = "its bristles are not in the order of the contact points, or not finite";
             return Err(SkinError::DamagedState { skin: "springs", what });
         }
         let near = self.near(motion);
-        let reached = if near.is_empty() { Vec::new() } else { self.reached(&near, bristles) };
-        let walk = |reached: &[(u32, u32)]| {
-            Simd::up_to_avx2().run(Walk { springs: self, reached, bristles, near: &near, dt_s })
-        };
-        let (facets, bristles) = if reached.len() < PARALLEL_SITES {
+        let reached = if near.is_empty() { Vec::new() } else { self.reached(&near, last) };
+        let walk =
+            |reached: &[(u32, u32)]| Simd::detect().run(Walk { springs: self, reached, last, near: &near, dt_s });
+        let blocks = if reached.len() < PARALLEL_SITES {
             walk(&reached)
         } else {
             // Sites are independent and collected in order, so the sums do not depend on the number of threads.
             let walks: Vec<_> = reached.par_chunks(PARALLEL_SITES / 4).map(walk).collect();
-            let (facets, bristles): (Vec<_>, Vec<_>) = walks.into_iter().unzip();
-            (facets.concat(), bristles.concat())
+            walks.concat()
         };
-        let next = State::Springs { sites: *sites, bristles };
-        let mut touch = Touch::from_facets(facets, motion.targets.len());
+        let points = Arc::new(ContactPoints { blocks, friction: self.parameters.friction, sites: *sites });
+        let next = State::Springs { sites: *sites, bristles: PointBristles(Arc::clone(&points)) };
+        let mut touch = Touch::from_points(points, motion.targets.len());
         touch.warnings = self.unresolved(&touch, motion.targets.len(), |_| false);
         Ok((touch, next))
     }
 
     fn hold(&self, (touch, state): &(Touch, State)) -> Option<ImplicitContact> {
         let State::Springs { bristles, .. } = state else { return None };
-        let point = |(facet, bristle): (&Facet, &Bristle)| {
-            let at = facet.at();
-            ImplicitPoint {
-                object: facet.object,
-                at,
-                arm: at,
-                normal: facet.normal,
-                newton: facet.normal_force(),
-                stiffness: facet.tangent.stiffness_normal,
-                damping: facet.tangent.damping_normal,
-                deflection_m: bristle.deflection_m,
-                share: self.sites[bristle.site as usize].share,
-            }
-        };
-        let points = touch.facets.iter().zip(bristles).map(point);
         let static_loads = touch.on_objects.iter().map(|load| -*load).collect();
-        Some(ImplicitContact::new(points, self.parameters.friction, static_loads))
+        Some(ImplicitContact::of_springs(&bristles.0, static_loads))
     }
 
-    fn release(&self, still: (Touch, State), contact: &ImplicitContact, loads: &PointLoads) -> (Touch, State) {
-        let (mut touch, mut state) = still;
-        let State::Springs { bristles, .. } = &mut state else { return (touch, state) };
-        contact.each_load(loads, |point, load| {
-            let facet = &mut touch.facets[point];
-            if let Load::Point { force, .. } = &mut facet.load {
-                *force = load.friction - facet.normal * load.normal_newton;
-            }
-            bristles[point].deflection_m = load.deflection_m;
-        });
+    fn release(&self, still: (Touch, State), contact: ImplicitContact, loads: &PointLoads) -> (Touch, State) {
+        let (mut touch, state) = still;
+        let Some(mut points) = touch.facets.take_points() else { return (touch, state) };
+        drop(state);
+        contact.finish_springs(&mut points, loads);
+        let state = State::Springs { sites: self.sites.len(), bristles: PointBristles(Arc::clone(&points)) };
+        touch.facets = points.into();
         touch.on_sensor = loads.on_sensor.iter().fold(Wrench::ZERO, |sum, load| sum + *load);
         touch.on_objects = loads.on_sensor.iter().map(|load| -*load).collect();
         (touch, state)

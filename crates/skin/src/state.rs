@@ -1,10 +1,14 @@
 //! The history of a skin between steps.
 
+use crate::ContactPoints;
+use crate::friction_lanes::LANES;
 use crate::gel::GelState;
 use crate::hydroelastic::Bristles;
 use crate::layer::LayerState;
+use crate::point_block::PointBlock;
 use dermis_geometry::Vec3;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::sync::Arc;
 
 /// The bristles of a texel in contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,10 +25,70 @@ pub struct Bristle {
     pub triangle: u32,
 }
 
-impl Bristle {
-    /// True if the numbers are those of a bristle.
-    pub(crate) fn is_sound(&self) -> bool {
-        is_bounded(self.deflection_m, 1e6) && is_unit(self.normal)
+/// The bristles of texels in contact, in the order of the texels: those of the contact points of the last touch.
+#[derive(Clone)]
+pub struct PointBristles(pub(crate) Arc<ContactPoints>);
+
+impl PointBristles {
+    /// Number of texels in contact.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// True without contact.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The bristles of each texel.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = Bristle> + '_ {
+        self.0.blocks.iter().flat_map(|block| (0..block.count).map(|lane| block.bristle(lane)))
+    }
+}
+
+impl Default for PointBristles {
+    fn default() -> Self {
+        Self(Arc::new(ContactPoints::none()))
+    }
+}
+
+impl FromIterator<Bristle> for PointBristles {
+    fn from_iter<T: IntoIterator<Item = Bristle>>(bristles: T) -> Self {
+        let mut blocks: Vec<PointBlock> = Vec::new();
+        for bristle in bristles {
+            if blocks.last().is_none_or(|block| block.count == LANES) {
+                blocks.push(PointBlock::EMPTY);
+            }
+            blocks.iter_mut().next_back().into_iter().for_each(|block| block.push_bristle(&bristle));
+        }
+        let mut points = ContactPoints::none();
+        points.blocks = blocks;
+        Self(Arc::new(points))
+    }
+}
+
+impl std::fmt::Debug for PointBristles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl PartialEq for PointBristles {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Serialize for PointBristles {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for PointBristles {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::<Bristle>::deserialize(deserializer).map(Self::from_iter)
     }
 }
 
@@ -47,7 +111,7 @@ pub enum State {
         /// Number of texels (or contact points) of the skin.
         sites: usize,
         /// Bristles of the texels in contact, in the order of the texels.
-        bristles: Vec<Bristle>,
+        bristles: PointBristles,
     },
     /// State of [`crate::Hydroelastic`]: deflections at the corners of the last contact surface.
     Hydroelastic(Bristles),

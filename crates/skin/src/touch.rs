@@ -1,15 +1,16 @@
 //! Contact loads: the result of every skin and the input of every transducer.
 
 use crate::gel::Energy;
-use crate::{SurfaceField, Warning};
+use crate::{ContactPoints, Facets, SurfaceField, Warning};
 use dermis_geometry::{Vec3, Wrench};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Contact loads at the end of a step, in the sensor's frame.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Touch {
     /// Contact patches, in an order that depends only on the input.
-    pub facets: Vec<Facet>,
+    pub facets: Facets,
     /// Wrench on the sensor, about its origin.
     pub on_sensor: Wrench,
     /// Wrench on each object of the motion, about the **sensor's** origin; their sum is −`on_sensor`.
@@ -194,13 +195,25 @@ impl Touch {
         if let [only] = &mut touch.on_objects[..] {
             *only += -touch.on_sensor;
         }
-        touch.facets = facets;
+        touch.facets = facets.into();
         touch
+    }
+
+    /// Sums the loads of contact points for a motion of `objects` objects.
+    pub(crate) fn from_points(points: Arc<ContactPoints>, objects: usize) -> Self {
+        let loads = points.loads_on_sensor(objects);
+        Self {
+            on_sensor: loads.iter().fold(Wrench::ZERO, |sum, load| sum + *load),
+            on_objects: loads.into_iter().map(|load| -load).collect(),
+            saturated: points.saturated(),
+            facets: points.into(),
+            ..Self::default()
+        }
     }
 
     /// The same touch with the sums of its facets computed again.
     pub(crate) fn resummed(mut self) -> Self {
-        let facets = std::mem::take(&mut self.facets);
+        let facets = std::mem::take(self.facets.list_mut());
         let sums = Self::from_facets(facets, self.on_objects.len());
         Self { facets: sums.facets, on_sensor: sums.on_sensor, on_objects: sums.on_objects, ..self }
     }

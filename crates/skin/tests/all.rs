@@ -2,6 +2,7 @@
 
 mod common;
 mod conservation;
+mod contact_points;
 mod energy;
 mod friction;
 mod gel_base;

@@ -118,7 +118,7 @@ fn check_facet(facet: &Facet, skin: &Springs, velocity: &Twist) {
 /// Bristles lie in the contact plane, and so does their force: z·n is rounding.
 fn check_bristles(state: &State) {
     let State::Springs { bristles, .. } = state else { unreachable!("springs keep bristles") };
-    for bristle in bristles {
+    for bristle in bristles.iter() {
         let along = bristle.deflection_m.dot(bristle.normal).abs();
         assert!(along <= 1e-12 * bristle.deflection_m.length(), "{bristle:?}");
     }
@@ -178,7 +178,7 @@ fn bristles_stay_in_the_friction_cone_while_the_load_is_steady() {
             let dt = 10f64.powf(random.between(-4.0, -1.0));
             let (touch, next) = common::step(&skin, &state, &block, common::pressed(10e-3, depth), velocity, dt);
             let State::Springs { bristles: all, .. } = &next else { unreachable!("springs keep bristles") };
-            for (facet, bristle) in touch.facets.iter().zip(all) {
+            for (facet, bristle) in touch.facets.iter().zip(all.iter()) {
                 let part = bristles().stiffness_newton_per_m * bristle.deflection_m.length()
                     / (bristles().mu_static * normal_newton);
                 assert!(part <= 1.0 + 1e-9, "{part} of the cone");

@@ -21,9 +21,9 @@ fn block() -> Object {
     cuboid(60e-3, 60e-3, 10e-3)
 }
 
-fn bristles_of(state: &State) -> &[Bristle] {
+fn bristles_of(state: &State) -> Vec<Bristle> {
     match state {
-        State::Springs { bristles, .. } => bristles,
+        State::Springs { bristles, .. } => bristles.iter().collect(),
         _ => unreachable!("springs keep bristles"),
     }
 }

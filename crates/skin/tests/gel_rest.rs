@@ -225,5 +225,5 @@ fn wrong_parameters_are_refused_by_name() {
     let gel = Gel::block(Vec3::splat(4e-3), FixedFaces::default(), linear).unwrap();
     let error = gel.touch(&gel.rest(), &Motion { targets: &[] }, 1e-3).unwrap_err();
     assert!(matches!(error, SkinError::BadGel { key: "constitution", .. }), "{error}");
-    assert!(gel.settle(&State::Springs { sites: 0, bristles: Vec::new() }, &Motion { targets: &[] }).is_err());
+    assert!(gel.settle(&State::Springs { sites: 0, bristles: Default::default() }, &Motion { targets: &[] }).is_err());
 }

@@ -280,7 +280,8 @@ fn refusals() {
     let skin = pad(Material::linear(E), Friction::None);
     let block = punch();
     let motion = [Target::at_rest(&block, at(4e-3))];
-    let wrong = skin.touch(&State::Springs { sites: 0, bristles: vec![] }, &Motion { targets: &motion }, 1.0);
+    let wrong =
+        skin.touch(&State::Springs { sites: 0, bristles: Default::default() }, &Motion { targets: &motion }, 1.0);
     assert_eq!(wrong.unwrap_err(), SkinError::OtherSkin { expected: "hydroelastic" });
     let rigid = Hydroelastic::rigid(shapes::cuboid(Vec3::splat(0.02)).unwrap(), Default::default()).unwrap();
     let both = rigid.touch(&rigid.rest(), &Motion { targets: &motion }, 1.0);

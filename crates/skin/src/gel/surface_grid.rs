@@ -2,7 +2,7 @@
 
 use super::reference_grid::{ReferenceGrid, Stencil};
 use crate::resolution::unresolved_on_grid;
-use crate::{Facet, Motion, SurfaceField, Warning};
+use crate::{Facets, Motion, SurfaceField, Warning};
 use dermis_geometry::{HeightGrid, Ray, Surface, Vec3};
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl SurfaceGrid {
     }
 
     /// Warnings for objects that touch few points of the surface, or none although they reach below it.
-    pub fn unresolved(&self, facets: &[Facet], motion: &Motion<'_>) -> Vec<Warning> {
+    pub fn unresolved(&self, facets: &Facets, motion: &Motion<'_>) -> Vec<Warning> {
         let SurfaceField { rows, cols, cell_m, center, .. } = self.plane;
         let grid = HeightGrid { rows, cols, cell_m, center: center.truncate() };
         unresolved_on_grid(facets, motion, &grid, self.heights_m.as_deref())

@@ -1,11 +1,42 @@
 //! Loads of contact points.
 #![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
-use super::point_block::LoadBlock;
-use super::{ImplicitContact, ImplicitMotion, PointLoads, WIDTH, add_all, total};
-use crate::friction_lanes::{FrictionLanes, LANES};
+use super::{ImplicitContact, ImplicitMotion, PointLoad};
+use crate::contact_points::add_loads;
+use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3, get};
+use crate::lane_sums::{WIDTH, total};
 use crate::simd::{Kernel, Vectors};
 use dermis_geometry::{Vec3, Wrench};
+
+/// The loads of all points of a contact.
+#[derive(Clone, Debug, Default)]
+pub struct PointLoads {
+    pub(super) blocks: Vec<LoadBlock>,
+    /// Load of each object on the sensor, about its origin.
+    pub on_sensor: Vec<Wrench>,
+}
+
+/// The loads of a block of points.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LoadBlock {
+    pub normal_newton: Lanes,
+    pub friction: Lanes3,
+    pub deflection_m: Lanes3,
+}
+
+impl LoadBlock {
+    const ZERO: Self =
+        Self { normal_newton: [0.0; LANES], friction: [[0.0; LANES]; 3], deflection_m: [[0.0; LANES]; 3] };
+
+    pub fn get(&self, lane: usize, share: f64) -> PointLoad {
+        PointLoad {
+            normal_newton: self.normal_newton[lane],
+            friction: get(&self.friction, lane),
+            deflection_m: get(&self.deflection_m, lane),
+            share,
+        }
+    }
+}
 
 /// [`ImplicitContact::load`].
 pub(super) struct Loads<'a> {
@@ -20,33 +51,24 @@ impl Kernel for Loads<'_> {
     #[inline(always)]
     fn run<V: Vectors>(self) -> Self::Output {
         let Self { contact, motion, dt_s, points } = self;
-        points.blocks.resize(contact.blocks.len(), LoadBlock::ZERO);
-        let mut targets = points.blocks.iter_mut();
+        points.blocks.resize(contact.points.blocks.len(), LoadBlock::ZERO);
         points.on_sensor.clear();
         points.on_sensor.resize(motion.len(), Wrench::ZERO);
         let mut slides = FrictionLanes::new();
-        for blocks in contact.blocks.chunk_by(|a, b| a.object == b.object) {
-            let object = blocks[0].object as usize;
+        for (object, range, blocks) in contact.groups() {
             let mut sum = [[0.0; WIDTH]; 6];
-            for block in blocks {
+            for (block, to) in blocks.iter().zip(&mut points.blocks[range]) {
                 block.press(&motion[object], dt_s, &mut slides);
-                slides.step(&contact.friction, dt_s);
-                let mut load = [[0.0; LANES]; 6];
-                for lane in 0..LANES {
-                    let newton = slides.normal_newton[lane];
-                    let f: [f64; 3] =
-                        std::array::from_fn(|axis| slides.force[axis][lane] - block.normal[axis][lane] * newton);
-                    let [x, y, z] = [block.arm[0][lane], block.arm[1][lane], block.arm[2][lane]];
-                    (load[0][lane], load[1][lane], load[2][lane]) = (f[0], f[1], f[2]);
-                    load[3][lane] = y * f[2] - z * f[1];
-                    load[4][lane] = z * f[0] - x * f[2];
-                    load[5][lane] = x * f[1] - y * f[0];
+                slides.step(&contact.points.friction, dt_s);
+                let mut force = slides.force;
+                for axis in 0..3 {
+                    for lane in 0..LANES {
+                        force[axis][lane] -= block.normal[axis][lane] * slides.normal_newton[lane];
+                    }
                 }
-                sum.iter_mut().zip(&load).for_each(|(sum, load)| add_all(sum, load));
-                if let Some(to) = targets.next() {
-                    to.normal_newton = slides.normal_newton;
-                    (to.friction, to.deflection_m) = (slides.force, slides.deflection_m);
-                }
+                add_loads(&mut sum, &force, &block.arm);
+                to.normal_newton = slides.normal_newton;
+                (to.friction, to.deflection_m) = (slides.force, slides.deflection_m);
             }
             let [fx, fy, fz, tx, ty, tz] = sum.each_ref().map(total);
             points.on_sensor[object] = Wrench { force: Vec3::new(fx, fy, fz), torque: Vec3::new(tx, ty, tz) };

@@ -1,8 +1,9 @@
 //! Derivatives of the loads of contact points.
 
-use super::{ImplicitContact, ImplicitLoad, ImplicitMotion, WIDTH, add_all, add_products, total};
+use super::{ImplicitContact, ImplicitLoad, ImplicitMotion};
 use crate::friction_lanes::{FrictionLanes, LANES};
 use crate::friction_slope::FrictionSlope;
+use crate::lane_sums::{WIDTH, add_all, add_products, total};
 use crate::simd::{Kernel, Vectors};
 use dermis_geometry::{Vec3, Wrench};
 
@@ -23,14 +24,13 @@ impl Kernel for Respond<'_> {
         let mut answers = vec![ImplicitLoad::default(); motion.len()];
         let mut slides = FrictionLanes::new();
         let mut slope = FrictionSlope::new();
-        for blocks in contact.blocks.chunk_by(|a, b| a.object == b.object) {
-            let object = blocks[0].object as usize;
+        for (object, _, blocks) in contact.groups() {
             let mut load = [[0.0; WIDTH]; 6];
             let mut by_velocity = [[[0.0; WIDTH]; 6]; 6];
             let mut by_spring = [[[0.0; WIDTH]; 6]; 6];
             for block in blocks {
                 block.press(&motion[object], dt_s, &mut slides);
-                slope.compute(&contact.friction, &mut slides, dt_s);
+                slope.compute(&contact.points.friction, &mut slides, dt_s);
                 let [x, y, z] = &block.arm;
                 // p and n with their moments, and the force with its.
                 let (mut p, mut n, mut f) = ([[0.0; LANES]; 6], [[0.0; LANES]; 6], [[0.0; LANES]; 6]);

@@ -1,8 +1,9 @@
 //! Slope of contact points that stick.
 #![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
-use super::{ImplicitContact, Matrix6, StickingSlope, WIDTH, add_all, add_products, total};
+use super::{ImplicitContact, Matrix6, StickingSlope};
 use crate::friction_lanes::LANES;
+use crate::lane_sums::{WIDTH, add_all, add_products, total};
 use crate::simd::{Kernel, Vectors};
 
 /// [`ImplicitContact::sticking`]: sums of k jjᵀ with j = (n, r × n), and of the slopes of friction.
@@ -19,9 +20,9 @@ impl Kernel for Sticking<'_> {
         let mut slopes = vec![StickingSlope::default(); contact.static_loads.len()];
         // The slope of friction is linear in the share of a point and in its normal force.
         let slope = |(k, d): (f64, f64)| dt_s * k + d;
-        let by_share = slope(contact.friction.tangent(0.0, 1.0));
-        let by_newton = slope(contact.friction.tangent(1.0, 0.0));
-        for blocks in contact.blocks.chunk_by(|a, b| a.object == b.object) {
+        let by_share = slope(contact.points.friction.tangent(0.0, 1.0));
+        let by_newton = slope(contact.points.friction.tangent(1.0, 0.0));
+        for (object, _, blocks) in contact.groups() {
             let mut normal = [[0.0; WIDTH]; 21];
             let mut excess = [[0.0; WIDTH]; 21];
             // Σ L, Σ L r, Σ L r rᵀ of the slope L of friction.
@@ -65,7 +66,7 @@ impl Kernel for Sticking<'_> {
                     }
                 }
             }
-            let slope = &mut slopes[blocks[0].object as usize];
+            let slope = &mut slopes[object];
             let mut entry = 0;
             for a in 0..6 {
                 for b in 0..=a {

@@ -1,332 +1,199 @@
-//! A block of sites that advance together in vector lanes.
+//! A block of contact points that advance together in vector lanes.
 #![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
-use super::{Elasticity, Law, MIN_COSINE, NearObject, Site, SpringParameters};
+use super::rays::RayBlock;
+use super::{Elasticity, FREE, Law, MIN_COSINE, SpringParameters};
+use crate::ContactPoints;
 use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3, get, set};
 use crate::lugre::{rotate_into_plane, rotate_lanes_into_plane};
-use crate::{Bristle, Facet, Load, Tangent};
-use dermis_geometry::{Primitive, Twist, Vec3};
+use crate::point_block::PointBlock;
+use dermis_geometry::Twist;
 
 const ZERO: Lanes = [0.0; LANES];
 
-/// Up to [`LANES`] sites as a structure of arrays.
-pub(super) struct Block {
-    count: usize,
-    sites: [u32; LANES],
-    point: Lanes3,
+/// Collects the rays that hit in blocks and computes their loads.
+pub(super) struct Presser<'a> {
+    parameters: &'a SpringParameters,
+    /// Contact points of the last step.
+    last: &'a ContactPoints,
+    /// The velocity of the only object nearby, or those of all objects by target index.
+    velocities: &'a [Twist],
+    dt_s: f64,
+    /// Normals of the sites of the open block.
     out: Lanes3,
-    area_m2: Lanes,
-    /// The object in contact with each site.
-    object: [Option<u32>; LANES],
-    triangle: [u32; LANES],
-    saturated: [bool; LANES],
-    depth_m: Lanes,
-    /// Contact normal, out of the sensor.
-    normal: Lanes3,
-    at: Lanes3,
-    /// Deflection (m) of the bristles and contact normal before the step.
-    last_deflection_m: Lanes3,
-    last_normal: Lanes3,
-    stiffness_normal: Lanes,
-    damping_normal: Lanes,
+    /// Places of the bristles of the open block.
+    place: [u32; LANES],
     slides: FrictionLanes,
+    /// The blocks of this step, the last of which is open until it is full; then others of any content.
+    blocks: Vec<PointBlock>,
+    used: usize,
 }
 
-/// Contact of a ray with an object.
-pub(super) struct RayContact {
-    pub object: u32,
-    pub depth_m: f64,
-    pub triangle: u32,
-    /// Contact normal, out of the sensor, in the sensor's frame.
-    pub normal: Vec3,
-    pub saturated: bool,
-}
-
-/// Result of a ray–sphere test: no hit, a hit, or an origin inside the sphere, which needs the general test.
-const MISS: u64 = 0;
-const HIT: u64 = 1;
-const STARTS_INSIDE: u64 = 2;
-
-impl Block {
-    /// An empty block.
-    pub fn new() -> Self {
+impl<'a> Presser<'a> {
+    #[inline(always)]
+    pub fn new(parameters: &'a SpringParameters, last: &'a ContactPoints, velocities: &'a [Twist], dt_s: f64) -> Self {
         Self {
-            count: 0,
-            sites: [0; LANES],
-            point: [ZERO; 3],
+            parameters,
+            last,
+            velocities,
+            dt_s,
             out: [ZERO; 3],
-            area_m2: ZERO,
-            object: [None; LANES],
-            triangle: [0; LANES],
-            saturated: [false; LANES],
-            depth_m: ZERO,
-            normal: [ZERO; 3],
-            at: [ZERO; 3],
-            last_deflection_m: [ZERO; 3],
-            last_normal: [ZERO; 3],
-            stiffness_normal: ZERO,
-            damping_normal: ZERO,
+            place: [FREE; LANES],
             slides: FrictionLanes::new(),
+            blocks: ContactPoints::spare_blocks(),
+            used: 0,
         }
     }
 
-    /// Loads sites.
+    /// The open block; a new one if the last is full.
     #[inline(always)]
-    pub fn gather(&mut self, sites: &[Site], some: &[(u32, u32)]) {
-        self.count = some.len();
-        for (lane, &(index, _)) in some.iter().enumerate() {
-            let site = &sites[index as usize];
-            self.sites[lane] = index;
-            set(&mut self.point, lane, site.point);
-            set(&mut self.out, lane, site.normal);
-            self.area_m2[lane] = site.area_m2;
-            self.slides.share[lane] = site.share;
+    fn open(&mut self) -> &mut PointBlock {
+        if self.used == 0 || self.blocks[self.used - 1].count == LANES {
+            if self.used == self.blocks.len() {
+                self.blocks.push(PointBlock::EMPTY);
+            }
+            self.blocks[self.used].count = 0;
+            self.used += 1;
         }
+        &mut self.blocks[self.used - 1]
     }
 
-    /// Sets the contact of each site to the result of `intersect`.
+    /// Adds the rays that hit.
     #[inline(always)]
-    pub fn intersect(&mut self, intersect: impl Fn(usize) -> Option<RayContact>) {
-        for lane in 0..self.count {
-            self.set_contact(lane, intersect(lane));
+    pub fn add(&mut self, rays: &RayBlock) {
+        if rays.is_full() && self.open().count == 0 {
+            (self.out, self.place) = rays.move_all(self.open());
+            self.press();
+            return;
         }
-    }
-
-    /// Intersects the rays with the only object nearby: in lanes if it is a sphere or a cuboid. `intersect` is the
-    /// general test of one ray.
-    #[inline(always)]
-    pub fn intersect_only(&mut self, only: &NearObject<'_>, h: f64, intersect: impl Fn(usize) -> Option<RayContact>) {
-        let outcome = match only.surface.primitive() {
-            Some(Primitive::Sphere { radius_m }) => self.intersect_sphere(only, *radius_m, h),
-            Some(Primitive::Cuboid { half_m }) => self.intersect_cuboid(only, *half_m, h),
-            _ => return self.intersect(intersect),
-        };
-        for lane in 0..self.count {
-            self.object[lane] = (outcome[lane] == HIT).then_some(only.index);
-            self.triangle[lane] = 0;
-            self.saturated[lane] = false;
-        }
-        if outcome.contains(&STARTS_INSIDE) {
-            for lane in (0..self.count).filter(|&lane| outcome[lane] == STARTS_INSIDE) {
-                self.set_contact(lane, intersect(lane));
+        for lane in rays.hits() {
+            let block = self.open();
+            let to = block.count;
+            let (out, place) = rays.push(lane, block);
+            set(&mut self.out, to, out);
+            self.place[to] = place;
+            if to + 1 == LANES {
+                self.press();
             }
         }
     }
 
-    /// Intersects the rays with a sphere.
-    ///
-    /// With the origin o relative to the sphere's centre and the direction d, |d| = 1, a ray is nearest to the centre
-    /// at −o·d, at the distance |o − (o·d) d|, and enters the sphere √(r² − |o − (o·d) d|²) before that point.
+    /// The blocks of all points.
     #[inline(always)]
-    fn intersect_sphere(&mut self, sphere: &NearObject<'_>, radius_m: f64, h: f64) -> [u64; LANES] {
-        let mut outcome = [MISS; LANES];
-        let shift = sphere.sensor_origin_in_object.to_array();
-        let by_radius = radius_m.recip();
-        for lane in 0..LANES {
-            let d = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
-            let o: [f64; 3] = std::array::from_fn(|axis| (self.point[axis][lane] - d[axis] * h) + shift[axis]);
-            let middle = -(o[0] * d[0] + o[1] * d[1] + o[2] * d[2]);
-            let nearest: [f64; 3] = std::array::from_fn(|axis| o[axis] + d[axis] * middle);
-            let inside =
-                radius_m * radius_m - (nearest[0] * nearest[0] + nearest[1] * nearest[1] + nearest[2] * nearest[2]);
-            let half = inside.max(0.0).sqrt();
-            let distance = middle - half;
-            let hits = u64::from(inside >= 0.0) & u64::from(middle >= half) & u64::from(distance <= h);
-            let starts_inside = u64::from(inside >= 0.0) & u64::from(middle < half) & u64::from(middle + half >= 0.0);
-            outcome[lane] = hits * HIT + starts_inside * STARTS_INSIDE;
-            self.depth_m[lane] = h - distance;
-            for axis in 0..3 {
-                self.normal[axis][lane] = (o[axis] + d[axis] * distance) * -by_radius;
-            }
+    pub fn finish(mut self) -> Vec<PointBlock> {
+        self.blocks.truncate(self.used);
+        if let Some(last) = self.blocks.last_mut().filter(|last| last.count < LANES) {
+            last.clear_rest();
+            self.press();
         }
-        outcome
+        self.blocks
     }
 
-    /// Intersects the rays with a cuboid: the part of a ray between the planes of all three axes. The contact normal is
-    /// that of the planes that the ray enters last.
+    /// Computes the loads of the last block.
     #[inline(always)]
-    fn intersect_cuboid(&mut self, cuboid: &NearObject<'_>, half_m: Vec3, h: f64) -> [u64; LANES] {
-        let mut outcome = [MISS; LANES];
-        let rows = cuboid.sensor_from_object.to_cols_array_2d();
-        let (shifts, halves) = (cuboid.sensor_origin_in_object.to_array(), half_m.to_array());
-        let (mut enter, mut leave) = ([f64::NEG_INFINITY; LANES], [f64::INFINITY; LANES]);
-        self.normal = [ZERO; 3];
-        for axis in 0..3 {
-            let (row, shift, half) = (rows[axis], shifts[axis], halves[axis]);
-            for lane in 0..LANES {
-                let out = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
-                let start: [f64; 3] = std::array::from_fn(|i| self.point[i][lane] - out[i] * h);
-                let d = row[0] * out[0] + row[1] * out[1] + row[2] * out[2];
-                let o = (row[0] * start[0] + row[1] * start[1] + row[2] * start[2]) + shift;
-                // Along the axis the ray starts at `from` and moves up, or stays there.
-                let side = if d < 0.0 { -1.0 } else { 1.0 };
-                let (from, by_size) = (o * side, 1.0 / (d * side));
-                let never = if from.abs() <= half { f64::NEG_INFINITY } else { f64::INFINITY };
-                let (first, last) = ((-half - from) * by_size, (half - from) * by_size);
-                let first = if d == 0.0 { never } else { first };
-                let last = if d == 0.0 { f64::INFINITY } else { last };
-                let later = first > enter[lane];
-                enter[lane] = if later { first } else { enter[lane] };
-                leave[lane] = if last < leave[lane] { last } else { leave[lane] };
-                for i in 0..3 {
-                    let normal = row[i] * side;
-                    self.normal[i][lane] = if later { normal } else { self.normal[i][lane] };
-                }
-            }
-        }
-        for lane in 0..LANES {
-            let (enter, leave) = (enter[lane], leave[lane]);
-            let meets = u64::from(enter <= leave);
-            let hits = meets & u64::from(enter > 0.0) & u64::from(enter <= h);
-            let starts_inside = meets & u64::from(enter <= 0.0) & u64::from(leave >= 0.0);
-            outcome[lane] = hits * HIT + starts_inside * STARTS_INSIDE;
-            let depth_m = h - enter;
-            self.depth_m[lane] = if hits > 0 { depth_m } else { 0.0 };
-        }
-        outcome
-    }
-
-    #[inline(always)]
-    fn set_contact(&mut self, lane: usize, contact: Option<RayContact>) {
-        self.object[lane] = contact.as_ref().map(|contact| contact.object);
-        // A lane without contact is computed too, with values that cannot overflow.
-        let out = get(&self.out, lane);
-        let RayContact { object: _, depth_m, triangle, normal, saturated } =
-            contact.unwrap_or(RayContact { object: 0, depth_m: 0.0, triangle: 0, normal: out, saturated: false });
-        self.depth_m[lane] = depth_m;
-        self.triangle[lane] = triangle;
-        self.saturated[lane] = saturated;
-        set(&mut self.normal, lane, normal);
-    }
-
-    /// Loads the bristles of each site's object from the last step, rotated into the contact plane.
-    #[inline(always)]
-    pub fn load_bristles(&mut self, some: &[(u32, u32)], bristles: &[Bristle]) {
-        for (lane, &(_, place)) in some.iter().enumerate() {
-            let held = bristles.get(place as usize).filter(|bristle| Some(bristle.object) == self.object[lane]);
-            let (deflection_m, normal) = held.map_or_else(
-                || (Vec3::ZERO, get(&self.normal, lane)),
-                |bristle| (bristle.deflection_m, bristle.normal),
-            );
-            set(&mut self.last_deflection_m, lane, deflection_m);
-            set(&mut self.last_normal, lane, normal);
-        }
-        let rotated = &mut self.slides.deflection_m;
-        if !rotate_lanes_into_plane(&self.last_deflection_m, &self.last_normal, &self.normal, rotated) {
-            for lane in 0..self.count {
-                let (last_deflection_m, from) = (get(&self.last_deflection_m, lane), get(&self.last_normal, lane));
-                set(rotated, lane, rotate_into_plane(last_deflection_m, from, get(&self.normal, lane)));
-            }
-        }
-    }
-
-    /// Computes normal forces and friction. `velocities` holds the velocity of the only object nearby, or those of all
-    /// objects by target index.
-    #[inline(always)]
-    pub fn press(&mut self, parameters: &SpringParameters, velocities: &[Twist], dt_s: f64) {
+    fn press(&mut self) {
+        let points = &mut self.blocks[self.used - 1];
+        load_bristles(points, &self.place, self.last, &mut self.slides.deflection_m);
+        self.slides.share = points.share;
         let (mut spring, mut slope) = (ZERO, ZERO);
-        self.spring(&parameters.elasticity, &mut spring, &mut slope);
-        self.contact_velocity(velocities);
-        let slides = &mut self.slides;
-        let damping = parameters.damping.per();
+        load_springs(points, &self.parameters.elasticity, &mut spring, &mut slope);
+        contact_velocity(points, &self.out, self.velocities, &mut self.slides);
+        let (slides, out) = (&mut self.slides, &self.out);
+        let damping = self.parameters.damping.per();
         // A factor instead of a branch, so that the loop vectorises.
-        let conservative = match parameters.law {
+        let conservative = match self.parameters.law {
             Law::Conservative => 1.0,
             Law::Paper => 0.0,
         };
         for lane in 0..LANES {
-            let n = [self.normal[0][lane], self.normal[1][lane], self.normal[2][lane]];
-            let out = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
+            let n = [points.normal[0][lane], points.normal[1][lane], points.normal[2][lane]];
+            let out = [out[0][lane], out[1][lane], out[2][lane]];
             let v = [slides.velocity[0][lane], slides.velocity[1][lane], slides.velocity[2][lane]];
             let cosine = (out[0] * n[0] + out[1] * n[1] + out[2] * n[2]).max(MIN_COSINE);
             let approach = -(v[0] * n[0] + v[1] * n[1] + v[2] * n[2]);
             let by_cosine = cosine.recip();
             let lever = conservative * by_cosine + (1.0 - conservative);
-            let damping = damping.of(slides.share[lane], self.area_m2[lane]);
+            let damping = damping.of(points.share[lane], points.area_m2[lane]);
             slides.normal_newton[lane] = ((spring[lane] + damping * approach * lever) * lever).max(0.0);
             for axis in 0..3 {
                 slides.velocity[axis][lane] = v[axis] + n[axis] * approach;
             }
-            self.stiffness_normal[lane] = slope[lane] * lever * by_cosine;
-            self.damping_normal[lane] = damping * lever * lever;
+            points.stiffness[lane] = slope[lane] * lever * by_cosine;
+            points.damping[lane] = damping * lever * lever;
         }
-        slides.step(&parameters.friction, dt_s);
+        slides.step(&self.parameters.friction, self.dt_s);
+        (points.newton, points.deflection_m) = (slides.normal_newton, slides.deflection_m);
+        points.set_force(&slides.force);
     }
+}
 
-    /// Force (N) and stiffness (N/m) along the ray.
-    #[inline(always)]
-    fn spring(&self, elasticity: &Elasticity, spring: &mut Lanes, slope: &mut Lanes) {
-        if let Some(per) = elasticity.linear() {
-            for lane in 0..LANES {
-                slope[lane] = per.of(self.slides.share[lane], self.area_m2[lane]);
-                spring[lane] = slope[lane] * self.depth_m[lane];
-            }
-        } else {
-            for lane in 0..self.count {
-                let (share, area_m2) = (self.slides.share[lane], self.area_m2[lane]);
-                (spring[lane], slope[lane]) = elasticity.of_part(self.depth_m[lane], share, area_m2);
-            }
-        }
+/// Sets the deflections to those of the bristles of each point's object from the last step, rotated into the contact
+/// plane. Lanes beyond the points are zero.
+#[inline(always)]
+fn load_bristles(points: &PointBlock, place: &[u32; LANES], last: &ContactPoints, deflection_m: &mut Lanes3) {
+    // Often the same points touched in the last step: a whole block is loaded at once.
+    let block = last.blocks.get(place[0] as usize / LANES);
+    if let Some(block) = block.filter(|block| block.site == points.site && block.object == points.object)
+        && points.count == block.count
+        && rotate_lanes_into_plane(&block.deflection_m, &block.normal, &points.normal, deflection_m)
+    {
+        return;
     }
-
-    /// Computes the contact points and the velocity of the object at them.
-    #[inline(always)]
-    fn contact_velocity(&mut self, velocities: &[Twist]) {
-        for axis in 0..3 {
-            for lane in 0..LANES {
-                self.at[axis][lane] = self.point[axis][lane] - self.out[axis][lane] * self.depth_m[lane];
-            }
-        }
-        if let [Twist { linear, angular }] = velocities {
-            for lane in 0..LANES {
-                let [x, y, z] = [self.at[0][lane], self.at[1][lane], self.at[2][lane]];
-                self.slides.velocity[0][lane] = linear.x + (angular.y * z - angular.z * y);
-                self.slides.velocity[1][lane] = linear.y + (angular.z * x - angular.x * z);
-                self.slides.velocity[2][lane] = linear.z + (angular.x * y - angular.y * x);
-            }
-        } else {
-            for lane in 0..self.count {
-                let twist = self.object[lane].map_or(Twist::ZERO, |object| velocities[object as usize]);
-                set(&mut self.slides.velocity, lane, twist.at(get(&self.at, lane)));
-            }
+    let (mut last_deflection_m, mut last_normal) = ([ZERO; 3], points.normal);
+    for lane in 0..points.count {
+        let place = place[lane] as usize;
+        if let Some(block) = last.blocks.get(place / LANES)
+            && block.object[place % LANES] == points.object[lane]
+        {
+            set(&mut last_deflection_m, lane, get(&block.deflection_m, place % LANES));
+            set(&mut last_normal, lane, get(&block.normal, place % LANES));
         }
     }
+    if !rotate_lanes_into_plane(&last_deflection_m, &last_normal, &points.normal, deflection_m) {
+        *deflection_m = [ZERO; 3];
+        for lane in 0..points.count {
+            let (held, from) = (get(&last_deflection_m, lane), get(&last_normal, lane));
+            set(deflection_m, lane, rotate_into_plane(held, from, get(&points.normal, lane)));
+        }
+    }
+}
 
-    /// Appends facets and bristles of the sites in contact.
-    #[inline(always)]
-    pub fn report(&self, parameters: &SpringParameters, facets: &mut Vec<Facet>, bristles: &mut Vec<Bristle>) {
-        for lane in 0..self.count {
-            let Some(object) = self.object[lane] else { continue };
-            let (deflection_m, friction) = self.slides.get(lane);
-            let (at, normal) = (get(&self.at, lane), get(&self.normal, lane));
-            let normal_newton = self.slides.normal_newton[lane];
-            let (stiffness_tangential, damping_tangential) =
-                parameters.friction.tangent(normal_newton, self.slides.share[lane]);
-            facets.push(Facet {
-                object,
-                normal,
-                depth_m: self.depth_m[lane],
-                saturated: self.saturated[lane],
-                load: Load::Point {
-                    at,
-                    anchor: get(&self.point, lane),
-                    area_m2: self.area_m2[lane],
-                    force: friction - normal * normal_newton,
-                },
-                tangent: Tangent {
-                    stiffness_normal: self.stiffness_normal[lane],
-                    stiffness_tangential,
-                    damping_normal: self.damping_normal[lane],
-                    damping_tangential,
-                },
-            });
-            bristles.push(Bristle {
-                site: self.sites[lane],
-                object,
-                deflection_m,
-                normal,
-                triangle: self.triangle[lane],
-            });
+/// Force (N) and stiffness (N/m) along the ray.
+#[inline(always)]
+fn load_springs(points: &PointBlock, elasticity: &Elasticity, spring: &mut Lanes, slope: &mut Lanes) {
+    if let Some(per) = elasticity.linear() {
+        for lane in 0..LANES {
+            slope[lane] = per.of(points.share[lane], points.area_m2[lane]);
+            spring[lane] = slope[lane] * points.depth_m[lane];
+        }
+    } else {
+        for lane in 0..points.count {
+            let (share, area_m2) = (points.share[lane], points.area_m2[lane]);
+            (spring[lane], slope[lane]) = elasticity.of_part(points.depth_m[lane], share, area_m2);
+        }
+    }
+}
+
+/// Computes the contact points and the velocity of the object at them.
+#[inline(always)]
+fn contact_velocity(points: &mut PointBlock, out: &Lanes3, velocities: &[Twist], slides: &mut FrictionLanes) {
+    for axis in 0..3 {
+        for lane in 0..LANES {
+            points.at[axis][lane] = points.anchor[axis][lane] - out[axis][lane] * points.depth_m[lane];
+        }
+    }
+    points.arm = points.at;
+    if let [Twist { linear, angular }] = velocities {
+        for lane in 0..LANES {
+            let [x, y, z] = [points.at[0][lane], points.at[1][lane], points.at[2][lane]];
+            slides.velocity[0][lane] = linear.x + (angular.y * z - angular.z * y);
+            slides.velocity[1][lane] = linear.y + (angular.z * x - angular.x * z);
+            slides.velocity[2][lane] = linear.z + (angular.x * y - angular.y * x);
+        }
+    } else {
+        for lane in 0..points.count {
+            let twist: &Twist = &velocities[points.object[lane] as usize];
+            set(&mut slides.velocity, lane, twist.at(get(&points.at, lane)));
         }
     }
 }

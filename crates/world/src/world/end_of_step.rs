@@ -86,7 +86,7 @@ impl World {
             self.apply(ends.bodies[0].0, &-load, &world_from_sensor);
             self.apply(ends.bodies[1].0, &load, &world_from_sensor);
         }
-        for ((still, contact), loads) in stills.into_iter().zip(&contacts).zip(&solution.points) {
+        for ((still, contact), loads) in stills.into_iter().zip(contacts).zip(&solution.points) {
             let skin = self.sensors[still.sensor].sensor.skin();
             let (touch, state) = skin.release(still.contact, contact, loads);
             self.sense(still.sensor, touch, state)?;

@@ -4,6 +4,7 @@ use super::{BodyId, BodyKind, Mounted, SensorId, World};
 use crate::stability::{BodyStiffness, Stability, largest_stable_step_s, limit_when_pressed_s};
 use crate::{Coupling, WorldError};
 use dermis_geometry::{MassProperties, Vec3};
+use dermis_skin::Support;
 
 impl World {
     fn mass(&self, body: BodyId) -> Option<&MassProperties> {
@@ -81,10 +82,9 @@ impl World {
                     Some((per_mass, per_inertia, sensor_from_world.transform_point(center)))
                 })
                 .collect();
-            for facet in &mounted.touch.facets {
-                let (at, t) = (facet.at(), &facet.tangent);
+            for (object, Support { at, tangent: t, .. }) in mounted.touch.facets.supports() {
                 for (per_mass, per_inertia, center) in
-                    [facet.object as usize, ease.len() - 1].into_iter().filter_map(|slot| ease[slot])
+                    [object as usize, ease.len() - 1].into_iter().filter_map(|slot| ease[slot])
                 {
                     let weight = per_mass + (at - center).length_squared() * per_inertia;
                     omega_squared += weight * t.stiffness_normal.max(t.stiffness_tangential);
@@ -103,11 +103,11 @@ impl World {
         for (index, mounted) in self.sensors.iter().enumerate().filter(|(index, _)| !self.is_implicit(*index)) {
             let world_from_sensor = self.world_from_sensor(SensorId(index));
             let touchable = self.touchable(mounted.body);
-            for facet in &mounted.touch.facets {
-                let touched = touchable[facet.object as usize].0;
+            for (object, support) in mounted.touch.facets.supports() {
+                let touched = touchable[object as usize].0;
                 for body in [touched, mounted.body] {
                     if let Some(load) = &mut loads[body.0] {
-                        load.add(&facet.support(), &world_from_sensor);
+                        load.add(&support, &world_from_sensor);
                     }
                 }
                 if !met.contains(&(touched.0, mounted.body.0, index)) {

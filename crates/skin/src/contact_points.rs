@@ -1,0 +1,158 @@
+//! The contact points of a skin of springs.
+
+use crate::friction_lanes::{LANES, get};
+use crate::lane_sums::{WIDTH, add_all, total};
+use crate::point_block::PointBlock;
+use crate::simd::{Kernel, Simd, Vectors};
+use crate::{Facet, Friction, Support};
+use dermis_geometry::{Vec3, Wrench};
+use std::cell::RefCell;
+
+/// Contact points as a structure of arrays: what a step computes, reads and writes in vector lanes. They are the facets of
+/// a touch and hold the bristles for the next step.
+#[derive(Clone, Debug)]
+pub struct ContactPoints {
+    /// In the order of the sites. Blocks need not be full.
+    pub(crate) blocks: Vec<PointBlock>,
+    /// Friction of a point of share 1.
+    pub(crate) friction: Friction,
+    /// Number of sites of the skin that computed the points; 0 for others, whose order and numbers are unknown.
+    pub(crate) sites: usize,
+}
+
+/// Buffers of dropped points that a thread keeps: those of the last and of the present step of two sensors.
+const MAX_SPARE: usize = 4;
+
+thread_local! {
+    static SPARE: RefCell<Vec<Vec<PointBlock>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Drop for ContactPoints {
+    fn drop(&mut self) {
+        let blocks = std::mem::take(&mut self.blocks);
+        // While the thread ends there is no place for them.
+        let _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            if !blocks.is_empty() && spare.len() < MAX_SPARE {
+                spare.push(blocks);
+            }
+        });
+    }
+}
+
+impl ContactPoints {
+    /// No points.
+    pub(crate) fn none() -> Self {
+        Self { blocks: Vec::new(), friction: Friction::None, sites: 0 }
+    }
+
+    /// Blocks with any content, to be overwritten.
+    pub(crate) fn spare_blocks() -> Vec<PointBlock> {
+        SPARE.with(|spare| spare.borrow_mut().pop()).unwrap_or_default()
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.blocks.iter().map(|block| block.count).sum()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.iter().all(|block| block.count == 0)
+    }
+
+    /// Point of the undeformed skin (m) and force on the sensor (N) of each point.
+    #[inline]
+    pub fn loads(&self) -> impl Iterator<Item = (Vec3, Vec3)> + '_ {
+        self.blocks.iter().flat_map(PointBlock::loads)
+    }
+
+    /// The object of each point.
+    pub fn objects(&self) -> impl Iterator<Item = u32> + '_ {
+        self.blocks.iter().flat_map(|block| block.object[..block.count].iter().copied())
+    }
+
+    /// The object of each point with its stiffness and damping.
+    pub fn supports(&self) -> impl Iterator<Item = (u32, Support)> + '_ {
+        self.blocks.iter().flat_map(move |block| {
+            (0..block.count).map(move |lane| (block.object[lane], block.support(lane, &self.friction)))
+        })
+    }
+
+    /// The points as facets.
+    pub fn facets(&self) -> impl Iterator<Item = Facet> + '_ {
+        self.blocks.iter().flat_map(move |block| (0..block.count).map(move |lane| block.facet(lane, &self.friction)))
+    }
+
+    /// The only object in contact; `None` for none or several.
+    pub(crate) fn only_object(&self) -> Option<u32> {
+        let first = self.blocks.first()?.only_object()?;
+        self.blocks[1..].iter().all(|block| block.only_object() == Some(first)).then_some(first)
+    }
+
+    /// True if the numbers of the bristles are sound and in the order of `sites` contact points.
+    pub(crate) fn are_bristles(&self, sites: usize) -> bool {
+        let (mut sound, mut next) = (true, 0);
+        for block in &self.blocks {
+            sound &= block.are_bristles();
+            for &site in &block.site[..block.count] {
+                sound &= site as usize >= next;
+                next = site as usize + 1;
+            }
+        }
+        sound && next <= sites
+    }
+
+    /// Number of saturated points.
+    pub(crate) fn saturated(&self) -> usize {
+        self.blocks.iter().map(|block| block.saturated.iter().filter(|&&saturated| saturated).count()).sum()
+    }
+
+    /// Load of each of `objects` objects on the sensor, about its origin.
+    pub(crate) fn loads_on_sensor(&self, objects: usize) -> Vec<Wrench> {
+        let mut loads = vec![Wrench::ZERO; objects];
+        if let Some(only) = self.only_object() {
+            loads[only as usize] = Simd::detect().run(Sum { points: self });
+        } else {
+            for block in &self.blocks {
+                for lane in 0..block.count {
+                    let (force, arm) = (get(&block.force, lane), get(&block.arm, lane));
+                    loads[block.object[lane] as usize] += Wrench::from_force_at(force, arm);
+                }
+            }
+        }
+        loads
+    }
+}
+
+/// Sum of the loads of all points on the sensor, about its origin.
+struct Sum<'a> {
+    points: &'a ContactPoints,
+}
+
+impl Kernel for Sum<'_> {
+    type Output = Wrench;
+    #[inline(always)]
+    fn run<V: Vectors>(self) -> Wrench {
+        let mut sum = [[0.0; WIDTH]; 6];
+        for block in &self.points.blocks {
+            add_loads(&mut sum, &block.force, &block.arm);
+        }
+        let [fx, fy, fz, tx, ty, tz] = sum.each_ref().map(total);
+        Wrench { force: Vec3::new(fx, fy, fz), torque: Vec3::new(tx, ty, tz) }
+    }
+}
+
+/// Adds forces at points to the sums of forces and torques.
+#[inline(always)]
+pub(crate) fn add_loads(sum: &mut [[f64; WIDTH]; 6], force: &[[f64; LANES]; 3], arm: &[[f64; LANES]; 3]) {
+    let mut torque = [[0.0; LANES]; 3];
+    for lane in 0..LANES {
+        let f = [force[0][lane], force[1][lane], force[2][lane]];
+        let [x, y, z] = [arm[0][lane], arm[1][lane], arm[2][lane]];
+        torque[0][lane] = y * f[2] - z * f[1];
+        torque[1][lane] = z * f[0] - x * f[2];
+        torque[2][lane] = x * f[1] - y * f[0];
+    }
+    sum.iter_mut().zip(force.iter().chain(&torque)).for_each(|(sum, values)| add_all(sum, values));
+}

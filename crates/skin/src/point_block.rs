@@ -1,0 +1,228 @@
+//! Contact points in vector lanes.
+#![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
+
+use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3, get, set};
+use crate::{Bristle, Facet, Friction, ImplicitMotion, ImplicitPoint, Load, Support, Tangent};
+use dermis_geometry::Vec3;
+
+const ZERO: Lanes = [0.0; LANES];
+
+/// Up to [`LANES`] contact points as a structure of arrays, in the sensor's frame. Lanes beyond `count` are zero: they
+/// carry no load.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PointBlock {
+    pub count: usize,
+    /// Index of the contact point of the skin; of implicit points, the index among them.
+    pub site: [u32; LANES],
+    pub object: [u32; LANES],
+    /// Triangle of the object that the ray of a point hit.
+    pub triangle: [u32; LANES],
+    pub saturated: [bool; LANES],
+    /// Point of the undeformed skin (m).
+    pub anchor: Lanes3,
+    /// Position (m) whose velocity counts.
+    pub at: Lanes3,
+    /// Position (m) where the force acts.
+    pub arm: Lanes3,
+    /// Contact normal, out of the sensor.
+    pub normal: Lanes3,
+    pub area_m2: Lanes,
+    /// Fraction of a texel, or area (m²).
+    pub share: Lanes,
+    pub depth_m: Lanes,
+    /// Normal force (N).
+    pub newton: Lanes,
+    /// Normal stiffness (N/m).
+    pub stiffness: Lanes,
+    /// Normal damping (N s/m).
+    pub damping: Lanes,
+    /// Deflection (m) of the bristles.
+    pub deflection_m: Lanes3,
+    /// Force on the sensor (N).
+    pub force: Lanes3,
+}
+
+impl PointBlock {
+    pub const EMPTY: Self = Self {
+        count: 0,
+        site: [0; LANES],
+        object: [0; LANES],
+        triangle: [0; LANES],
+        saturated: [false; LANES],
+        anchor: [ZERO; 3],
+        at: [ZERO; 3],
+        arm: [ZERO; 3],
+        normal: [ZERO; 3],
+        area_m2: ZERO,
+        share: ZERO,
+        depth_m: ZERO,
+        newton: ZERO,
+        stiffness: ZERO,
+        damping: ZERO,
+        deflection_m: [ZERO; 3],
+        force: [ZERO; 3],
+    };
+
+    /// The object of all points, if there is only one.
+    #[inline(always)]
+    pub fn only_object(&self) -> Option<u32> {
+        let first = self.object[0];
+        let mut other = 0;
+        for &object in &self.object[..self.count] {
+            other |= object ^ first;
+        }
+        (self.count > 0 && other == 0).then_some(first)
+    }
+
+    /// Sets the numbers of the rays in the lanes beyond the points to zero.
+    pub fn clear_rest(&mut self) {
+        for lane in self.count..LANES {
+            (self.site[lane], self.object[lane], self.triangle[lane]) = (0, 0, 0);
+            self.saturated[lane] = false;
+            (self.area_m2[lane], self.share[lane], self.depth_m[lane]) = (0.0, 0.0, 0.0);
+            set(&mut self.anchor, lane, Vec3::ZERO);
+            set(&mut self.normal, lane, Vec3::ZERO);
+        }
+    }
+
+    /// Appends a point of index `index`.
+    #[inline(always)]
+    pub fn push_implicit(&mut self, index: u32, point: &ImplicitPoint) {
+        let lane = self.count;
+        self.count += 1;
+        (self.site[lane], self.object[lane]) = (index, point.object);
+        set(&mut self.at, lane, point.at);
+        set(&mut self.arm, lane, point.arm);
+        set(&mut self.normal, lane, point.normal);
+        set(&mut self.deflection_m, lane, point.deflection_m);
+        (self.newton[lane], self.stiffness[lane]) = (point.newton, point.stiffness);
+        (self.damping[lane], self.share[lane]) = (point.damping, point.share);
+    }
+
+    /// The point of a lane.
+    pub fn implicit(&self, lane: usize) -> ImplicitPoint {
+        ImplicitPoint {
+            object: self.object[lane],
+            at: get(&self.at, lane),
+            arm: get(&self.arm, lane),
+            normal: get(&self.normal, lane),
+            newton: self.newton[lane],
+            stiffness: self.stiffness[lane],
+            damping: self.damping[lane],
+            deflection_m: get(&self.deflection_m, lane),
+            share: self.share[lane],
+        }
+    }
+
+    /// The bristles of a lane.
+    #[inline(always)]
+    pub fn bristle(&self, lane: usize) -> Bristle {
+        Bristle {
+            site: self.site[lane],
+            object: self.object[lane],
+            deflection_m: get(&self.deflection_m, lane),
+            normal: get(&self.normal, lane),
+            triangle: self.triangle[lane],
+        }
+    }
+
+    /// True if the numbers are those of bristles.
+    #[inline(always)]
+    pub fn are_bristles(&self) -> bool {
+        let mut sound = true;
+        for lane in 0..LANES {
+            let n = [self.normal[0][lane], self.normal[1][lane], self.normal[2][lane]];
+            let z = [self.deflection_m[0][lane], self.deflection_m[1][lane], self.deflection_m[2][lane]];
+            let unit = (n[0] * n[0] + n[1] * n[1] + n[2] * n[2] - 1.0).abs() < 1e-6;
+            let bounded = (z[0].abs() <= 1e6) & (z[1].abs() <= 1e6) & (z[2].abs() <= 1e6);
+            sound &= (unit & bounded) | (lane >= self.count);
+        }
+        sound
+    }
+
+    /// Appends bristles, without a load.
+    pub fn push_bristle(&mut self, bristle: &Bristle) {
+        let lane = self.count;
+        self.count += 1;
+        (self.site[lane], self.object[lane], self.triangle[lane]) = (bristle.site, bristle.object, bristle.triangle);
+        set(&mut self.deflection_m, lane, bristle.deflection_m);
+        set(&mut self.normal, lane, bristle.normal);
+    }
+
+    /// Stiffness and damping of a lane with this friction.
+    #[inline(always)]
+    pub fn support(&self, lane: usize, friction: &Friction) -> Support {
+        let (stiffness_tangential, damping_tangential) = friction.tangent(self.newton[lane], self.share[lane]);
+        let tangent = Tangent {
+            stiffness_normal: self.stiffness[lane],
+            stiffness_tangential,
+            damping_normal: self.damping[lane],
+            damping_tangential,
+        };
+        Support { at: get(&self.at, lane), normal: get(&self.normal, lane), tangent }
+    }
+
+    /// The facet of a lane with this friction.
+    pub fn facet(&self, lane: usize, friction: &Friction) -> Facet {
+        let Support { at, normal, tangent } = self.support(lane, friction);
+        Facet {
+            object: self.object[lane],
+            normal,
+            depth_m: self.depth_m[lane],
+            saturated: self.saturated[lane],
+            load: Load::Point {
+                at,
+                anchor: get(&self.anchor, lane),
+                area_m2: self.area_m2[lane],
+                force: get(&self.force, lane),
+            },
+            tangent,
+        }
+    }
+
+    /// Point of the undeformed skin (m) and force on the sensor (N) of each lane.
+    #[inline(always)]
+    pub fn loads(&self) -> impl Iterator<Item = (Vec3, Vec3)> + '_ {
+        (0..self.count).map(|lane| (get(&self.anchor, lane), get(&self.force, lane)))
+    }
+
+    /// Sets the force on the sensor to friction (N) and normal force.
+    #[inline(always)]
+    pub fn set_force(&mut self, friction: &Lanes3) {
+        for axis in 0..3 {
+            for lane in 0..LANES {
+                self.force[axis][lane] = friction[axis][lane] - self.normal[axis][lane] * self.newton[lane];
+            }
+        }
+    }
+
+    /// Sets the normal force (N) and the velocity (m/s) in the contact plane of each point, with the bristles before the
+    /// step.
+    #[inline(always)]
+    pub fn press(&self, motion: &ImplicitMotion, dt_s: f64, slides: &mut FrictionLanes) {
+        let (linear, angular) = (motion.velocity.linear, motion.velocity.angular);
+        let (spring_linear, spring_angular) = (motion.spring_velocity.linear, motion.spring_velocity.angular);
+        for lane in 0..LANES {
+            let [x, y, z] = [self.at[0][lane], self.at[1][lane], self.at[2][lane]];
+            let n = [self.normal[0][lane], self.normal[1][lane], self.normal[2][lane]];
+            let v = [
+                linear.x + (angular.y * z - angular.z * y),
+                linear.y + (angular.z * x - angular.x * z),
+                linear.z + (angular.x * y - angular.y * x),
+            ];
+            let w = [
+                spring_linear.x + (spring_angular.y * z - spring_angular.z * y),
+                spring_linear.y + (spring_angular.z * x - spring_angular.x * z),
+                spring_linear.z + (spring_angular.x * y - spring_angular.y * x),
+            ];
+            let along = v[0] * n[0] + v[1] * n[1] + v[2] * n[2];
+            let spring = w[0] * n[0] + w[1] * n[1] + w[2] * n[2];
+            let newton = self.newton[lane] - (dt_s * self.stiffness[lane] * spring + self.damping[lane] * along);
+            slides.normal_newton[lane] = if newton > 0.0 { newton } else { 0.0 };
+            for axis in 0..3 {
+                slides.velocity[axis][lane] = v[axis] - n[axis] * along;
+            }
+        }
+        (slides.deflection_m, slides.share) = (self.deflection_m, self.share);
+    }
+}
