@@ -239,7 +239,7 @@ fn path(case: &Case, sensor: &Sensor, seed: u64, worst: &mut Worst) -> Result<()
 }
 
 fn soak(case: &Case, scale: f64, threads: &[rayon::ThreadPool; 2]) -> Result<Worst, String> {
-    let (sensor, mut worst) = (sensor(case)?, Worst::default());
+    let (sensor, mut worst) = (sensor(case)?, Worst { energy: -1.0, ..Worst::default() });
     let steps = (case.steps * scale / case.sites).ceil() as u64;
     let mut seed = 1;
     while worst.steps < steps {

@@ -211,7 +211,7 @@ fn a_run_is_streamed() {
 
 /// A run that lasts until the test ends.
 fn long_run(folder: &Path) -> Server {
-    write(folder, "scene.toml", SCENE.replace("duration = \"20 ms\"", "duration = \"600 s\""));
+    write(folder, "scene.toml", SCENE.replace("duration = \"20 ms\"", "duration = \"60 s\""));
     start(folder, &["run", "scene.toml", "--record", "run.mcap", "--view", "--no-open"], true)
 }
 

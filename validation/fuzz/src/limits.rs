@@ -19,7 +19,7 @@ static SKIPS: AtomicBool = AtomicBool::new(false);
 static SERIAL: AtomicU64 = AtomicU64::new(0);
 
 /// CPU time of this process (ns).
-fn cpu_ns() -> u64 {
+pub fn cpu_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call writes one structure.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };

@@ -14,7 +14,7 @@ pub struct Counts {
     pub accepted: u64,
     /// Different refusals.
     pub refusals: u64,
-    /// The longest time of an input (µs).
+    /// The longest CPU time of an input (µs).
     pub slowest_us: u64,
     /// The most memory of an input (bytes).
     pub peak_bytes: u64,

@@ -23,7 +23,7 @@ pub fn table(outcomes: &[Outcome], campaign: &Campaign, findings: usize) -> Stri
         campaign.seed
     );
     text.push_str(
-        "| target | inputs | accepted | kinds of refusal | slowest (ms) | most memory (MiB) | skipped | deaths |\n",
+        "| target | inputs | accepted | kinds of refusal | slowest (ms of CPU) | most memory (MiB) | skipped | deaths |\n",
     );
     text.push_str("|---|---|---|---|---|---|---|---|\n");
     for outcome in outcomes {

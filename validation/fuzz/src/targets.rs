@@ -26,6 +26,8 @@ pub struct Target {
     pub seconds: f64,
     /// Makes checksums right again.
     pub repair: Option<fn(&mut [u8])>,
+    /// Inputs besides the corpus, which would be too large for it.
+    pub seeds: Option<fn() -> Vec<Vec<u8>>>,
 }
 
 const MIB: usize = 1 << 20;
@@ -295,6 +297,7 @@ pub const ALL: &[Target] = &[
         memory: (64 * MIB, 1000),
         seconds: 5.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "scene-toml",
@@ -303,6 +306,7 @@ pub const ALL: &[Target] = &[
         memory: (64 * MIB, 1000),
         seconds: 5.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "dataset-toml",
@@ -311,6 +315,7 @@ pub const ALL: &[Target] = &[
         memory: (64 * MIB, 1000),
         seconds: 5.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "real-toml",
@@ -319,6 +324,7 @@ pub const ALL: &[Target] = &[
         memory: (64 * MIB, 1000),
         seconds: 5.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "object-flag",
@@ -327,6 +333,7 @@ pub const ALL: &[Target] = &[
         memory: (MIB, 1000),
         seconds: 2.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "states-json",
@@ -335,6 +342,7 @@ pub const ALL: &[Target] = &[
         memory: (256 * MIB, 1000),
         seconds: 10.0,
         repair: None,
+        seeds: Some(states::seeds),
     },
     Target {
         name: "mcap",
@@ -353,6 +361,7 @@ pub const ALL: &[Target] = &[
         memory: (2048 * MIB, 4000),
         seconds: 20.0,
         repair: Some(repair::mcap),
+        seeds: None,
     },
     Target {
         name: "parquet",
@@ -361,8 +370,17 @@ pub const ALL: &[Target] = &[
         memory: (4096 * MIB, 4000),
         seconds: 20.0,
         repair: None,
+        seeds: None,
     },
-    Target { name: "csv", run: recordings::csv, words: CSV, memory: (64 * MIB, 4000), seconds: 5.0, repair: None },
+    Target {
+        name: "csv",
+        run: recordings::csv,
+        words: CSV,
+        memory: (64 * MIB, 4000),
+        seconds: 5.0,
+        repair: None,
+        seeds: None,
+    },
     Target {
         name: "npy",
         run: recordings::npy,
@@ -379,6 +397,7 @@ pub const ALL: &[Target] = &[
         memory: (MIB, 100),
         seconds: 1.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "bag",
@@ -387,6 +406,7 @@ pub const ALL: &[Target] = &[
         memory: (256 * MIB, 4000),
         seconds: 10.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "png",
@@ -395,6 +415,7 @@ pub const ALL: &[Target] = &[
         memory: (1200 * MIB, 4000),
         seconds: 10.0,
         repair: Some(repair::png),
+        seeds: None,
     },
     Target {
         name: "stiffness-csv",
@@ -403,6 +424,7 @@ pub const ALL: &[Target] = &[
         memory: (64 * MIB, 4000),
         seconds: 5.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "friction-csv",
@@ -411,6 +433,7 @@ pub const ALL: &[Target] = &[
         memory: (64 * MIB, 4000),
         seconds: 5.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "taxels-csv",
@@ -419,6 +442,7 @@ pub const ALL: &[Target] = &[
         memory: (256 * MIB, 4000),
         seconds: 20.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "creep-csv",
@@ -427,6 +451,7 @@ pub const ALL: &[Target] = &[
         memory: (256 * MIB, 4000),
         seconds: 20.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "labels-csv",
@@ -446,6 +471,7 @@ pub const ALL: &[Target] = &[
         memory: (64 * MIB, 4000),
         seconds: 5.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "request-json",
@@ -454,6 +480,7 @@ pub const ALL: &[Target] = &[
         memory: (64 * MIB, 1000),
         seconds: 10.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "http",
@@ -476,8 +503,17 @@ pub const ALL: &[Target] = &[
         memory: (MIB, 100),
         seconds: 1.0,
         repair: None,
+        seeds: None,
     },
-    Target { name: "mjcf", run: robots::mjcf, words: TOML, memory: (64 * MIB, 1000), seconds: 5.0, repair: None },
+    Target {
+        name: "mjcf",
+        run: robots::mjcf,
+        words: TOML,
+        memory: (64 * MIB, 1000),
+        seconds: 5.0,
+        repair: None,
+        seeds: None,
+    },
     Target {
         name: "urdf",
         run: robots::urdf,
@@ -503,6 +539,7 @@ pub const ALL: &[Target] = &[
         memory: (256 * MIB, 1000),
         seconds: 2.0,
         repair: None,
+        seeds: None,
     },
     Target {
         name: "openrave",
@@ -511,6 +548,7 @@ pub const ALL: &[Target] = &[
         memory: (64 * MIB, 1000),
         seconds: 2.0,
         repair: None,
+        seeds: None,
     },
 ];
 
@@ -520,7 +558,7 @@ const fn mesh(
     words: &'static [&'static str],
     repair: Option<fn(&mut [u8])>,
 ) -> Target {
-    Target { name, run, words, memory: (16 * MIB, 2000), seconds: 5.0, repair }
+    Target { name, run, words, memory: (16 * MIB, 2000), seconds: 5.0, repair, seeds: None }
 }
 
 /// The reader of a name.

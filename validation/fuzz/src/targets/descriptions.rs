@@ -3,7 +3,6 @@
 use super::{said, text};
 use crate::limits::skip_beyond;
 use dermis::dataset::Dataset;
-use dermis::geometry::files::LengthUnit;
 use dermis::object::ObjectSpec;
 use dermis::scene::SceneSpec;
 use dermis::sensor::{SensorSpec, parse_toml};
@@ -73,7 +72,7 @@ pub fn real(bytes: &[u8], folder: &Path) -> Result<(), String> {
 }
 
 pub fn object(bytes: &[u8], _: &Path) -> Result<(), String> {
-    let spec = ObjectSpec::parse_flag(text(bytes)?, Some(LengthUnit::Millimetre)).map_err(said)?;
+    let spec = ObjectSpec::parse_flag(text(bytes)?, None).map_err(said)?;
     skip_beyond();
     let object = spec.object(None, None).map_err(said)?;
     let bounds = object.surface.bounds();

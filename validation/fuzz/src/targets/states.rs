@@ -3,7 +3,7 @@
 use super::said;
 use dermis::geometry::{Pose, Primitive, Twist, Vec3};
 use dermis::sensor::{Sensor, SensorSpec, SkinKind, presets};
-use dermis::skin::{Motion, Object, State, Target};
+use dermis::skin::{Motion, Object, SkinError, State, Target, Touch};
 use std::cell::OnceCell;
 use std::path::Path;
 
@@ -27,6 +27,24 @@ fn made() -> (Vec<Sensor>, Object) {
     (sensors, Object::of_primitive(Primitive::Sphere { radius_m: 6e-3 }, 0.8e-3).expect("a ball"))
 }
 
+/// The step of a ball that presses and slides.
+fn step(sensor: &Sensor, object: &Object, state: &State) -> Result<(Touch, State), SkinError> {
+    let pose = Pose::from_translation(Vec3::new(1e-4, 0.0, 6e-3 - 0.3e-3));
+    let velocity = Twist { linear: Vec3::X * 0.01, angular: Vec3::ZERO };
+    sensor.touch(state, &Motion { targets: &[Target { object, sensor_from_object: pose, velocity }] }, 1e-4)
+}
+
+/// States of all skins, at rest and after a step.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let (sensors, object) = made();
+    let states = sensors.iter().flat_map(|sensor| {
+        let rest = sensor.skin().rest();
+        let touched = step(sensor, &object, &rest).map(|(_, state)| state);
+        [Some(rest), touched.ok()]
+    });
+    states.flatten().filter_map(|state| serde_json::to_vec(&state).ok()).collect()
+}
+
 pub fn state(bytes: &[u8], _: &Path) -> Result<(), String> {
     let state: State = serde_json::from_slice(bytes).map_err(said)?;
     let text = serde_json::to_string(&state).expect("a state becomes JSON");
@@ -36,10 +54,7 @@ pub fn state(bytes: &[u8], _: &Path) -> Result<(), String> {
         let (sensors, object) = made_once.get_or_init(made);
         let mut outcome = Err("no skin".to_owned());
         for sensor in sensors {
-            let pose = Pose::from_translation(Vec3::new(1e-4, 0.0, 6e-3 - 0.3e-3));
-            let velocity = Twist { linear: Vec3::X * 0.01, angular: Vec3::ZERO };
-            let motion = Motion { targets: &[Target { object, sensor_from_object: pose, velocity }] };
-            outcome = match sensor.touch(&state, &motion, 1e-4) {
+            outcome = match step(sensor, object, &state) {
                 Ok((touch, _)) => {
                     let on_sensor = touch.on_sensor;
                     assert!(on_sensor.force.is_finite() && on_sensor.torque.is_finite(), "a load is not finite");
