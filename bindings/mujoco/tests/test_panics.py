@@ -51,13 +51,10 @@ def test_a_panic_in_a_step_invalidates_the_reading_once(example, load, panic_in,
     assert abs(data.sensordata[:-1].sum() / 9.8 - 1) < 1e-3
 
 
-def test_a_panic_while_data_are_freed_is_an_error(example, load, panic_in):
+def test_a_panic_while_data_are_freed_is_silent(example, load, panic_in):
     model, data = load(example("weights"))
     panic_in(DESTROY)
-    try:
-        del data
-    except mujoco.FatalError:
-        pass
+    del data
     assert panic_in(0) == 0
     steps(*load(example("weights")))
 
