@@ -22,12 +22,13 @@ struct Room {
 const ROOMS: &[Room] = &[
     Room { folder: "crates/geometry", may_use: &[] },
     Room { folder: "crates/fft", may_use: &[] },
+    Room { folder: "crates/files", may_use: &[] },
     Room { folder: "crates/skin", may_use: &["crates/geometry", "crates/fft"] },
     Room { folder: "crates/sensor", may_use: &["crates/geometry", "crates/skin"] },
     Room { folder: "crates/world", may_use: &["crates/geometry", "crates/skin", "crates/sensor"] },
     Room { folder: "crates/draw", may_use: &["crates/geometry", "crates/skin", "crates/sensor"] },
-    Room { folder: "crates/record", may_use: &["crates/geometry", "crates/skin", "crates/sensor"] },
-    Room { folder: "crates/gpu", may_use: &["crates/geometry", "crates/skin", "crates/sensor"] },
+    Room { folder: "crates/record", may_use: &["crates/files", "crates/geometry", "crates/skin", "crates/sensor"] },
+    Room { folder: "crates/gpu", may_use: &["crates/files", "crates/geometry", "crates/skin", "crates/sensor"] },
     Room {
         folder: "crates/mujoco-coupling",
         may_use: &["crates/geometry", "crates/skin", "crates/sensor", "crates/world"],
@@ -54,6 +55,11 @@ const ROOMS: &[Room] = &[
         may_use: &["crates/dermis", "crates/research", "crates/mujoco-coupling", "apps/cli"],
     },
     Room { folder: "bindings/*", may_use: &["crates/dermis", "crates/research", "crates/mujoco-coupling"] },
+    // Reads with every reader.
+    Room {
+        folder: "validation/fuzz",
+        may_use: &["crates/dermis", "crates/research", "apps/cli", "apps/playground", "bindings/mujoco"],
+    },
     Room { folder: "xtask", may_use: &[] },
 ];
 

@@ -27,7 +27,7 @@ mod sensors;
 mod table;
 mod validate;
 mod view;
-mod web;
+pub mod web;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};

@@ -206,3 +206,25 @@ fn what_a_killed_run_has_recorded_is_there() {
         assert!(there >= 20, "{file}: {there} rows");
     }
 }
+
+/// A run that fails after it has started to record leaves the file that it was to replace.
+#[test]
+fn a_failed_run_does_not_replace_a_recording() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "scene.toml", SCENE);
+    for file in ["a.mcap", "b.parquet"] {
+        good(folder.path(), &["run", "scene.toml", "--record", file]);
+        let old = std::fs::read(folder.path().join(file)).unwrap();
+        // The port is out of reach, which is noticed after the recording has begun.
+        let holder = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = holder.local_addr().unwrap().port().to_string();
+        let again = ["run", "scene.toml", "--record", file, "--overwrite", "--view", "--no-open", "--port", &port];
+        let (success, _, stderr) = run(folder.path(), &again);
+        assert!(!success && stderr.contains(&port), "{stderr}");
+        assert!(std::fs::read(folder.path().join(file)).unwrap() == old, "{file} was replaced");
+        good(folder.path(), &["run", "scene.toml", "--record", file, "--overwrite"]);
+    }
+    let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["a.mcap", "b.parquet", "scene.toml"]);
+}

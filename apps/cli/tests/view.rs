@@ -11,6 +11,8 @@ use std::time::Duration;
 struct Server {
     child: Child,
     port: u16,
+    /// The path of the page, with the key of a run.
+    path: String,
 }
 
 impl Drop for Server {
@@ -35,8 +37,9 @@ fn start(folder: &Path, arguments: &[&str], from_stderr: bool) -> Server {
     } else {
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     }
-    let port = line.split("http://127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next()).unwrap().parse().unwrap();
-    Server { child, port }
+    let address = line.split("http://127.0.0.1:").nth(1).unwrap().split_whitespace().next().unwrap();
+    let (port, path) = address.split_once('/').unwrap();
+    Server { child, port: port.parse().unwrap(), path: format!("/{path}") }
 }
 
 fn view() -> (tempfile::TempDir, Server) {
@@ -190,10 +193,11 @@ fn a_run_is_streamed() {
     write(folder.path(), "scene.toml", SCENE);
     let mut server = start(folder.path(), &["run", "scene.toml", "--out", "out", "--view", "--no-open"], true);
     let own = format!("127.0.0.1:{}", server.port);
-    let refused = get(server.port, "/events", "evil.example");
+    let events = server.path.replace("live.html", "events");
+    let refused = get(server.port, &events, "evil.example");
     assert!(refused.starts_with("HTTP/1.1 403 "), "{refused}");
     // Until the end of the run closes the connection.
-    let message = get(server.port, "/events", &own);
+    let message = get(server.port, &events, &own);
     assert!(message.contains("Content-Type: text/event-stream\r\n"), "{message}");
     let names: Vec<&str> = message.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
     assert_eq!((names[0], names[1], names[names.len() - 1]), ("scene", "past", "end"), "{names:?}");
@@ -203,4 +207,74 @@ fn a_run_is_streamed() {
     assert_eq!(frame["sensors"][0]["values"].as_array().unwrap().len(), 48 * 48);
     assert!(server.child.wait().unwrap().success());
     assert!(folder.path().join("out/summary.json").exists());
+}
+
+/// A run that lasts until the test ends.
+fn long_run(folder: &Path) -> Server {
+    write(folder, "scene.toml", SCENE.replace("duration = \"20 ms\"", "duration = \"60 s\""));
+    start(folder, &["run", "scene.toml", "--record", "run.mcap", "--view", "--no-open"], true)
+}
+
+/// Other users of the machine can connect to the port, and do not know the address.
+#[test]
+fn only_those_who_know_the_address_see_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = long_run(folder.path());
+    let own = format!("127.0.0.1:{}", server.port);
+    let key = server.path.split('/').nth(1).unwrap();
+    assert!(key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_hexdigit()), "{}", server.path);
+    assert!(get(server.port, &server.path, &own).starts_with("HTTP/1.1 200 OK"));
+    let other = key.replace(|c: char| c == key.chars().next().unwrap(), if key.starts_with('0') { "1" } else { "0" });
+    for path in ["/", "/live.html", "/events", "//events", &format!("/{other}/events"), &format!("/{key}"), "/live.js"]
+    {
+        let answer = get(server.port, path, &own);
+        assert!(answer.starts_with("HTTP/1.1 403 ") && !answer.contains("event:"), "{path}: {answer}");
+    }
+    let another = long_run(tempfile::tempdir().unwrap().path());
+    assert_ne!(another.path, server.path);
+}
+
+/// 300 connections that send nothing, and their replacements all the time: the page of the owner still answers quickly.
+#[test]
+fn a_flood_does_not_stop_the_page_of_the_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = long_run(folder.path());
+    let (port, own) = (server.port, format!("127.0.0.1:{}", server.port));
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut open = std::collections::VecDeque::new();
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
+                    open.push_back(stream);
+                }
+                if open.len() > 300 {
+                    open.pop_front();
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+        });
+        std::thread::sleep(Duration::from_millis(500));
+        let start = std::time::Instant::now();
+        for _ in 0..20 {
+            // A browser also tries again if a connection is closed without an answer.
+            let answered = (0..5).any(|_| get(port, &server.path, &own).starts_with("HTTP/1.1 200 OK"));
+            assert!(answered);
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    });
+}
+
+/// A connection that sends its request slowly is closed.
+#[test]
+fn a_slow_request_times_out() {
+    let (_folder, server) = view();
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+    let start = std::time::Instant::now();
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    assert!(answer.starts_with("HTTP/1.1 408 ") && start.elapsed() < Duration::from_secs(15), "{answer}");
 }

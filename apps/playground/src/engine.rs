@@ -3,6 +3,7 @@
 use crate::catalogue::catalogue;
 use crate::{Arrays, ObjectRequest, PlayError, PressRequest, Request, SensorRequest, render};
 use dermis_geometry::files::{Format, Import, parse};
+use dermis_geometry::limits::MAX_PAGE_TRIANGLES;
 use dermis_geometry::{Pose, Quat, Vec3};
 use dermis_sensor::object::ObjectSpec;
 use dermis_sensor::{Aim, Goal, PressError, Pressed, Sensor, first_contact, presets, press};
@@ -10,8 +11,6 @@ use dermis_skin::Object;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Upper bound on the triangles of a mesh, to keep the page responsive.
-const MAX_TRIANGLES: usize = 300_000;
 /// Number of sensors: two skins can be compared.
 const SLOTS: usize = 2;
 
@@ -53,8 +52,8 @@ impl Engine {
             let file = || request.name.clone();
             let format =
                 Format::from_path(Path::new(&request.name)).ok_or_else(|| PlayError::NoMesh { file: file() })?;
-            let fine_enough = |triangles: usize| match triangles > MAX_TRIANGLES {
-                true => Err(PlayError::TooFine { file: file(), triangles, max: MAX_TRIANGLES }),
+            let fine_enough = |triangles: usize| match triangles > MAX_PAGE_TRIANGLES {
+                true => Err(PlayError::TooFine { file: file(), triangles, max: MAX_PAGE_TRIANGLES }),
                 false => Ok(()),
             };
             fine_enough(stl_triangles(format, bytes))?;

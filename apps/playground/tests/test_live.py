@@ -31,7 +31,7 @@ def begin(folder, *more):
     (folder / "scene.toml").write_text(SCENE)
     command = [PROGRAM, "run", "scene.toml", "--out", "out", "--view", "--no-open", *more]
     run = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    return run, re.search(r"http://127\.0\.0\.1:\d+/live\.html", run.stderr.readline()).group()
+    return run, re.search(r"http://127\.0\.0\.1:\d+/[0-9a-f]{32}/live\.html", run.stderr.readline()).group()
 
 
 def test_pages_see_the_run_and_late_ones_its_past(browser, tmp_path):

@@ -31,7 +31,11 @@ pub struct Config {
 impl Config {
     /// Reads the keys of an instance.
     pub fn read(model: &Model<'_>, instance: i32) -> Result<Self, PluginError> {
-        let key = |key: &CStr| model.config(instance, key);
+        Self::from_keys(|key| model.config(instance, key))
+    }
+
+    /// Reads the value of every key from a function.
+    pub fn from_keys(key: impl Fn(&CStr) -> Option<String>) -> Result<Self, PluginError> {
         let words = |text: Option<String>| -> Vec<String> {
             let text = text.unwrap_or_default();
             text.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty()).map(str::to_owned).collect()

@@ -20,6 +20,7 @@
 pub mod channel;
 pub mod config;
 mod error;
+mod injected;
 pub mod instance;
 pub mod memory;
 pub mod plugin;
@@ -36,11 +37,14 @@ use libc::{c_int, c_void};
 const OLDEST: (u32, u32, u32) = (3, 1, 6);
 
 extern "C" fn on_load() {
-    let Some(library) = Library::here() else { return };
-    // An unknown version is refused when a model has a sensor: Python may still provide its layout.
-    if Library::refusal().is_none() || Library::version().is_some_and(|version| version >= OLDEST) {
-        plugin::register(library);
-    }
+    // No panic may leave the loader of libraries.
+    let _ = std::panic::catch_unwind(|| {
+        let Some(library) = Library::here() else { return };
+        // An unknown version is refused when a model has a sensor: Python may still provide its layout.
+        if Library::refusal().is_none() || Library::version().is_some_and(|version| version >= OLDEST) {
+            plugin::register(library);
+        }
+    });
 }
 
 /// Sets the layout of a version that this build does not know: the numbers in the order of
@@ -50,12 +54,15 @@ extern "C" fn on_load() {
 /// There are `count` numbers, and they are the layout of the loaded MuJoCo.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dermis_mujoco_set_layout(numbers: *const usize, count: usize) -> i32 {
-    // SAFETY: as the caller guarantees.
-    let numbers = unsafe { std::slice::from_raw_parts(numbers, count) };
-    let Some(layout) = Layout::from_numbers(numbers) else { return 1 };
-    // SAFETY: as the caller guarantees.
-    unsafe { Library::set_layout(layout) };
-    0
+    let set = || {
+        // SAFETY: as the caller guarantees.
+        let numbers = unsafe { std::slice::from_raw_parts(numbers, count) };
+        let Some(layout) = Layout::from_numbers(numbers) else { return 1 };
+        // SAFETY: as the caller guarantees.
+        unsafe { Library::set_layout(layout) };
+        0
+    };
+    std::panic::catch_unwind(set).unwrap_or(1)
 }
 
 /// Writes the camera image of a sensor at its last evaluation. `size` receives height and width; `image` receives height ×

@@ -1,12 +1,13 @@
 //! The callbacks of the plugin.
 //!
-//! The callbacks that load a model run inside `guarded`, which turns an error or a panic into one call of `mju_error`.
+//! No panic leaves a callback. The callbacks that load a model run inside `guarded`, which turns an error or a panic into one call of `mju_error`.
 //! The call is made from a stack frame that owns nothing, because MuJoCo may leave it by `longjmp`. The callbacks of a
 //! step never abort the program: a step that cannot be made has an invalid reading and no force, and the first one of a
 //! sensor is reported by `mju_warning` and, in a Python program, by a RuntimeWarning. Warnings of a skin are reported by
 //! `mju_warning`, once each.
 
 use crate::config::{Config, KEYS};
+use crate::injected::{self, Entry};
 use crate::instance::Instance;
 use crate::setup::{self, Setup, lag_len, memory_len};
 use crate::{PluginError, python};
@@ -135,11 +136,17 @@ fn guarded<T>(who: impl Fn() -> String, otherwise: T, work: impl FnOnce() -> Res
     otherwise
 }
 
+/// Runs the work of a callback that may not fail; returns `otherwise` after a panic.
+fn caught<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
+}
+
 /// [`guarded`] for work on a model.
 ///
 /// # Safety
 /// `model` is the argument of a callback.
 unsafe fn with_model<T>(
+    entry: Entry,
     model: *const c_void,
     instance: c_int,
     otherwise: T,
@@ -151,7 +158,10 @@ unsafe fn with_model<T>(
         Ok(unsafe { Model::new(model, library.layout()?, library) })
     };
     let who = || open().map_or_else(|_: PluginError| String::new(), |model| setup::name(&model, instance));
-    guarded(who, otherwise, || work(&open()?))
+    guarded(who, otherwise, || {
+        injected::check(entry);
+        work(&open()?)
+    })
 }
 
 /// Addresses of the instances in use: a copy of an mjData may hold the address of the original's instance.
@@ -202,7 +212,7 @@ unsafe fn instance_of<'a>(data: *const c_void, instance: c_int) -> Result<&'a mu
 unsafe extern "C-unwind" fn state_count(model: *const c_void, instance: c_int) -> c_int {
     // SAFETY: MuJoCo passes a live model.
     unsafe {
-        with_model(model, instance, 0, |model| {
+        with_model(Entry::StateCount, model, instance, 0, |model| {
             let config = Config::read(model, instance)?;
             let sensor = config.sensor()?;
             Ok((memory_len(&config, &sensor.skin().rest()) + lag_len(model, &config, &sensor)) as c_int)
@@ -213,7 +223,7 @@ unsafe extern "C-unwind" fn state_count(model: *const c_void, instance: c_int) -
 unsafe extern "C-unwind" fn sensor_count(model: *const c_void, instance: c_int, _sensor: c_int) -> c_int {
     // SAFETY: MuJoCo passes a live model.
     unsafe {
-        with_model(model, instance, 0, |model| {
+        with_model(Entry::SensorCount, model, instance, 0, |model| {
             let config = Config::read(model, instance)?;
             let taxels = config.sensor()?.taxels().len();
             Ok(config.channels.iter().map(|channel| channel.len(taxels)).sum::<usize>() as c_int)
@@ -224,10 +234,10 @@ unsafe extern "C-unwind" fn sensor_count(model: *const c_void, instance: c_int, 
 unsafe extern "C-unwind" fn init(model: *const c_void, data: *mut c_void, instance: c_int) -> c_int {
     // SAFETY: MuJoCo passes a live model and its data, whose array of addresses has an entry for each instance.
     unsafe {
-        if let Some(slot) = slot(data, instance) {
-            slot.write(0);
-        }
-        with_model(model, instance, -1, |model| {
+        with_model(Entry::Init, model, instance, -1, |model| {
+            if let Some(slot) = slot(data, instance) {
+                slot.write(0);
+            }
             let address = store(Instance::new(Arc::new(Setup::new(model, instance)?)));
             if let Some(slot) = slot(data, instance) {
                 slot.write(address);
@@ -238,21 +248,22 @@ unsafe extern "C-unwind" fn init(model: *const c_void, data: *mut c_void, instan
 }
 
 unsafe extern "C-unwind" fn destroy(data: *mut c_void, instance: c_int) {
-    // SAFETY: MuJoCo passes live data.
-    if let Some(slot) = unsafe { slot(data, instance) } {
-        guarded(String::new, (), || {
+    // No `mju_error` here: its exception would leave a destructor, which ends the program.
+    caught((), || {
+        injected::check(Entry::Destroy);
+        // SAFETY: MuJoCo passes live data.
+        if let Some(slot) = unsafe { slot(data, instance) } {
             // SAFETY: `slot` points to this instance's entry in the array of addresses.
             free(unsafe { slot.replace(0) });
-            Ok(())
-        });
-    }
+        }
+    });
 }
 
 /// Copies the history. MuJoCo may have copied the address too; the copy always gets an instance of its own.
 unsafe extern "C-unwind" fn copy(to: *mut c_void, model: *const c_void, from: *const c_void, instance: c_int) {
     // SAFETY: MuJoCo passes a live model and two of its data; no other code uses the source's instance during the call.
     unsafe {
-        with_model(model, instance, (), |_| {
+        with_model(Entry::Copy, model, instance, (), |_| {
             let source = instance_of(from, instance)?.clone();
             let (Some(from), Some(to)) = (slot(from, instance), slot(to, instance)) else { return Ok(()) };
             if to.read() != from.read() {
@@ -267,6 +278,7 @@ unsafe extern "C-unwind" fn copy(to: *mut c_void, model: *const c_void, from: *c
 /// Resets the history. MuJoCo does not initialise the state of a plugin.
 unsafe extern "C-unwind" fn reset(_model: *const c_void, state: *mut f64, instance: *mut c_void, _id: c_int) {
     guarded(String::new, (), || {
+        injected::check(Entry::Reset);
         if is_stored(instance as usize) {
             // SAFETY: `store` made the instance; MuJoCo resets one mjData on one thread, and passes the state of this
             // instance.
@@ -285,15 +297,17 @@ unsafe extern "C-unwind" fn reset(_model: *const c_void, state: *mut f64, instan
 /// # Safety
 /// `data` is an mjData with `instance` instances of plugins or more, and no other code uses it during the call.
 pub unsafe fn image(data: *const c_void, instance: c_int) -> Result<([usize; 2], Vec<u8>), PluginError> {
-    // SAFETY: as the caller guarantees.
-    let address = unsafe { slot(data, instance) }.map_or(0, |slot| unsafe { slot.read() });
-    if !is_stored(address) {
-        return Err(PluginError::NotOurs);
-    }
-    // SAFETY: `store` made the instance.
-    let instance = unsafe { &*(address as *const Instance) };
-    catch_unwind(AssertUnwindSafe(|| instance.image()))
-        .unwrap_or_else(|panic| Err(PluginError::Panic(panic_text(&*panic))))
+    let work = || {
+        injected::check(Entry::Image);
+        // SAFETY: as the caller guarantees.
+        let address = unsafe { slot(data, instance) }.map_or(0, |slot| unsafe { slot.read() });
+        if !is_stored(address) {
+            return Err(PluginError::NotOurs);
+        }
+        // SAFETY: `store` made the instance.
+        unsafe { &*(address as *const Instance) }.image()
+    };
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(PluginError::Panic(panic_text(&*panic))))
 }
 
 /// The text of a panic.
@@ -316,6 +330,7 @@ fn warn(library: &Library, who: &str, what: &dyn std::fmt::Display) -> CString {
 /// # Safety
 /// The arguments are those of a callback, and the instances exist in the mjData.
 unsafe fn step(
+    entry: Entry,
     model: *const c_void,
     data: *mut c_void,
     instances: &[c_int],
@@ -331,7 +346,10 @@ unsafe fn step(
     let found = instances.iter().filter_map(|&instance| unsafe { instance_of(data, instance) }.ok());
     let mut found: Vec<&mut Instance> = found.collect();
     let count = found.len();
-    let outcome = catch_unwind(AssertUnwindSafe(|| work(&model, &mut view, &mut found)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        injected::check(entry);
+        work(&model, &mut view, &mut found)
+    }));
     let errors = outcome.unwrap_or_else(|panic| {
         let text = panic_text(&*panic);
         (0..count).map(|index| (index, PluginError::Panic(text.clone()))).collect()
@@ -364,9 +382,9 @@ unsafe fn implicit_peers(model: *const c_void, data: *mut c_void, instance: c_in
 unsafe extern "C-unwind" fn compute(model: *const c_void, data: *mut c_void, instance: c_int, capability: c_int) {
     let single = |outcome: Result<(), PluginError>| outcome.err().map(|error| (0, error)).into_iter().collect();
     // SAFETY: MuJoCo passes a live model and its data, and runs the callbacks of one mjData on one thread.
-    unsafe {
+    caught((), || unsafe {
         if capability != table::PLUGIN_PASSIVE {
-            return step(model, data, &[instance], |model, data, found| {
+            return step(Entry::Compute, model, data, &[instance], |model, data, found| {
                 let time_s = data.time_s();
                 single(found.iter_mut().try_for_each(|instance| instance.report(model, data, time_s)))
             });
@@ -375,22 +393,22 @@ unsafe extern "C-unwind" fn compute(model: *const c_void, data: *mut c_void, ins
         match peers.first() {
             // The first of them acts for all.
             Some(&first) if first != instance => {}
-            Some(_) => step(model, data, &peers, |model, data, found| {
+            Some(_) => step(Entry::Passive, model, data, &peers, |model, data, found| {
                 let time_s = data.time_s();
                 Instance::push_all(found, model, data, time_s)
             }),
-            None => step(model, data, &[instance], |model, data, found| {
+            None => step(Entry::Passive, model, data, &[instance], |model, data, found| {
                 let time_s = data.time_s();
                 single(found.iter_mut().try_for_each(|instance| instance.push(model, data, time_s)))
             }),
         }
-    }
+    });
 }
 
 unsafe extern "C-unwind" fn advance(model: *const c_void, data: *mut c_void, instance: c_int) {
     // SAFETY: MuJoCo passes a live model and its data, and runs the callbacks of one mjData on one thread.
-    unsafe {
-        step(model, data, &[instance], |model, data, found| {
+    caught((), || unsafe {
+        step(Entry::Advance, model, data, &[instance], |model, data, found| {
             for advanced in found.iter_mut() {
                 advanced.advance(data);
                 for warning in advanced.new_warnings() {
@@ -399,5 +417,5 @@ unsafe extern "C-unwind" fn advance(model: *const c_void, data: *mut c_void, ins
             }
             Vec::new()
         });
-    }
+    });
 }

@@ -27,15 +27,12 @@ pub use points::read_points;
 pub use unit::{LengthUnit, UnknownUnit};
 pub use write::{write_obj, write_stl};
 
+use crate::limits::MAX_MESH_BYTES;
 use crate::{MeshError, TetMesh, TriMesh, Vec3};
 use raw_mesh::RawMesh;
 use std::fmt;
 use std::io::Read;
 use std::path::Path;
-
-/// The largest file that is read, and the largest sum of the buffers of a glTF file (bytes): 50 million triangles as
-/// text.
-const MAX_BYTES: u64 = 16 << 30;
 
 /// Options for reading a mesh file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,13 +166,13 @@ pub fn parse_tets(name: &str, format: TetFormat, bytes: &[u8], unit: LengthUnit)
     mesh.finish(name, unit)
 }
 
-/// Refuses folders, devices, pipes and files of more than [`MAX_BYTES`]: reading a device may never end.
+/// Refuses folders, devices, pipes and files of more than [`MAX_MESH_BYTES`]: reading a device may never end.
 fn check_regular(path: &Path) -> Result<(), Problem> {
     let metadata = std::fs::metadata(path).map_err(|error| Problem::from_io(&error))?;
     match metadata.len() {
         _ if metadata.is_dir() => Err(Problem::IsDirectory),
         _ if !metadata.is_file() => Err(Problem::NotRegular),
-        claimed if claimed > MAX_BYTES => Err(Problem::TooLarge { what: "bytes", claimed, limit: MAX_BYTES }),
+        claimed if claimed > MAX_MESH_BYTES => Err(Problem::TooLarge { what: "bytes", claimed, limit: MAX_MESH_BYTES }),
         _ => Ok(()),
     }
 }
@@ -185,7 +182,7 @@ fn read_regular(path: &Path, max_bytes: u64) -> Result<Vec<u8>, Problem> {
     check_regular(path)?;
     let mut bytes = Vec::new();
     std::fs::File::open(path)
-        .and_then(|file| file.take(max_bytes.min(MAX_BYTES)).read_to_end(&mut bytes))
+        .and_then(|file| file.take(max_bytes.min(MAX_MESH_BYTES)).read_to_end(&mut bytes))
         .map_err(|error| Problem::from_io(&error))?;
     Ok(bytes)
 }

@@ -4,7 +4,6 @@ use crate::GpuError;
 use crate::program::Program;
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -140,14 +139,10 @@ fn unpacked(mut file: Vec<u8>, key: &[u8; HASH], compiler: Option<[i32; 2]>) -> 
     (intact && of_version && !code.is_empty()).then(|| file.split_off(HEADER))
 }
 
-/// Writes a file atomically: a reader sees the old or the new file.
+/// Writes a file atomically, and its folder if it does not exist.
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.persist(path)?;
-    Ok(())
+    fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+    dermis_files::write(path, bytes).map(drop)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Recording formats.
 
 use crate::atomic_file;
+use crate::replaced::Replaced;
 use crate::{FolderSink, FoxgloveSink, Layout, ParquetSink, RecordError, Recorder, Ros2Sink, Sink};
 use std::fs::TryLockError;
 use std::path::Path;
@@ -59,7 +60,9 @@ impl Format {
         Err(RecordError::WrongName { path: path.display().to_string(), format, wanted })
     }
 
-    /// As [`Format::record`], but replaces an existing file; a folder must be empty even so.
+    /// As [`Format::record`], but replaces an existing file; a folder must be empty even so. The old file is
+    /// `FILE.replaced` until the recording is complete. Without a complete recording it returns to its name; if the
+    /// process is killed, both files remain.
     pub fn record_over(self, path: &Path, layout: &Layout) -> Result<Recorder, RecordError> {
         self.check(path)?;
         if path.is_file() {
@@ -68,7 +71,8 @@ impl Format {
             if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
                 return Err(in_use());
             }
-            std::fs::remove_file(path).map_err(|error| RecordError::write(path, &error))?;
+            let replaced = Replaced::set_aside(path).map_err(|error| RecordError::write(path, &error))?;
+            return Ok(self.record(path, layout)?.replacing(replaced));
         }
         self.record(path, layout)
     }

@@ -4,7 +4,6 @@
 //! Parquet, or a folder of arrays and images. If the process is killed, the files remain readable and lack only the
 //! last samples. [`Log`] reads recordings, including those of other programs, as signals and images over time.
 
-pub mod atomic_file;
 pub mod atomic_folder;
 mod error;
 mod export;
@@ -22,11 +21,13 @@ pub mod npy;
 mod parquet;
 mod protobuf;
 mod recorder;
+mod replaced;
 mod ros2;
 mod sample;
 mod signals;
 pub mod table;
 
+pub use dermis_files as atomic_file;
 pub use error::RecordError;
 pub use export::{ExportFormat, Exported, export};
 pub use folder::FolderSink;

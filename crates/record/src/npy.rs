@@ -84,7 +84,7 @@ fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
 }
 
 /// Reads a `.npy` file: number of rows, numbers per row, and the numbers.
-pub(crate) fn read(path: &Path) -> Result<(usize, usize, Vec<f64>), RecordError> {
+pub fn read(path: &Path) -> Result<(usize, usize, Vec<f64>), RecordError> {
     let bytes = std::fs::read(path).map_err(|error| RecordError::read(path, &error))?;
     parse(&bytes).map_err(|reason| RecordError::Damaged {
         path: path.display().to_string(),

@@ -1,5 +1,6 @@
 //! Writes samples on a separate thread.
 
+use crate::replaced::Replaced;
 use crate::{RecordError, Sample};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -31,6 +32,8 @@ pub trait Sink: Send {
 pub struct Recorder {
     sender: Option<SyncSender<Sample>>,
     worker: Option<JoinHandle<Result<Vec<PathBuf>, RecordError>>>,
+    /// The file that this recording is to replace.
+    replaced: Option<Replaced>,
 }
 
 impl Recorder {
@@ -38,7 +41,13 @@ impl Recorder {
     pub fn start(sink: Box<dyn Sink>) -> Self {
         let (sender, receiver) = sync_channel(MAX_WAITING);
         let worker = std::thread::spawn(move || write_all(sink, &receiver));
-        Self { sender: Some(sender), worker: Some(worker) }
+        Self { sender: Some(sender), worker: Some(worker), replaced: None }
+    }
+
+    /// Sets the file that returns to its name unless [`Recorder::finish`] succeeds.
+    pub(crate) fn replacing(mut self, replaced: Replaced) -> Self {
+        self.replaced = Some(replaced);
+        self
     }
 
     /// Queues a sample. May return an error of an earlier sample.
@@ -49,7 +58,9 @@ impl Recorder {
 
     /// Writes the queued samples and returns the files and folders of the recording.
     pub fn finish(mut self) -> Result<Vec<PathBuf>, RecordError> {
-        self.end()
+        let files = self.end()?;
+        self.replaced.take().into_iter().for_each(Replaced::discard);
+        Ok(files)
     }
 
     fn end(&mut self) -> Result<Vec<PathBuf>, RecordError> {

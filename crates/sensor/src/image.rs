@@ -1,5 +1,7 @@
 //! The 8-bit image type: pixels, resizing, and PNG files.
 
+use dermis_geometry::limits::MAX_PIXELS;
+
 /// Red, green, blue, each 0 to 255, sRGB.
 pub type Rgb = [u8; 3];
 
@@ -29,8 +31,8 @@ pub enum PngError {
     TooLarge { width: u32, height: u32 },
 }
 
-/// Maximum number of pixels of a PNG file that is read.
-pub const MAX_PIXELS: u64 = 64_000_000;
+/// Bytes that one byte of a deflated stream can stand for.
+const MAX_DEFLATE_RATIO: usize = 1032;
 
 impl Image {
     /// An image of one colour. A side of zero becomes one pixel: PNG has no empty image.
@@ -219,8 +221,12 @@ fn decode_checked(bytes: &[u8]) -> Result<(Image, bool), PngError> {
     let mut reader = decoder.read_info().map_err(|error| PngError::NotPng { reason: error.to_string() })?;
     let (width, height) = reader.info().size();
     let too_large = PngError::TooLarge { width, height };
-    if u64::from(width) * u64::from(height) > MAX_PIXELS {
+    if u64::from(width) * u64::from(height) > MAX_PIXELS as u64 {
         return Err(too_large);
+    }
+    // No memory for pixels that a file of this length cannot hold.
+    if reader.info().raw_bytes() > bytes.len().saturating_mul(MAX_DEFLATE_RATIO) {
+        return Err(PngError::Broken { reason: "its data are too short for its size".into() });
     }
     if reader.info().bit_depth == png::BitDepth::Sixteen {
         return Err(PngError::TooManyBits);

@@ -1,6 +1,6 @@
 //! The sensor definition of Moisio et al. 2013, Table 2 (OpenRAVE's `AttachedSensor`).
 
-use crate::{FrictionSpec, SensorSpec, SkinSpec, SpringsSpec, SurfaceSpec};
+use crate::{FrictionSpec, SensorError, SensorSpec, SkinSpec, SpringsSpec, SurfaceSpec};
 use dermis_geometry::quantity::{Damping, Length, Speed, Stiffness};
 
 /// Errors of a definition.
@@ -10,6 +10,9 @@ pub enum OpenraveError {
     /// The file is not XML.
     #[error("{file}: not well-formed XML: {reason}")]
     NotXml { file: String, reason: String },
+    /// A number that no sensor has.
+    #[error("{file}: sensor {sensor:?}: {reason}")]
+    OutOfRange { file: String, sensor: String, reason: String },
     /// The file holds no tactile sensor.
     #[error("{file}: holds no <sensor type=\"SimTactileSensor\">")]
     NoSensor { file: String },
@@ -82,7 +85,18 @@ fn sensor(file: &str, node: &roxmltree::Node<'_, '_>, surface: &SurfaceSpec) -> 
         ..SpringsSpec::new(Stiffness::new(number("k")?), Length::new(2.0 * number("thickness")?))
     });
     let description = format!("imported from {file}{link}");
-    Ok(SensorSpec { description, ..SensorSpec::new(name, surface.clone(), skin) })
+    let spec = SensorSpec { description, ..SensorSpec::new(name, surface.clone(), skin) };
+    // Numbers that the sensor file could not hold are refused here, and not when that file is read.
+    match SensorSpec::parse(file, &spec.to_toml()) {
+        Ok(_) => Ok(spec),
+        Err(error) => {
+            let reason = match error {
+                SensorError::Toml(error) => error.message,
+                other => other.to_string(),
+            };
+            Err(OpenraveError::OutOfRange { file: file.to_owned(), sensor: spec.name, reason })
+        }
+    }
 }
 
 #[cfg(test)]
@@ -119,6 +133,8 @@ mod tests {
         assert!(message.contains("robot.xml") && message.contains("<k>"), "{message}");
         let wrong = DEFINITION.replace("58.5", "soft");
         assert!(parse("robot.xml", &wrong, &grid()).unwrap_err().to_string().contains("\"soft\""));
+        let huge = parse("robot.xml", &DEFINITION.replace("0.435", "1e14"), &grid()).unwrap_err().to_string();
+        assert!(huge.contains("\"T1\"") && huge.contains("mu_static"), "{huge}");
         let stranger = DEFINITION.replace("<k>58.5</k>", "<k>58.5</k><kk>1</kk>");
         assert!(parse("robot.xml", &stranger, &grid()).unwrap_err().to_string().contains("<kk>"));
         assert!(matches!(parse("robot.xml", "<a>", &grid()), Err(OpenraveError::NotXml { .. })));

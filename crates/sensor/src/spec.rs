@@ -2,11 +2,9 @@
 
 use crate::optics::{BackgroundSpec, CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
 use crate::{ReadingSpec, ResponseSpec, Sensor, SensorError, SkinKind, SkinSpec, SurfaceSpec, parse_toml};
+use dermis_geometry::limits::MAX_CONTACT_POINTS;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-
-/// Maximum number of contact points along a side of a texel.
-const MAX_CONTACT_POINTS: usize = 100;
 
 /// A sensor: its surface, skin and response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -3,6 +3,7 @@
 use dermis_geometry::limits::MAX_TAXELS;
 use dermis_geometry::{Pose, Quat, Vec3};
 use roxmltree::{Document, Node};
+use std::collections::HashSet;
 
 /// Errors in the taxels of a robot description.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -131,11 +132,11 @@ impl Reader<'_> {
     }
 
     fn taxels(&self, nodes: &[Node<'_, '_>]) -> Result<Vec<Pose>, UrdfError> {
-        let mut taxels = Vec::with_capacity(nodes.len());
+        let (mut taxels, mut seen) = (Vec::with_capacity(nodes.len()), HashSet::new());
         for &node in nodes {
             let index = node.attribute("idx").and_then(|text| text.trim().parse::<usize>().ok());
             let index = index.ok_or_else(|| self.bad(node, "idx", "a whole number"))?;
-            if taxels.iter().any(|(other, _)| *other == index) {
+            if !seen.insert(index) {
                 return Err(self.bad(node, "idx", "of its own for every taxel"));
             }
             taxels.push((index, self.pose(node)?));

@@ -77,7 +77,7 @@ fn write_page(board: &Scoreboard, page: &Path) -> std::io::Result<()> {
     if let Some(folder) = page.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)?;
     }
-    std::fs::write(page, board.html(&today()))
+    dermis::record::atomic_file::write(page, board.html(&today()).as_bytes()).map(drop)
 }
 
 fn tell(row: &Row) {

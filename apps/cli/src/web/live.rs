@@ -1,7 +1,7 @@
 //! Streams a run to pages in the browser.
 
 use super::hub::Hub;
-use super::{Server, open};
+use super::{Server, open_secretly};
 use crate::console::say_aside;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -13,6 +13,7 @@ use dermis::world::{BodyId, SensorId};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tempfile::NamedTempFile;
 
 /// Options to show a run in a browser.
 #[derive(clap::Args)]
@@ -45,6 +46,8 @@ pub struct Live {
     bodies: Vec<BodyId>,
     sensors: Vec<SensorId>,
     frames: u64,
+    /// The file that leads the browser to the page.
+    _letter: Option<NamedTempFile>,
     /// A wall-clock instant and the simulated time (s) at it.
     anchor: Option<(Instant, f64)>,
 }
@@ -65,15 +68,14 @@ impl Live {
             hub,
             frames: 0,
             anchor: None,
+            _letter: None,
         };
         live.hub.scene(&live.scene(built).to_string());
         std::thread::Builder::new().name("server".into()).spawn(move || server.serve())?;
         say_aside(format!("watch the run at {url}"));
-        if !arguments.no_open {
-            open(&url);
-        }
+        let letter = if arguments.no_open { None } else { open_secretly(&url) };
         live.hub.wait_for_viewer(START_TIMEOUT);
-        Ok(Some(live))
+        Ok(Some(Self { _letter: letter, ..live }))
     }
 
     /// Call after each step: sends frames at the frame rate, and keeps to real time while a page is connected.

@@ -1,6 +1,8 @@
 //! Opens a browser.
 
+use std::io::Write;
 use std::process::{Command, Stdio};
+use tempfile::NamedTempFile;
 
 /// Asks the system to open an address. Failures are ignored: the address is also printed.
 pub fn open(url: &str) {
@@ -20,4 +22,17 @@ pub fn open(url: &str) {
         // Waits for the child in the background, to reap it.
         std::thread::spawn(move || child.wait());
     }
+}
+
+/// Opens an address that other users must not see: the arguments of a program are visible to all, so the browser opens a file
+/// of this user alone that leads to the address. The file is removed when the value is dropped.
+pub fn open_secretly(url: &str) -> Option<NamedTempFile> {
+    let mut file = tempfile::Builder::new().prefix("dermis-run-").suffix(".html").tempfile().ok()?;
+    write!(
+        file,
+        "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={url}\"><a href=\"{url}\">dermis run</a>\n"
+    )
+    .ok()?;
+    open(file.path().to_str()?);
+    Some(file)
 }

@@ -1,10 +1,8 @@
 //! The output of the readers: positions and elements as in the file, not yet checked.
 
 use super::{FileError, LengthUnit, Place, Problem};
+use crate::limits::{MAX_FILE_TRIANGLES, MAX_FILE_VERTICES};
 use crate::{MeshError, TetMesh, Vec3};
-
-pub(super) const MAX_TRIANGLES: usize = 50_000_000;
-pub(super) const MAX_VERTICES: usize = 3 * MAX_TRIANGLES;
 
 /// Positions in the file's unit and triangles in the file's numbering.
 #[derive(Debug)]
@@ -74,7 +72,7 @@ impl RawMesh {
 
 /// Refuses more vertices or triangles than the limit.
 pub(super) fn check_count(place: Place, what: &'static str, count: usize) -> Result<(), FileError> {
-    let limit = if what == "vertices" { MAX_VERTICES } else { MAX_TRIANGLES };
+    let limit = if what == "vertices" { MAX_FILE_VERTICES } else { MAX_FILE_TRIANGLES };
     if count > limit {
         return Err(Problem::TooLarge { what, claimed: count as u64, limit: limit as u64 }.at(place));
     }

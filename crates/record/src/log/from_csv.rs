@@ -2,6 +2,7 @@
 
 use super::{Log, LogBuilder};
 use crate::{RecordError, plain_name};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Reads a file. The owner of the signals follows from the file name (`readings-pad.csv`: `pad`), unless the column
@@ -68,6 +69,7 @@ impl Columns {
     /// Groups the columns of one vector: `name.0`, `name.1` …, and the columns that `dermis run` writes.
     fn of(header: &[String], left_out: &[Option<usize>]) -> Self {
         let mut signals: Vec<(String, Vec<usize>)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
         for (i, column) in header.iter().enumerate().filter(|(i, _)| !left_out.contains(&Some(*i))) {
             let taxel = column.strip_prefix('t').and_then(|rest| rest.strip_suffix("_n"));
             let name = match column.as_str() {
@@ -80,7 +82,8 @@ impl Columns {
                     _ => column,
                 },
             };
-            match signals.iter_mut().find(|(known, _)| known == name) {
+            let place = *places.entry(name.to_owned()).or_insert(signals.len());
+            match signals.get_mut(place) {
                 Some((_, members)) => members.push(i),
                 None => signals.push((name.to_owned(), vec![i])),
             }

@@ -3,6 +3,7 @@
 use super::bytes::ByteReader;
 use super::{Channel, MAGIC, McapWriter, Schema, op};
 use crate::RecordError;
+use dermis_geometry::limits::{MAX_MCAP_BYTES, MAX_MCAP_CHUNK_BYTES, MAX_MCAP_RATIO};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -37,12 +38,6 @@ pub struct McapMessage {
     pub data: Vec<u8>,
 }
 
-/// Limit on the unpacked size (bytes) of a chunk.
-const MAX_CHUNK: usize = 256 << 20;
-/// Limits on the unpacked size (bytes) of all chunks of a file: this size plus this multiple of the file's length.
-const MAX_UNPACKED: usize = 1 << 30;
-const MAX_RATIO: usize = 100;
-
 /// Maps the ids of a file to indices.
 #[derive(Default)]
 struct Ids {
@@ -70,7 +65,7 @@ impl McapLog {
         }
         let mut log = Self { profile: ByteReader(header).text()?, cut: true, ..Self::default() };
         let mut ids = Ids::default();
-        let mut budget = MAX_UNPACKED + MAX_RATIO * bytes.len();
+        let mut budget = MAX_MCAP_BYTES.saturating_add(MAX_MCAP_RATIO.saturating_mul(bytes.len()));
         let summary = log.summary(&mut ids, bytes);
         loop {
             let at = bytes.len() - rest.0.len();
@@ -141,7 +136,7 @@ impl McapLog {
             Some((usize::try_from(size).ok()?, sum, compression, take.raw(usize::try_from(count).ok()?)?))
         };
         let (size, sum, compression, packed) = parts().ok_or("its header is damaged")?;
-        let limit = size.min(MAX_CHUNK).min(*budget);
+        let limit = size.min(MAX_MCAP_CHUNK_BYTES).min(*budget);
         let records = unpacked(&compression, packed, limit)?;
         *budget -= records.len().min(*budget);
         if sum != 0 && sum != crc32fast::hash(&records) {

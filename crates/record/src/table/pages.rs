@@ -1,17 +1,13 @@
 //! Unpacks the pages of a Parquet file within limits on what the file may claim.
 
 use bytes::Bytes;
+use dermis_geometry::limits::{MAX_PARQUET_BYTES, MAX_PARQUET_VALUES};
 use parquet::basic::Compression;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::ParquetError;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
-/// Limit on the number of values of a file: a page of a few bytes can claim billions of equal ones.
-const MAX_VALUES: usize = 1 << 27;
-/// Limit on the unpacked size (bytes) of a file.
-const MAX_BYTES: usize = 1 << 31;
 
 /// The values and unpacked bytes of all pages of a file so far.
 #[derive(Clone, Default)]
@@ -21,9 +17,10 @@ impl Budget {
     fn take(&self, values: u32, bytes: usize) -> Result<(), ParquetError> {
         let values = self.0.0.fetch_add(values as usize, Relaxed).saturating_add(values as usize);
         let bytes = self.0.1.fetch_add(bytes, Relaxed).saturating_add(bytes);
-        if values > MAX_VALUES || bytes > MAX_BYTES {
-            let text =
-                format!("it claims more than {MAX_VALUES} values or {MAX_BYTES} bytes; split it into several files");
+        if values > MAX_PARQUET_VALUES || bytes > MAX_PARQUET_BYTES {
+            let text = format!(
+                "it claims more than {MAX_PARQUET_VALUES} values or {MAX_PARQUET_BYTES} bytes; split it into several files"
+            );
             return Err(ParquetError::General(text));
         }
         Ok(())
@@ -65,7 +62,7 @@ fn unpack(bytes: &[u8], compression: Compression) -> Result<Vec<u8>, ParquetErro
     let damaged = |error: &dyn std::fmt::Display| ParquetError::General(format!("a page cannot be unpacked: {error}"));
     let limited = |reader: &mut dyn Read| {
         let mut unpacked = Vec::new();
-        reader.take(MAX_BYTES as u64 + 1).read_to_end(&mut unpacked).map_err(|error| damaged(&error))?;
+        reader.take(MAX_PARQUET_BYTES as u64 + 1).read_to_end(&mut unpacked).map_err(|error| damaged(&error))?;
         Ok(unpacked)
     };
     match compression {

@@ -1,7 +1,8 @@
 //! Loads the buffers of a glTF file: embedded, from its container, or from separate files.
 
 use super::super::text::excerpt;
-use super::super::{FileError, MAX_BYTES, Place, Problem, read_regular};
+use super::super::{FileError, Place, Problem, read_regular};
+use crate::limits::MAX_MESH_BYTES;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{DecodeError, Engine, alphabet};
 use gltf::json::Buffer;
@@ -16,7 +17,7 @@ pub(in super::super) enum External<'a> {
     Folder(&'a Path),
 }
 
-/// Loads all buffers; each has at least its declared length, all together at most [`MAX_BYTES`].
+/// Loads all buffers; each has at least its declared length, all together at most [`MAX_MESH_BYTES`].
 pub(super) fn load<'a>(
     buffers: &[Buffer],
     binary: Option<&'a [u8]>,
@@ -27,8 +28,8 @@ pub(super) fn load<'a>(
     for (index, buffer) in buffers.iter().enumerate() {
         let needs = buffer.byte_length.0;
         total = total.saturating_add(needs);
-        if total > MAX_BYTES {
-            let problem = Problem::TooLarge { what: "bytes of buffers", claimed: total, limit: MAX_BYTES };
+        if total > MAX_MESH_BYTES {
+            let problem = Problem::TooLarge { what: "bytes of buffers", claimed: total, limit: MAX_MESH_BYTES };
             return Err(problem.at(Place::Element("buffer", index)));
         }
         let bytes = match (&buffer.uri, binary) {

@@ -1,6 +1,7 @@
 //! Tables of numbers in CSV or tab-separated files, also compressed with gzip.
 
 use super::RealError;
+use dermis::geometry::limits::MAX_MEASUREMENT_BYTES;
 use std::io::Read;
 use std::path::Path;
 
@@ -13,9 +14,6 @@ pub struct Table {
     pub rows: Vec<Vec<f64>>,
     path: String,
 }
-
-/// Largest size of an unpacked file (bytes).
-const MAX_BYTES: u64 = 256 << 20;
 
 impl Table {
     /// Reads a file. The first line is a header if one of its fields is not a number. All rows must have as many numbers
@@ -68,7 +66,10 @@ pub fn text_of(path: &Path) -> Result<String, RealError> {
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     let mut text = String::new();
-    flate2::read::GzDecoder::new(bytes.as_slice()).take(MAX_BYTES).read_to_string(&mut text).map_err(unreadable)?;
+    flate2::read::GzDecoder::new(bytes.as_slice())
+        .take(MAX_MEASUREMENT_BYTES)
+        .read_to_string(&mut text)
+        .map_err(unreadable)?;
     Ok(text)
 }
 

@@ -1,4 +1,4 @@
-//! Files that are complete as soon as they exist.
+//! Files that are complete as soon as they exist: written under a hidden name, then renamed. Every writer of dermis uses them.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
