@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(
             violations_with("crates/skin", "dev:dermis-world"),
             [
-                "crates/skin/Cargo.toml: [dev-dependencies] `dermis-world`: crates/skin may depend only on crates/geometry"
+                "crates/skin/Cargo.toml: [dev-dependencies] `dermis-world`: crates/skin may depend only on crates/geometry, crates/fft"
             ]
         );
         assert_eq!(
