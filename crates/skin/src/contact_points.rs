@@ -112,7 +112,7 @@ impl ContactPoints {
     pub(crate) fn loads_on_sensor(&self, objects: usize) -> Vec<Wrench> {
         let mut loads = vec![Wrench::ZERO; objects];
         if let Some(only) = self.only_object() {
-            loads[only as usize] = Simd::detect().run(Sum { points: self });
+            loads[only as usize] = Simd::up_to_avx2().run(Sum { points: self });
         } else {
             for block in &self.blocks {
                 for lane in 0..block.count {

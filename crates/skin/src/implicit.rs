@@ -159,17 +159,17 @@ impl ImplicitContact {
 
     /// Stiffness and slope of the points of each object, with bodies at rest.
     pub fn sticking(&self, dt_s: f64) -> Vec<StickingSlope> {
-        Simd::detect().run(sticking::Sticking { contact: self, dt_s })
+        Simd::up_to_avx2().run(sticking::Sticking { contact: self, dt_s })
     }
 
     /// Loads of the objects, whose motion is in the order of the targets, and their derivatives.
     pub fn respond(&self, motion: &[ImplicitMotion], dt_s: f64) -> Vec<ImplicitLoad> {
-        Simd::detect().run(respond::Respond { contact: self, motion, dt_s })
+        Simd::up_to_avx2().run(respond::Respond { contact: self, motion, dt_s })
     }
 
     /// Sets `loads` to those of the points and of the objects.
     pub fn load(&self, motion: &[ImplicitMotion], dt_s: f64, loads: &mut PointLoads) {
-        Simd::detect().run(loads::Loads { contact: self, motion, dt_s, points: loads });
+        Simd::up_to_avx2().run(loads::Loads { contact: self, motion, dt_s, points: loads });
     }
 
     /// The loads in the order of the points.

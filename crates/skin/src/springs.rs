@@ -484,7 +484,7 @@ impl Skin for Springs {
         let near = self.near(motion);
         let reached = if near.is_empty() { Vec::new() } else { self.reached(&near, last) };
         let walk =
-            |reached: &[(u32, u32)]| Simd::detect().run(Walk { springs: self, reached, last, near: &near, dt_s });
+            |reached: &[(u32, u32)]| Simd::up_to_avx2().run(Walk { springs: self, reached, last, near: &near, dt_s });
         let blocks = if reached.len() < PARALLEL_SITES {
             walk(&reached)
         } else {

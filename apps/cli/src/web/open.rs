@@ -28,9 +28,9 @@ pub fn open(url: &str) {
 /// of this user alone that leads to the address. The file is removed when the value is dropped.
 pub fn open_secretly(url: &str) -> Option<NamedTempFile> {
     let mut file = tempfile::Builder::new().prefix("dermis-run-").suffix(".html").tempfile().ok()?;
-    write!(
+    writeln!(
         file,
-        "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={url}\"><a href=\"{url}\">dermis run</a>\n"
+        "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={url}\"><a href=\"{url}\">dermis run</a>"
     )
     .ok()?;
     open(file.path().to_str()?);

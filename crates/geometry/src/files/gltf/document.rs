@@ -33,7 +33,8 @@ struct Transform {
 
 impl Json {
     pub fn parse(json: &[u8]) -> Result<Self, FileError> {
-        let root: json::Root = json::deserialize::from_slice(json).map_err(|error| invalid(&error))?;
+        // Of the crate itself, in which the readers of all its types are compiled once.
+        let root = json::Root::from_slice(json).map_err(|error| invalid(&error))?;
         let Transforms { nodes: transforms } = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
         let version = &root.asset.version;
         if version != "2" && !version.starts_with("2.") {
