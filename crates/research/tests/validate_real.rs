@@ -139,7 +139,7 @@ fn a_bar_that_is_no_measure_is_refused_by_name() {
         "name = \"made\"\n[[row]]\nsensor = \"gelsight\"\nbars = { forse = 5.0 }\n[row.data]\nkind = \"force-depth\"\ntable = \"force.csv\"\n\
          ball = \"6 mm\"\n",
     );
-    let board = run(&[folder.0.clone()], &Options::default(), &mut |_| {}).unwrap();
+    let board = run(std::slice::from_ref(&folder.0), &Options::default(), &mut |_| {}).unwrap();
     let reason = board.rows[0].reason.clone().unwrap();
     assert_eq!(board.rows[0].status, Status::Failed);
     assert!(reason.contains("`bars.forse`") && reason.contains("force"), "{reason}");
