@@ -22,7 +22,14 @@ struct Case {
     bounds: [f64; 3],
 }
 
-const CASES: [Case; 4] = [
+impl Case {
+    /// The kind of its skin.
+    fn kind(&self) -> &'static str {
+        self.name.split(' ').next().unwrap_or_default()
+    }
+}
+
+static CASES: [Case; 4] = [
     Case {
         name: "springs (site-steps)",
         skin: "kind = \"springs\"\nstiffness_per_area = \"4e6 Pa/m\"\ndamping_per_area = \"4e4 Pa s/m\"\nmax_penetration = \"3 mm\"\n\
@@ -261,13 +268,28 @@ fn soak(case: &Case, scale: f64, threads: &[rayon::ThreadPool; 2]) -> Result<Wor
     Ok(worst)
 }
 
+/// The arguments `[SKIN...] [--scale 0.01]`: part of the full counts, and skins (all if none is named).
+fn chosen(mut words: impl Iterator<Item = String>) -> Result<(f64, Vec<&'static Case>), String> {
+    let (mut scale, mut cases) = (1.0, Vec::new());
+    while let Some(word) = words.next() {
+        if word == "--scale" {
+            let value = words.next().unwrap_or_default();
+            let part = value.parse().ok().filter(|part| (0.0..=1.0).contains(part) && *part > 0.0);
+            scale = part.ok_or_else(|| format!("`--scale` is a part of 1, such as 0.01, not {value:?}"))?;
+        } else {
+            let known = || CASES.iter().map(Case::kind).collect::<Vec<_>>().join(", ");
+            let case = CASES.iter().find(|case| case.kind() == word);
+            cases.push(case.ok_or_else(|| format!("there is no skin {word:?}; the skins are {}", known()))?);
+        }
+    }
+    if cases.is_empty() {
+        cases.extend(&CASES);
+    }
+    Ok((scale, cases))
+}
+
 fn run() -> Result<(), String> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let scale = match &arguments[..] {
-        [] => 1.0,
-        [flag, scale] if flag == "--scale" => scale.parse::<f64>().map_err(|_| format!("{scale:?} is no number"))?,
-        _ => return Err("the only argument is `--scale 0.01`".into()),
-    };
+    let (scale, cases) = chosen(std::env::args().skip(1))?;
     let pool =
         |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| error.to_string());
     let threads = [pool(1)?, pool(2)?];
@@ -279,7 +301,7 @@ fn run() -> Result<(), String> {
          |---|---|---|---|---|---|---|---|---|---|\n"
     );
     let mut failures = Vec::new();
-    for case in &CASES {
+    for case in cases {
         let start = Instant::now();
         match soak(case, scale, &threads) {
             Ok(worst) => {
