@@ -61,8 +61,13 @@ fn json(key: &str, value: &DeValue) -> Result<Value, String> {
         DeValue::Boolean(flag) => Value::from(*flag),
         DeValue::Datetime(date) => Value::from(date.to_string()),
         DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+            // A seed may have any size; another number is a float when it is written, and then too large.
+            Ok(whole) if whole.unsigned_abs() as f64 > MAX_NUMBER && key != "seed" => return Err(rule(&whole)),
             Ok(whole) => Value::from(whole),
-            Err(_) => Value::from(u64::from_str_radix(number.as_str(), number.radix()).map_err(|_| rule(number))?),
+            Err(_) if key == "seed" => {
+                Value::from(u64::from_str_radix(number.as_str(), number.radix()).map_err(|_| rule(number))?)
+            }
+            Err(_) => return Err(rule(number)),
         },
         DeValue::Float(number) => match number.as_str().parse::<f64>() {
             Ok(float) if float.abs() <= MAX_NUMBER => Value::from(float),
@@ -140,6 +145,8 @@ mod tests {
     fn the_line_of_a_slip_is_named_outside_of_them() {
         let message = refusal("pitch = \"3.4 mm\"", "pitch = 3.4");
         assert!(message.contains("(`pitch = 3.4`)") && message.contains("no unit"), "{message}");
+        let message = refusal("mu_static = 0.435", "mu_static = 8255642549185597000");
+        assert!(message.contains("`mu_static` must be a finite number of at most 1e12"), "{message}");
         let message = refusal("rows = 14", "rows = -14");
         assert!(message.contains("rows = -14"), "{message}");
     }

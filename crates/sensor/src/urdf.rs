@@ -1,6 +1,6 @@
 //! Taxels of a robot description: the `<tactile>` sensors that tactile_toolbox adds to URDF.
 
-use dermis_geometry::limits::MAX_TAXELS;
+use dermis_geometry::limits::{MAX_NUMBER, MAX_TAXELS};
 use dermis_geometry::{Pose, Quat, Vec3};
 use roxmltree::{Document, Node};
 use std::collections::HashSet;
@@ -91,7 +91,7 @@ impl Reader<'_> {
         let Some(text) = node.attribute(key) else { return Ok(None) };
         let numbers: Option<Vec<f64>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
         let numbers = numbers.and_then(|numbers| <[f64; N]>::try_from(numbers).ok());
-        match numbers.filter(|numbers| numbers.iter().all(|number| number.is_finite())) {
+        match numbers.filter(|numbers| numbers.iter().all(|number| number.abs() <= MAX_NUMBER)) {
             Some(numbers) => Ok(Some(numbers)),
             None => Err(self.bad(node, key, rule)),
         }
@@ -192,6 +192,7 @@ mod tests {
         assert!(refusal("tip", "top", "tip").contains("[\"top\", \"palm\"]"));
         assert!(refusal("0 0.002 0", "0 0.002", "tip").contains("line 4: sensor \"tip\": `xyz` must be three"));
         assert!(refusal("0 0.002 0", "0 nan 0", "tip").contains("got \"0 nan 0\""));
+        assert!(refusal("0 0.002 0", "0 1e300 0", "tip").contains("got \"0 1e300 0\""));
         assert!(refusal("idx=\"1\"", "idx=\"0\"", "tip").contains("of its own"));
         assert!(refusal("rows=\"2\"", "rows=\"0\"", "palm").contains("`rows`"));
         assert!(refusal("rows=\"2\"", "rows=\"2000000\"", "palm").contains("slip"));
