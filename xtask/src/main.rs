@@ -1,10 +1,11 @@
 //! The tasks of this repository: `cargo xtask test` runs the checks of CI on any machine.
 //!
 //! [`mod@test`] lists the steps, [`test_programs`] compiles and runs the Rust tests, [`test_code`] compiles their own code quickly, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
-//! has replaced, [`unwraps`] refuses `.unwrap()` outside of tests, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@beside`] runs a task while others run, [`mod@fuzz`] damages files, [`mod@reference`] writes the reference pages, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
+//! has replaced, [`unwraps`] refuses `.unwrap()` outside of tests, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@beside`] runs a task while others run, [`date`] names logs, [`mod@fuzz`] damages files, [`mod@reference`] writes the reference pages, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
 //! [`validate`] compares dermis with other programs, and [`workspace`] reads Cargo's metadata.
 
 mod beside;
+mod date;
 mod deny;
 mod fuzz;
 mod hand_written;

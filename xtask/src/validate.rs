@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use crate::fuzz::today;
+use crate::date::today;
 use crate::step::{Failure, Invocation};
 use crate::workspace::Workspace;
 
@@ -60,7 +60,7 @@ pub const ALL: &[Validation] = &[
     ),
     Validation::in_rust(
         "kill",
-        "recordings of all formats, killed at 200 random moments",
+        "recordings of all formats, killed at 200 random times",
         "cargo test --release -p dermis-record --test killed -- --nocapture",
     ),
     Validation::in_rust(

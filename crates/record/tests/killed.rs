@@ -82,7 +82,7 @@ fn all_but_the_last_second_is_there() {
     let killed = kills * FORMATS.len();
     let rows = examined.iter().map(|(format, count)| format!("| {format} | {kills} | {count} |\n")).collect::<String>();
     let text = format!(
-        "# Recordings that were killed\n\n{killed} processes were killed by SIGKILL at a random moment of their first {last_s} s. All \
+        "# Recordings that were killed\n\n{killed} processes were killed by SIGKILL at a random time in their first {last_s} s. All \
          recordings were readable; {most_lost_s:.2} s were lost at most (limit: 1 s). A recording counts as read if it was \
          killed after its first flush.\n\n| format | killed | read with samples |\n|---|---|---|\n{rows}"
     );

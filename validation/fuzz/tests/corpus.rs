@@ -1,4 +1,4 @@
-//! Every reader with the committed inputs and a moment of damaged ones; `cargo xtask validate fuzz` takes longer.
+//! Every reader with the committed inputs and 0.3 s of damaged ones; `cargo xtask validate fuzz` takes longer.
 #![cfg(target_os = "linux")]
 
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! Connections that have not shown the key of the server: few, and the newest win.
 //!
-//! A flood of connections therefore cannot keep out the page of the owner: its request is read within a moment, and then the
+//! A flood of connections therefore cannot keep out the page of the owner: its request is read within a second, and then the
 //! connection is no guest any more.
 
 use std::net::{IpAddr, Shutdown, TcpStream};
