@@ -54,12 +54,7 @@ impl BallImages<'_> {
         let labelled = self.labelled(&sensor, &data)?;
         let found = if self.loose { Some(self.found(&sensor, &data)?) } else { None };
         let presses = found.as_ref().unwrap_or(&labelled);
-        let of = |presses: &'_ [BallPress], chosen: &[usize]| -> Vec<BallPress> {
-            chosen.iter().map(|&i| presses[i].clone()).collect()
-        };
-        let (fitted, kept_out) = (of(presses, &split.fitted), of(presses, &split.kept_out));
-        let (fitted, kept_out): (Vec<&BallPress>, Vec<&BallPress>) =
-            (fitted.iter().collect(), kept_out.iter().collect());
+        let (fitted, kept_out) = (chosen(presses, &split.fitted), chosen(presses, &split.kept_out));
         let raw = data.background;
         // The noise of one image would be part of every rendered one; only fitted presses may reduce it.
         let background = quiet_background(&raw, &fitted);
@@ -83,11 +78,9 @@ impl BallImages<'_> {
             measure("ring", "around, 1 to 2 radii: rmse (levels of 255)", AROUND, &kept_out, &renderers),
         ];
         if self.loose && !fitted.is_empty() {
-            let (fitted, kept_out) = (of(&labelled, &split.fitted), of(&labelled, &split.kept_out));
-            let light = calibrated(&background, &fitted.iter().collect::<Vec<_>>())?;
-            let light = models.build(&light)?;
+            let (fitted, kept_out) = (chosen(&labelled, &split.fitted), chosen(&labelled, &split.kept_out));
+            let light = models.build(&calibrated(&background, &fitted)?)?;
             let shade = |press: &BallPress| light.shade(&press.relief, || None);
-            let kept_out: Vec<&BallPress> = kept_out.iter().collect();
             for (measure, region) in measures.iter_mut().zip([INSIDE, AROUND]) {
                 measure.add(AS_LABELLED, &errors(&kept_out, region, &shade));
             }
@@ -152,6 +145,10 @@ impl BallImages<'_> {
         };
         Ok(data.presses.iter().map(place).collect())
     }
+}
+
+fn chosen<'a>(presses: &'a [BallPress], numbers: &[usize]) -> Vec<&'a BallPress> {
+    numbers.iter().map(|&i| &presses[i]).collect()
 }
 
 /// Name of the fitted model if balls are where loose labels say.
