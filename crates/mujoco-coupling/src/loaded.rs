@@ -68,7 +68,8 @@ mod system {
     #[cfg(target_vendor = "apple")]
     fn names() -> Vec<CString> {
         // SAFETY: the functions of the loader; it returns null for a number out of range.
-        let names = unsafe { (0..libc::_dyld_image_count()).map(|i| libc::_dyld_get_image_name(i)).collect::<Vec<_>>() };
+        let names =
+            unsafe { (0..libc::_dyld_image_count()).map(|i| libc::_dyld_get_image_name(i)).collect::<Vec<_>>() };
         let names = names.into_iter().filter(|name| !name.is_null());
         // SAFETY: the loader's names are NUL-terminated.
         names.map(|name| unsafe { CStr::from_ptr(name) }).filter(|name| is_mujoco(name)).map(CStr::to_owned).collect()
