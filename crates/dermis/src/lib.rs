@@ -25,6 +25,8 @@ pub use dermis_world as world;
 pub mod camera_frame;
 pub mod compare;
 pub mod dataset;
+#[cfg(doctest)]
+mod guide;
 pub mod image;
 pub mod output;
 pub mod run;

@@ -67,9 +67,12 @@ mod system {
     /// The paths of loaded libraries that may be MuJoCo.
     #[cfg(target_vendor = "apple")]
     fn names() -> Vec<CString> {
+        unsafe extern "C" {
+            fn _dyld_image_count() -> u32;
+            fn _dyld_get_image_name(number: u32) -> *const libc::c_char;
+        }
         // SAFETY: the functions of the loader; it returns null for a number out of range.
-        let names =
-            unsafe { (0..libc::_dyld_image_count()).map(|i| libc::_dyld_get_image_name(i)).collect::<Vec<_>>() };
+        let names: Vec<_> = unsafe { (0.._dyld_image_count()).map(|number| _dyld_get_image_name(number)).collect() };
         let names = names.into_iter().filter(|name| !name.is_null());
         // SAFETY: the loader's names are NUL-terminated.
         names.map(|name| unsafe { CStr::from_ptr(name) }).filter(|name| is_mujoco(name)).map(CStr::to_owned).collect()
