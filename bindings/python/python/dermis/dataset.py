@@ -2,10 +2,10 @@
 
 >>> from dermis import dataset
 >>> dataset.make("array.toml", "out/array")                         # all cores of this machine; resumes
->>> dataset.make("array.toml", "/shared/array", ray="auto")         # all nodes of a Ray cluster
+>>> dataset.make("array.toml", "/shared/array", ray="auto")         # all nodes of a Ray cluster  # doctest: +SKIP
 >>> touches = dataset.Touches("out/array")                          # rows by number, as numpy arrays
 
->>> dataset.encode_videos("out/images", "out/videos")               # a LeRobot set with videos instead of images
+>>> dataset.encode_videos("out/images", "out/videos")               # a LeRobot set with videos  # doctest: +SKIP
 
 ``dermis dataset example array`` prints a description to start from. Reading needs ``pyarrow``, images ``pillow``; both come with
 ``pip install dermis[datasets]``. Videos also need PyAV: ``pip install dermis[video]``. ``dermis.torch`` has the same rows for PyTorch.
