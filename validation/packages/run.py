@@ -50,9 +50,9 @@ class Log:
 
 def crates(log: Log, work: pathlib.Path) -> None:
     target = str(work / "package")
-    done = log.run("cargo package --workspace", ["cargo", "package", "--workspace", "--no-verify", "--allow-dirty", "--target-dir", target])
+    done = log.run("cargo publish --workspace --dry-run", ["cargo", "publish", "--workspace", "--dry-run", "--no-verify", "--allow-dirty", "--target-dir", target])
     if done is not None:
-        packed = sorted((work / "package/package").glob("*.crate"))
+        packed = sorted((work / "package/package/tmp-registry").glob("*.crate"))
         log.say("  " + ", ".join(f"{path.stem} ({path.stat().st_size // 1024} KiB)" for path in packed))
 
 

@@ -92,7 +92,7 @@ fn place(work: &Path, out: &Path) -> std::io::Result<()> {
         fs::remove_dir_all(out)?;
     }
     fs::create_dir_all(out)?;
-    for folder in ["wheels", "package/package"] {
+    for folder in ["wheels", "package/package/tmp-registry"] {
         for entry in fs::read_dir(work.join(folder))? {
             let path = entry?.path();
             if path.extension().is_some_and(|end| end == "whl" || end == "crate") {
