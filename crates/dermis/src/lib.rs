@@ -26,6 +26,8 @@ pub mod camera_frame;
 pub mod compare;
 pub mod dataset;
 pub mod estimate;
+#[cfg(doctest)]
+mod guide;
 pub mod image;
 pub mod output;
 pub mod run;
