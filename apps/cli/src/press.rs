@@ -160,7 +160,7 @@ fn peak(reading: &Reading) -> (usize, f64) {
 
 fn as_json(sensor: &Sensor, object: &str, pressed: &Pressed) -> Value {
     let Pressed { reading, touch, .. } = pressed;
-    json!({
+    let mut report = json!({
         "sensor": sensor.name(),
         "object": object,
         "depth_m": pressed.depth_m,
@@ -180,7 +180,13 @@ fn as_json(sensor: &Sensor, object: &str, pressed: &Pressed) -> Value {
         "values_n": reading.values_newton,
         "raw": reading.raw,
         "size": reading.size.map(|(rows, cols)| [rows, cols]),
-    })
+    });
+    if let (Some(magnetics), Some(field)) = (sensor.magnetics(), &reading.magnetic_tesla) {
+        let microtesla = |field: &[Vec3]| json!(field.iter().map(|b| (*b * 1e6).to_array()).collect::<Vec<_>>());
+        report["magnetic_ut"] = microtesla(field);
+        report["magnetic_rest_ut"] = microtesla(magnetics.rest());
+    }
+    report
 }
 
 fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
@@ -215,6 +221,12 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
         say(format!("  peak        {} N at {place}, x {} mm, y {} mm", short(value), short(at.x), short(at.y)));
     }
     say(format!("  reported    {report}"));
+    if let (Some(magnetics), Some(field)) = (sensor.magnetics(), &reading.magnetic_tesla) {
+        for (chip, (b, rest)) in field.iter().zip(magnetics.rest()).enumerate() {
+            let text = |b: Vec3| (b * 1e6).to_array().map(short).join(", ");
+            say(format!("  chip {chip:<6} {} µT; change from rest {} µT", text(*b), text(*b - *rest)));
+        }
+    }
     if let Some(energy) = touch.energy {
         let ratio = if energy.kinetic_j > 0.0 { short(energy.ratio()) } else { "0 (at rest)".to_owned() };
         say(format!("  energy      {} µJ of strain; kinetic by strain {ratio}", short(energy.strain_j * 1e6)));

@@ -6,7 +6,7 @@ mod real;
 use crate::console::{say, say_json};
 use clap::Subcommand;
 use dermis::geometry::quantity::Length;
-use dermis_research::validate::{feats, hydroelastic, layer};
+use dermis_research::validate::{feats, hydroelastic, layer, magnetic};
 use std::path::{Path, PathBuf};
 
 /// Compare results with reference solutions or measurements.
@@ -45,6 +45,13 @@ enum What {
     Real(real::Arguments),
     /// Balls on real sensors: centre and radius estimated from single images, with lights fitted to the other images.
     Pose(pose::Arguments),
+    /// Flux density of magnets: dipole, cylinder and cuboid, as relative errors.
+    #[command(after_help = "Example:\n  dermis validate magnetic fields.json")]
+    Magnetic {
+        /// The golden file.
+        #[arg(value_name = "FILE.json")]
+        file: PathBuf,
+    },
     /// A paraboloid on a bonded layer: force, contact radius, surface and stress on the base.
     #[command(after_help = "Example:\n  dermis validate layer paraboloid.json")]
     Layer {
@@ -64,6 +71,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Feats { folder, cell } => run_feats(folder, *cell, json),
         What::Layer { file, cells } => run_layer(file, *cells, json),
         What::Pose(arguments) => pose::run(arguments, json),
+        What::Magnetic { file } => run_magnetic(file, json),
         What::Real(arguments) => real::run(arguments, json),
     }
 }
@@ -85,6 +93,18 @@ fn run_hydroelastic(file: &Path, time: bool, json: bool) -> anyhow::Result<()> {
     }
     let worst = report.worst;
     line("worst", [worst.force_rel, worst.torque_rel, worst.area_rel, worst.centroid_rel], None);
+    Ok(())
+}
+
+fn run_magnetic(file: &Path, json: bool) -> anyhow::Result<()> {
+    let report = magnetic::run(file)?;
+    if json {
+        return say_json(&report);
+    }
+    say(format!("{:<22} {:>7} {:>16} {:>12}", "shape", "places", "relative error", "ns a place"));
+    for case in &report.cases {
+        say(format!("{:<22} {:>7} {:>16.1e} {:>12.0}", case.name, case.places, case.worst_rel, case.ns_per_place));
+    }
     Ok(())
 }
 

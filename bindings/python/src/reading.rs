@@ -226,6 +226,16 @@ impl Reading {
         pressures.map(|values| self.real(py, &self.data.shape(&[]), values.iter().copied())).transpose()
     }
 
+    /// Flux density at each magnetometer (µT) in the frame of the chip, shape (chips, 3); None for a sensor without magnets.
+    #[getter]
+    fn magnetic<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let magnetics = self.data.shared.sensor()?.magnetics();
+        let read = || magnetics.map(|magnetics| magnetics.read(&self.data.touch));
+        let Some(field) = self.reading().magnetic_tesla.clone().or_else(read) else { return Ok(None) };
+        let values = field.iter().flat_map(|b| (*b * 1e6).to_array());
+        self.real(py, &[field.len(), 3], values).map(Some)
+    }
+
     /// Force on the sensor (N), shape (3,).
     #[getter]
     fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -10,6 +10,8 @@
 pub const MAX_TAXELS: usize = 1_000_000;
 /// Contact points along a side of a texel: `contact_points`.
 pub const MAX_CONTACT_POINTS: usize = 100;
+/// Magnets, and magnetometers, of a sensor: `magnets`, `magnetometers`.
+pub const MAX_MAGNETS: usize = 10_000;
 /// Triangles of a generated shape: `shape`, `roughness`, and `--object`.
 pub const MAX_TRIANGLES: usize = 2_000_000;
 /// Cells of a layer or an imprint: `skin.cell`.

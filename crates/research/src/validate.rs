@@ -3,6 +3,7 @@
 pub mod feats;
 pub mod hydroelastic;
 pub mod layer;
+pub mod magnetic;
 pub mod real;
 
 use dermis::skin::SkinError;

@@ -20,6 +20,7 @@ mod hydroelastic_spec;
 pub mod image;
 mod imprint_spec;
 mod layer_spec;
+pub mod magnetic;
 pub mod metrics;
 pub mod object;
 pub mod openrave;

@@ -28,6 +28,10 @@ pub struct Reading {
     /// Pressure (Pa) on each taxel; only for a sensor that reads by rays ([`crate::RayReading`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressures_pa: Option<Vec<f64>>,
+    /// Flux density (T) at each magnetometer, in the frame of the chip; only for a sensor with magnets
+    /// ([`crate::magnetic::Magnetics`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub magnetic_tesla: Option<Vec<Vec3>>,
     /// Number of contact points pressed beyond the skin's range.
     pub saturated: usize,
 }

@@ -1,5 +1,6 @@
 //! A sensor: skin, transducer and response.
 
+use crate::magnetic::Magnetics;
 use crate::optics::{CameraFrame, Optics, OpticsError};
 use crate::{Chain, RayReading, Reading, Response, ResponseError, ResponseState, Taxels};
 use dermis_geometry::{Surface, TriMesh};
@@ -19,6 +20,7 @@ pub struct Sensor {
     contact_surface: Arc<OnceLock<Surface>>,
     rays: Option<Arc<RayReading>>,
     optics: Option<Arc<Optics>>,
+    magnetics: Option<Arc<Magnetics>>,
 }
 
 impl Sensor {
@@ -40,6 +42,7 @@ impl Sensor {
             contact_surface: Arc::default(),
             rays: None,
             optics: None,
+            magnetics: None,
         }
     }
 
@@ -92,6 +95,16 @@ impl Sensor {
     /// The same sensor with a camera behind its skin.
     pub fn with_optics(&self, optics: Optics) -> Self {
         Self { optics: Some(Arc::new(optics)), ..self.clone() }
+    }
+
+    /// The magnets in the skin and their magnetometers, if the sensor has them.
+    pub fn magnetics(&self) -> Option<&Magnetics> {
+        self.magnetics.as_deref()
+    }
+
+    /// The same sensor with magnets in its skin.
+    pub fn with_magnetics(&self, magnetics: Magnetics) -> Self {
+        Self { magnetics: Some(Arc::new(magnetics)), ..self.clone() }
     }
 
     /// The same sensor with another skin.
@@ -176,6 +189,7 @@ impl Sensor {
             forces_newton,
             outside_newton,
             pressures_pa,
+            magnetic_tesla: self.magnetics.as_ref().map(|magnetics| magnetics.read(touch)),
             saturated: touch.saturated,
             ..Reading::default()
         }

@@ -1,5 +1,6 @@
 //! The description of a sensor in a file: plain data, every number with its unit.
 
+use crate::magnetic::{Magnetics, MagnetometersSpec, MagnetsSpec};
 use crate::optics::{BackgroundSpec, CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
 use crate::{ReadingSpec, ResponseSpec, Sensor, SensorError, SkinKind, SkinSpec, SurfaceSpec, parse_toml};
 use dermis_geometry::limits::MAX_CONTACT_POINTS;
@@ -38,6 +39,12 @@ pub struct SensorSpec {
     /// Dots on the gel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub markers: Option<MarkersSpec>,
+    /// Magnets in the skin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub magnets: Option<MagnetsSpec>,
+    /// Magnetometers under the skin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub magnetometers: Option<MagnetometersSpec>,
 }
 
 crate::through_value::deserialize_through_value!(SensorSpec);
@@ -56,6 +63,8 @@ impl SensorSpec {
             camera: None,
             light: None,
             markers: None,
+            magnets: None,
+            magnetometers: None,
         }
     }
 
@@ -109,6 +118,17 @@ impl SensorSpec {
             return Err(SensorError::bad_key(&self.name, "reading", rule));
         }
         let sensor = self.reading.of(self.build_touch(folder)?)?;
+        let sensor = match (&self.magnets, &self.magnetometers) {
+            (Some(magnets), Some(chips)) => {
+                let magnetics = Magnetics::new(&sensor, magnets, chips)?;
+                sensor.with_magnetics(magnetics)
+            }
+            (None, None) => sensor,
+            (Some(_), None) => {
+                return Err(SensorError::bad_key(&self.name, "magnets", "need `magnetometers` that read them"));
+            }
+            (None, Some(_)) => return Err(SensorError::bad_key(&self.name, "magnetometers", "need `magnets` to read")),
+        };
         let refuse = |error| SensorError::Optics { sensor: self.name.clone(), error };
         Ok(match self.optics().map_err(refuse)? {
             Some(spec) => sensor.with_optics(Optics::new(&spec, folder).map_err(refuse)?),

@@ -14,6 +14,7 @@ mod gaussian;
 mod gel;
 mod hydroelastic;
 mod layer;
+mod magnetic;
 mod metrics;
 mod optics;
 mod optics_calibration;

@@ -4,6 +4,7 @@ mod complementarity;
 mod fourier;
 mod increments;
 mod indenter;
+mod interior;
 mod kernel;
 mod material;
 mod operator;
@@ -20,6 +21,7 @@ mod transfer;
 pub use complementarity::{Complementarity, Effort};
 pub use increments::{OneIncrement, coarse_path};
 pub use indenter::IndenterHeightMap;
+pub use interior::{Interior, MaterialMotion};
 pub use kernel::{Functions, Influence, Pair, Parity};
 pub use material::{Ply, Poisson};
 pub use parameters::{LayerContact, LayerParameters};
@@ -27,7 +29,7 @@ pub use product::{Influences, Product, Region};
 pub use relaxation::{Branch, Tractions};
 pub use solution::Solution;
 pub use state::LayerState;
-pub use transfer::{Laminate, WaveResponse};
+pub use transfer::{InnerResponse, Laminate, WaveResponse};
 
 use crate::resolution::{Resolution, few_points, unresolved_on_grid};
 use crate::{
@@ -110,6 +112,12 @@ impl Layer {
     /// Influence coefficients between the cells.
     pub fn influences(&self) -> &Influences {
         &self.influences
+    }
+
+    /// Displacement and rotation of the material at a depth (m) under loads on the cells of this layer.
+    pub fn interior(&self, depth_m: f64) -> Interior {
+        let size_m = Vec2::new(self.grid.cols as f64, self.grid.rows as f64).length() * self.grid.cell_m;
+        Interior::new(&self.laminate, depth_m, self.grid.cell_m, size_m)
     }
 
     /// Thickness (m) of all plies together.

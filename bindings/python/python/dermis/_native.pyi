@@ -254,6 +254,8 @@ class Reading(_Copyable, Generic[_R]):
     """
     pressures: Final[NDArray[_R] | None]
     """Pressure of each taxel from sampled rays (Pa), shape of ``taxels``; None unless the sensor samples rays."""
+    magnetic: Final[NDArray[_R] | None]
+    """Flux density at each magnetometer (µT) in the frame of the chip, shape (chips, 3); None for a sensor without magnets."""
     sum: Final[float]
     """Sum of ``taxels`` (N)."""
     active: Final[int]

@@ -43,6 +43,7 @@ pub fn sample(time_s: f64, images: bool) -> Sample {
                 forces_newton: vec![force / taxels as f64; taxels],
                 outside_newton: Vec3::ZERO,
                 pressures_pa: None,
+                magnetic_tesla: None,
                 saturated: 1,
                 values_newton: values,
             },

@@ -37,6 +37,31 @@ pub struct WaveResponse {
     pub below_transverse: f64,
 }
 
+/// Displacement and rotation inside a laminate under the waves of [`WaveResponse`], per unit of traction on the surface.
+///
+/// Rotation is half the curl of the displacement: under pressure p cos kx and shear q_x sin kx it is r sin kx about y.
+/// With u_x = U sin kx, u_z = W cos kx and σ_xz = S sin kx, S = μ(U′ − kW), so r = ½(U′ + kW) = S/2μ + kW: no derivative
+/// of the solutions is needed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct InnerResponse {
+    /// Downward displacement by pressure (m/Pa).
+    pub normal_by_pressure: f64,
+    /// Displacement along x by pressure (m/Pa).
+    pub tangential_by_pressure: f64,
+    /// Rotation about y by pressure (rad/Pa).
+    pub rotation_by_pressure: f64,
+    /// Downward displacement by shear along x (m/Pa).
+    pub normal_by_shear: f64,
+    /// Displacement along x by shear along x (m/Pa).
+    pub tangential_by_shear: f64,
+    /// Rotation about y by shear along x (rad/Pa).
+    pub rotation_by_shear: f64,
+    /// Displacement along y by shear along y (m/Pa).
+    pub transverse_by_shear: f64,
+    /// Derivative of `transverse_by_shear` with respect to height (1/Pa).
+    pub transverse_slope: f64,
+}
+
 /// Displacement u_x = U sin kx, u_z = W cos kx and stress σ_zz = N cos kx, σ_xz = S sin kx of one of the four basic
 /// solutions.
 #[derive(Clone, Copy, Default)]
@@ -150,6 +175,31 @@ impl Laminate {
             below_pressure_by_shear: -sum(&below, 4 * index, &by_shear, |basic| basic.n),
             below_shear_by_shear: sum(&below, 4 * index, &by_shear, |basic| basic.s),
             below_transverse: ply.shear_pa() * k * (a * rising - b * falling),
+        }
+    }
+
+    /// Displacement and rotation at `depth_m` below the surface, at wave number k > 0 (1/m).
+    pub fn inner_response(&self, k: f64, depth_m: f64) -> InnerResponse {
+        let [by_pressure, by_shear] = self.plane_system(k).solve();
+        let [by_across] = self.across_system(k).solve();
+        let (index, height_m) = self.locate(depth_m);
+        let ply = &self.plies[index];
+        let inside = basics(ply, k, height_m);
+        let sum = |by: &[f64], part: fn(&Basic) -> f64| -> f64 {
+            inside.iter().zip(&by[4 * index..4 * index + 4]).map(|(basic, c)| part(basic) * c).sum()
+        };
+        let rotation = |by: &[f64]| sum(by, |basic| basic.s) / (2.0 * ply.shear_pa()) + k * sum(by, |basic| basic.w);
+        let rising = by_across[2 * index] * (k * (height_m - ply.thickness_m)).exp();
+        let falling = by_across[2 * index + 1] * (-k * height_m).exp();
+        InnerResponse {
+            normal_by_pressure: -sum(&by_pressure, |basic| basic.w),
+            tangential_by_pressure: sum(&by_pressure, |basic| basic.u),
+            rotation_by_pressure: rotation(&by_pressure),
+            normal_by_shear: -sum(&by_shear, |basic| basic.w),
+            tangential_by_shear: sum(&by_shear, |basic| basic.u),
+            rotation_by_shear: rotation(&by_shear),
+            transverse_by_shear: rising + falling,
+            transverse_slope: k * (rising - falling),
         }
     }
 
