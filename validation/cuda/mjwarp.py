@@ -20,6 +20,7 @@ import dermis.mjwarp
 RADIUS, MASS, SIDE, GRAVITY = 10e-3, 0.05, 40e-3, 9.81
 SKIN = """
 name = "plate"
+contact_points = 1
 [surface.grid]
 rows = {n}
 cols = {n}

@@ -132,10 +132,9 @@ fn labelled(
     if reliefs.len() != labels.len() {
         return Err(blind(sensor));
     }
-    let thickness_m = sensor.skin().max_depth_m();
     let deepest_m = reliefs.iter().map(|pressed| pressed.depth_m).fold(0.0, f64::max);
-    let linear = sensor.skin_as::<Layer>().is_some();
-    if linear && deepest_m > MAX_STRAIN * thickness_m {
+    let thickness_m = sensor.skin_as::<Layer>().map(Layer::thickness_m);
+    if let Some(thickness_m) = thickness_m.filter(|thickness_m| deepest_m > MAX_STRAIN * thickness_m) {
         let deep = reliefs.iter().filter(|pressed| pressed.depth_m > MAX_STRAIN * thickness_m).count();
         say_aside(format!(
             "warning: {deep} of {} presses go up to {} mm deep into a layer that is {} mm thick; its linear theory is inaccurate above a fifth: give depth_mm in the table, or --skin gel",
@@ -223,23 +222,37 @@ fn output_place(arguments: &Arguments) -> anyhow::Result<(Option<PathBuf>, Strin
     }
 }
 
+/// Relative difference between two pixel sizes beyond which a warning is given.
+const MAX_PIXEL_ERROR: f64 = 0.03;
+
 fn scale(arguments: &Arguments, data: &BallPresses) -> anyhow::Result<ScaleFit> {
     let middle = [0.5 * (data.background.width as f64 - 1.0), 0.5 * (data.background.height as f64 - 1.0)];
+    let places: Option<Vec<[f64; 2]>> = data.presses.iter().map(|press| press.place_m).collect();
+    let middles: Vec<[f64; 2]> = data.presses.iter().map(|press| [press.label.column, press.label.row]).collect();
+    let from_places = places.map(|places| fit_scale(&places, &middles));
     if let Some(pixel) = arguments.pixel {
         if pixel.si().is_nan() || pixel.si() <= 0.0 {
             bail!("`--pixel` must be a positive length, got {} mm", pixel.si() * 1e3);
         }
+        if let Some(Ok(ScaleFit { pixel_m, .. })) = from_places
+            && (pixel_m / pixel.si() - 1.0).abs() > MAX_PIXEL_ERROR
+        {
+            say_aside(format!(
+                "warning: `--pixel` is {} mm, but x_mm and y_mm of {} give {} mm; `--pixel` is used: omit it to use the table",
+                short(pixel.si() * 1e3),
+                arguments.presses.display(),
+                short(pixel_m * 1e3)
+            ));
+        }
         return Ok(ScaleFit { pixel_m: pixel.si(), mirror: false, rotation_deg: 0.0, origin_px: middle, rms_px: 0.0 });
     }
-    let places: Option<Vec<[f64; 2]>> = data.presses.iter().map(|press| press.place_m).collect();
-    let Some(places) = places else {
+    let Some(fit) = from_places else {
         bail!(
             "{}: has no columns x_mm and y_mm to determine the pixel size: add them or give --pixel",
             arguments.presses.display()
         );
     };
-    let middles: Vec<[f64; 2]> = data.presses.iter().map(|press| [press.label.column, press.label.row]).collect();
-    fit_scale(&places, &middles).with_context(|| arguments.presses.display().to_string())
+    fit.with_context(|| arguments.presses.display().to_string())
 }
 
 fn camera(base: &SensorSpec, background: &FloatImage, scale: &ScaleFit) -> CameraSpec {
@@ -308,6 +321,13 @@ fn judge(arguments: &Arguments, background: &FloatImage, presses: &[BallPress], 
     {
         let ours = rmse_255(odd.iter().copied(), region, shade);
         let alone = rmse_255(odd.iter().copied(), region, |_| background.clone());
+        if ours >= alone {
+            say_aside(format!(
+                "warning: {what}, the fitted light is no better than the background alone ({} against {} of 255): check the labels, --ball and --pixel",
+                short(ours),
+                short(alone)
+            ));
+        }
         report.insert(key.into(), json!({ "rmse_255": ours, "null_rmse_255": alone }));
         lines.push(format!("{what:<27} {} of 255 (background alone: {})", short(ours), short(alone)));
     }
@@ -342,8 +362,9 @@ fn tell(
     say(format!("  pixel size                  {} mm", short(scale.pixel_m * 1e3)));
     if arguments.pixel.is_none() {
         let (rms_px, rotation) = (short(scale.rms_px), short(scale.rotation_deg));
+        let mirrored = if scale.mirror { ", +x to the left of the image" } else { "" };
         say(format!(
-            "  positions                   within {rms_px} pixels rms of the images; camera rotated by {rotation}°"
+            "  positions                   within {rms_px} pixels rms of the images; camera rotated by {rotation}°{mirrored}"
         ));
     }
     trial.lines.iter().for_each(|line| say(format!("  {line}")));

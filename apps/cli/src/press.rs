@@ -100,10 +100,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (None, None) => anyhow::bail!("give --depth or --force"),
     };
     let mut pressed = press(&sensor, &object, &aim, goal)?;
-    let mut frictionless = false;
     if let Some((x, y)) = arguments.shear {
         pressed = pressed.sheared(&sensor, &object, [x.si(), y.si()], goal)?;
-        frictionless = arguments.sensor.spec()?.0.skin.mu_static() == 0.0;
     }
     // Renders only what is to be written; for a skin without a surface that is an error.
     let written = sensor.optics().filter(|_| arguments.out.is_some());
@@ -115,16 +113,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     });
     let mut report = as_json(&sensor, &arguments.object, &pressed);
     report["warnings"] = json!(warnings);
-    if frictionless {
-        report["frictionless"] = Value::from(true);
-    }
     if arguments.json {
         say_json(&report)?;
     } else {
         tell(&sensor, &arguments.object, &pressed);
-        if frictionless {
-            say("  shear       the skin is frictionless: the object slides and does not drag it");
-        }
         warnings.iter().for_each(|warning| say(format!("  warning     {warning}")));
     }
     if let Some(folder) = &arguments.out {

@@ -211,6 +211,9 @@ fn depth_labels_deep_presses_and_rotated_cameras() {
     with_depth("0.4");
     let result = run(folder.path(), &CALIBRATE);
     assert!(result.status.success() && result.stderr.is_empty(), "{}", String::from_utf8_lossy(&result.stderr));
+    let result = run(folder.path(), &[&CALIBRATE[..], &["--pixel", "0.08mm"]].concat());
+    let message = String::from_utf8_lossy(&result.stderr).into_owned();
+    assert!(message.contains("`--pixel` is 0.08 mm") && message.contains("give 0.0699 mm"), "{message}");
     with_depth("1.5");
     let result = run(folder.path(), &CALIBRATE);
     let message = String::from_utf8_lossy(&result.stderr).into_owned();
@@ -330,6 +333,8 @@ fn bad_images_and_labels_are_refused_by_name() {
     refused(path, &with_pixel, &["`contact_radius_px`"]);
     write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px\na.png,80,60,70\n");
     refused(path, &with_pixel, &["4.9 mm", "radius 2 mm"]);
+    save(&Image::new(160, 120, [110, 120, 100]), &path.join("background.png"));
+    refused(path, &with_pixel, &["a.png", "grey", "in colour"]);
     write(path, "background.png", "no image");
     refused(path, &with_pixel, &["background.png", "no PNG image"]);
 }

@@ -13,6 +13,13 @@ fn dermis(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(result.stdout).unwrap()
 }
 
+fn fails(folder: &Path, arguments: &[&str]) -> String {
+    let all: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+    let result = crate::common::dermis(folder, &all);
+    assert!(!result.status.success(), "dermis {}", all.join(" "));
+    String::from_utf8(result.stderr).unwrap()
+}
+
 const BALL: [&str; 5] = ["press", "--sensor", "wts0614", "--object", "sphere:radius=10mm"];
 
 fn line<'a>(text: &'a str, name: &str) -> &'a str {
@@ -92,7 +99,7 @@ fn a_sheared_press_says_its_tangential_force_and_holds_the_normal_force() {
     let folder = TempDir::new().unwrap();
     let shear = ["--force", "2N", "--shear", "0.5mm,-0.2mm"];
     let text = dermis(folder.path(), &[&BALL[..], &shear].concat());
-    assert!(line(&text, "tangential").contains("fx 0.") && !text.contains("frictionless"), "{text}");
+    assert!(line(&text, "tangential").contains("fx 0.") && !text.contains("warning"), "{text}");
     let report: Value =
         serde_json::from_str(&dermis(folder.path(), &[&BALL[..], &shear, &["--json"]].concat())).unwrap();
     assert!((report["force_n"].as_f64().unwrap() - 2.0).abs() < 3e-6, "{report}");
@@ -103,6 +110,10 @@ fn a_sheared_press_says_its_tangential_force_and_holds_the_normal_force() {
     write(folder.path(), "smooth.toml", smooth);
     let press = ["press", "--sensor", "smooth.toml", "--object", "sphere:radius=10mm", "--force", "0.1N"];
     let text = dermis(folder.path(), &[&press[..], &["--shear", "0.5mm,0mm"]].concat());
-    assert!(line(&text, "shear").contains("frictionless"), "{text}");
-    assert!(!dermis(folder.path(), &press).contains("frictionless"));
+    assert!(line(&text, "warning").contains("without dragging the skin"), "{text}");
+    assert!(!dermis(folder.path(), &press).contains("warning"));
+    let error = fails(folder.path(), &[&press[..], &["--shear", "80mm,0mm"]].concat());
+    assert!(error.contains("cannot hold the force"), "{error}");
+    let error = fails(folder.path(), &[&BALL[..], &["--depth", "1mm", "--shear", "80mm,0mm"]].concat());
+    assert!(error.contains("left sensor") && error.contains("80 mm"), "{error}");
 }

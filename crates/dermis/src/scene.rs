@@ -68,7 +68,7 @@ pub struct SceneSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorldSpec {
-    /// Duration; a finished task ends the run earlier.
+    /// Duration, to the nearest whole number of time steps; a finished task ends the run earlier.
     pub duration: Time,
     /// Time step.
     #[serde(default = "millisecond")]

@@ -42,6 +42,9 @@ pub enum BallPressesError {
         "{path}, line {line}: {file} shows no contact that differs clearly from the background; give its center_x_px, center_y_px and contact_radius_px"
     )]
     NoContact { path: String, line: usize, file: String },
+    /// A grey image beside a coloured background.
+    #[error("{path}: the image of a press is grey, but the image without contact has colours: give both in colour")]
+    Grey { path: String },
     /// A table without presses.
     #[error("{path}: lists no presses")]
     Empty { path: String },
@@ -127,6 +130,9 @@ impl BallPresses {
             }
             let shown = beside(table, name);
             let image = read_image(&shown, "the image of a press")?;
+            if image.is_grey() && !background.is_grey() {
+                return Err(BallPressesError::Grey { path: shown.display().to_string() });
+            }
             image.check_size(&shown.display().to_string(), background.width, background.height)?;
             let label = match columns {
                 Some([column, row, radius]) => Label {

@@ -72,6 +72,9 @@ pub enum PressError {
         "sensor {sensor:?} cannot hold the force over a shear of {shear_mm} mm: shear less, or press to a depth instead"
     )]
     NotHeld { sensor: String, shear_mm: f64 },
+    /// An object that is no longer on the skin after a shear.
+    #[error("the object left sensor {sensor:?} during the shear of {shear_mm} mm, so nothing touches it: shear less")]
+    SlidOff { sensor: String, shear_mm: f64 },
     /// An error of the skin.
     #[error(transparent)]
     Skin(#[from] SkinError),

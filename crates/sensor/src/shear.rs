@@ -2,7 +2,7 @@
 
 use crate::{Goal, PressError, Pressed, Sensor};
 use dermis_geometry::{Pose, Twist, Vec3};
-use dermis_skin::{Motion, Object, State, Target, Touch};
+use dermis_skin::{Motion, Object, State, Target, Touch, Warning};
 
 /// Number of steps of the tangential motion.
 const STEPS: u32 = 4;
@@ -56,10 +56,16 @@ impl Pressed {
         for _ in 0..MAX_CORRECTIONS {
             let sensor_from_object = pose(1.0, sunk_m);
             let held = Target::at_rest(object, sensor_from_object);
-            let (touch, next) = skin.settle(&state, &Motion { targets: &[held] })?;
+            let (mut touch, next) = skin.settle(&state, &Motion { targets: &[held] })?;
             state = next;
+            if matches!(goal, Goal::Depth(_)) && touch.on_sensor.force.z >= 0.0 {
+                return Err(PressError::SlidOff { sensor: sensor.name().to_owned(), shear_mm: length_m * 1e3 });
+            }
             let missing = missing_newton(&touch);
             if missing.abs() <= skin.precision().max(HOLD_TOLERANCE) * touch.on_sensor.force.length() {
+                if !skin.holds_shear(object) {
+                    touch.warnings.push(Warning::NoFrictionAtRest);
+                }
                 let reading = sensor.read(&touch);
                 return Ok(Self { depth_m: self.depth_m + sunk_m, sensor_from_object, touch, state, reading });
             }

@@ -77,17 +77,6 @@ impl std::str::FromStr for SkinKind {
 }
 
 impl SkinSpec {
-    /// Coefficient of static friction; 0 for a frictionless skin.
-    pub fn mu_static(&self) -> f64 {
-        match self {
-            Self::Springs(springs) => springs.friction.mu_static(),
-            Self::Hydroelastic(pad) => pad.friction.mu_static(),
-            Self::Layer(layer) => layer.mu,
-            Self::Imprint(_) => 0.0,
-            Self::Gel(gel) => gel.friction.mu_static(),
-        }
-    }
-
     /// Kind of the skin.
     pub fn kind(&self) -> SkinKind {
         match self {

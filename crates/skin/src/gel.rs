@@ -274,4 +274,8 @@ impl Skin for Gel {
     fn precision(&self) -> f64 {
         PRECISION
     }
+
+    fn holds_shear(&self, _object: &crate::Object) -> bool {
+        self.parameters.friction.mu() > 0.0
+    }
 }

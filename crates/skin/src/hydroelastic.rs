@@ -310,6 +310,10 @@ impl Skin for Hydroelastic {
             SensorBody::Compliant(compliance) => compliance.depth_m(),
         }
     }
+
+    fn holds_shear(&self, _object: &crate::Object) -> bool {
+        matches!(self.parameters.friction, Friction::Lugre(_))
+    }
 }
 
 fn fully_pressed(body: &Compliance, mesh: &TriMesh, friction: &Friction) -> Vec<Support> {

@@ -196,4 +196,8 @@ impl Skin for Imprint {
     fn max_depth_m(&self) -> f64 {
         self.parameters.thickness_m
     }
+
+    fn holds_shear(&self, _object: &crate::Object) -> bool {
+        false
+    }
 }

@@ -112,6 +112,11 @@ impl Layer {
         &self.influences
     }
 
+    /// Thickness (m) of all plies together.
+    pub fn thickness_m(&self) -> f64 {
+        self.laminate.thickness_m()
+    }
+
     /// Maximum height (m) over the rest surface at which the bulging surface can make contact.
     pub fn max_height_m(&self) -> f64 {
         MAX_BULGE * self.laminate.thickness_m()
@@ -434,6 +439,10 @@ impl Skin for Layer {
 
     fn max_depth_m(&self) -> f64 {
         MAX_INDENTATION * self.laminate.thickness_m()
+    }
+
+    fn holds_shear(&self, object: &crate::Object) -> bool {
+        self.parameters.contact.with_object(object.mu).has_friction()
     }
 }
 

@@ -236,6 +236,9 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     /// Largest indentation (m) of the skin.
     fn max_depth_m(&self) -> f64;
 
+    /// True if friction with `object` holds the skin sheared while nothing moves.
+    fn holds_shear(&self, object: &Object) -> bool;
+
     /// Relative error of the forces; a root search need not converge below it.
     fn precision(&self) -> f64 {
         1e-11

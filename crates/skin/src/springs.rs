@@ -555,4 +555,8 @@ impl Skin for Springs {
     fn max_depth_m(&self) -> f64 {
         self.parameters.max_penetration_m
     }
+
+    fn holds_shear(&self, _object: &crate::Object) -> bool {
+        matches!(self.parameters.friction, Friction::Lugre(_))
+    }
 }

@@ -36,6 +36,11 @@ pub enum Warning {
     /// Contact beyond the range of the skin.
     #[error("{points} contact points exceed the maximum penetration of the skin: the force is a lower bound")]
     Saturated { points: usize },
+    /// Tangential motion over a skin whose friction acts only while it slides.
+    #[error(
+        "the object slides without dragging the skin, which has no friction at rest: set `mu` of a layer, or `friction` of kind \"lugre\" (\"coulomb\" for a gel)"
+    )]
+    NoFrictionAtRest,
     /// A contact smaller than the resolution of the skin.
     #[error("{}: {}", unresolved(*.points, *.spacing_mm), .key.remedy())]
     Unresolved { object: u32, points: usize, spacing_mm: f64, key: Resolution },

@@ -297,7 +297,7 @@ impl World {
         self.pose(mounted.body) * mounted.body_from_sensor
     }
 
-    /// Contact loads of a sensor in the last step.
+    /// Contact loads of a sensor at the end of the last step.
     pub fn touch(&self, id: SensorId) -> &Touch {
         &self.sensors[id.0].touch
     }
@@ -307,7 +307,7 @@ impl World {
         self.sensors[id.0].reading.clone()
     }
 
-    /// Load of the sensor on the body `touched` in the last step, about the sensor's origin, in the world frame.
+    /// Load of the sensor on the body `touched` at the end of the last step, about the sensor's origin, in the world frame.
     pub fn load_on(&self, touched: BodyId, from: SensorId) -> Wrench {
         let mounted = &self.sensors[from.0];
         let slot = self.touchable(mounted.body).iter().position(|&(id, _)| id == touched);
@@ -346,6 +346,9 @@ impl World {
         if !self.checked {
             self.coupling = self.suitable_coupling();
             self.check_step()?;
+            for index in self.explicit_sensors() {
+                self.sensors[index].touch = self.present_contact(index)?.0;
+            }
             self.checked = true;
         }
         for placed in &self.bodies {
@@ -354,9 +357,6 @@ impl World {
             rigid.reset_torques(false);
         }
         self.stand();
-        for index in (0..self.sensors.len()).filter(|&index| !self.is_implicit(index)).collect::<Vec<_>>() {
-            self.feel(index)?;
-        }
         // The trace bounds the eigenvalues at low cost; the full matrices are built only if it exceeds the limit.
         if self.parameters.step_s > self.cheap_limit_s()
             && let Err(refused) = self.refuse_beyond(self.present_stability())
@@ -365,6 +365,9 @@ impl World {
                 return Err(refused);
             }
             self.coupling = Coupling::Implicit;
+        }
+        for index in self.explicit_sensors() {
+            self.press(index);
         }
         for index in 0..self.joints.len() {
             self.push(JointId(index));
@@ -382,11 +385,21 @@ impl World {
         self.physics.step_with_events(&contacts, &());
         self.keep_lag(expected);
         self.steps += 1;
-        self.watch();
-        match self.bodies().find(|&id| !self.pose(id).is_finite()) {
-            Some(id) => Err(WorldError::Diverged { body: self.body(id).name.clone(), time_s: self.time_s() }),
-            None => Ok(()),
+        if let Some(id) = self.bodies().find(|&id| !self.pose(id).is_finite()) {
+            return Err(WorldError::Diverged { body: self.body(id).name.clone(), time_s: self.time_s() });
         }
+        // Readings belong to the poses after the step; the same contact then acts in the next step.
+        for index in self.explicit_sensors() {
+            let (touch, state) = self.present_contact(index)?;
+            self.sense(index, touch, state)?;
+        }
+        self.watch();
+        Ok(())
+    }
+
+    /// The sensors whose forces are taken at the start of the step.
+    fn explicit_sensors(&self) -> Vec<usize> {
+        (0..self.sensors.len()).filter(|&index| !self.is_implicit(index)).collect()
     }
 
     /// Steps until a time (s) and calls `each` after every step; `each` may end the run by returning false.
@@ -430,17 +443,22 @@ impl World {
         })
     }
 
-    /// Computes the contact loads of a sensor at the start of the step and applies the forces to both bodies.
-    fn feel(&mut self, index: usize) -> Result<(), WorldError> {
-        let (world_from_sensor, targets) = self.targets(index, |id| self.velocity(id));
-        let (touch, state) = self.contact(index, &targets)?;
-        let mount = self.sensors[index].body;
+    /// The contact of a sensor at the present poses, and its next state.
+    fn present_contact(&self, index: usize) -> Result<(Touch, State), WorldError> {
+        let (_, targets) = self.targets(index, |id| self.velocity(id));
+        self.contact(index, &targets)
+    }
+
+    /// Applies the contact loads of a sensor to its carrier and to the objects.
+    fn press(&mut self, index: usize) {
+        let (mount, world_from_sensor) = (self.sensors[index].body, self.world_from_sensor(SensorId(index)));
         let touched: Vec<BodyId> = self.touchable(mount).iter().map(|(id, _)| *id).collect();
-        self.apply(mount, &touch.on_sensor, &world_from_sensor);
-        for (id, load) in touched.iter().zip(&touch.on_objects) {
+        let Touch { on_sensor, on_objects, .. } = &self.sensors[index].touch;
+        let (on_sensor, on_objects) = (*on_sensor, on_objects.clone());
+        self.apply(mount, &on_sensor, &world_from_sensor);
+        for (id, load) in touched.iter().zip(&on_objects) {
             self.apply(*id, load, &world_from_sensor);
         }
-        self.sense(index, touch, state)
     }
 
     /// Reads a sensor with its contact, and keeps its next state.

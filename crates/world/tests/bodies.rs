@@ -5,7 +5,7 @@ use dermis_geometry::shapes::{cuboid, sphere};
 use dermis_geometry::{MassProperties, Pose, Primitive, Quat, Twist, Vec3};
 use dermis_sensor::{Response, Sensor, Taxels};
 use dermis_skin::{Coulomb, Damping, Elasticity, Friction, Law, Lugre, Object, Site, SpringParameters, Springs};
-use dermis_world::{Body, BodyId, Coupling, World, WorldError, WorldParameters};
+use dermis_world::{Body, BodyId, Coupling, World, WorldError, WorldParameters, WorldWarning};
 use std::sync::Arc;
 
 fn sensor(stiffness: f64, damping: f64, friction: Friction) -> Sensor {
@@ -252,4 +252,46 @@ fn a_ball_on_a_table_stays_and_rolls() {
     let (linear, spin) = (world.velocity(id).linear, world.velocity(id).angular);
     assert!((linear.x / 0.1 - 5.0 / 7.0).abs() < 0.01 && linear.y.abs() < 1e-6, "{linear}");
     assert!((spin.y * 0.02 / linear.x - 1.0).abs() < 1e-3, "{spin} and {linear}");
+}
+
+/// A ball driven onto the skin in steps of 10 ms: after each step, the reading is that of the depth at this instant.
+#[test]
+fn a_reading_belongs_to_the_poses_after_the_step() {
+    let (radius, stiffness, step_s) = (0.02, 500.0, 0.01);
+    let mut world = world(step_s, 0.0);
+    let finger = world.add_body(Body::fixed("finger", Pose::IDENTITY)).unwrap();
+    let pad = world.mount(sensor(stiffness, 0.0, Friction::None), finger, Pose::IDENTITY);
+    let object = Arc::new(Object::of_primitive(Primitive::Sphere { radius_m: radius }, 2e-3).unwrap());
+    let at = Pose::from_translation(Vec3::new(1e-3, 2e-3, radius));
+    let ball = world.add_body(Body::driven("ball", at).touchable(object)).unwrap();
+    world.set_velocity(ball, Twist::new(Vec3::new(0.0, 0.0, -0.05), Vec3::ZERO));
+    let depths = |center: Vec3| {
+        let surface = |site: Vec3| center.z - (radius.powi(2) - (site - center).truncate().length_squared()).sqrt();
+        Site::grid(14, 6, 3.85758e-3, 1)
+            .into_iter()
+            .map(move |site| (-surface(site.point)).max(0.0))
+            .collect::<Vec<_>>()
+    };
+    for step in 1..=6 {
+        world.step().unwrap();
+        let expected: f64 = depths(world.pose(ball).translation).iter().map(|depth| stiffness * depth).sum();
+        let read = world.touch(pad).on_sensor.force.z;
+        assert!((read + expected).abs() < 1e-9 * expected.max(1e-9), "step {step}: {read} N, {expected} N");
+    }
+}
+
+/// A ball that falls from far above is not lost; one that falls beside the sensor is.
+#[test]
+fn a_body_has_left_only_if_it_moves_away() {
+    for (x, is_lost) in [(0.0, false), (0.2, true)] {
+        let mut world = world(5e-4, 9.8);
+        let finger = world.add_body(Body::fixed("finger", Pose::IDENTITY)).unwrap();
+        world.mount(sensor(500.0, 0.5, lugre()), finger, Pose::IDENTITY);
+        let (mass, object) = cube(0.02, 0.05);
+        let start = Pose::from_translation(Vec3::new(x, 0.0, 0.4));
+        world.add_body(Body::free("cube", start, mass).touchable(object)).unwrap();
+        world.run_until(0.5, |_| Ok(true)).unwrap();
+        let lost = world.warnings().iter().any(|warning| matches!(warning, WorldWarning::Left { .. }));
+        assert_eq!(lost, is_lost, "{:?}", world.warnings());
+    }
 }

@@ -54,8 +54,8 @@ pub fn validate(scene: &SceneSpec, file: &str) -> Result<(), SceneError> {
     if step <= 0.0 {
         return bad("world", "time_step", "a positive time", format!("{step} s"));
     }
-    if !(duration > 0.0 && duration / step <= MAX_STEPS) {
-        return bad("world", "duration", "positive and at most 1e9 time steps", format!("{duration} s"));
+    if !(duration >= step && duration / step <= MAX_STEPS) {
+        return bad("world", "duration", "at least one time step and at most 1e9", format!("{duration} s"));
     }
     if let Some(friction) = scene.world.ground_friction.filter(|friction| !(0.0..1e3).contains(friction)) {
         return bad("world", "ground_friction", "zero or a positive number", friction.to_string());

@@ -182,4 +182,8 @@ impl Skin for GpuGel {
     fn precision(&self) -> f64 {
         self.gel.precision()
     }
+
+    fn holds_shear(&self, object: &dermis_skin::Object) -> bool {
+        self.gel.holds_shear(object)
+    }
 }

@@ -62,4 +62,8 @@ impl Skin for GpuTacchiGel {
     fn precision(&self) -> f64 {
         self.gel.precision()
     }
+
+    fn holds_shear(&self, object: &dermis_skin::Object) -> bool {
+        self.gel.holds_shear(object)
+    }
 }

@@ -118,7 +118,7 @@ fn bound_environments_match_the_cpu() {
 #[ignore = "needs an NVIDIA GPU"]
 fn many_environments_fit_and_too_many_are_refused() {
     let gpu = gpu();
-    let text = "name = \"wide\"\n[surface.grid]\nrows = 40\ncols = 40\npitch = \"1 mm\"\n[skin]\nkind = \"springs\"\n\
+    let text = "name = \"wide\"\ncontact_points = 1\n[surface.grid]\nrows = 40\ncols = 40\npitch = \"1 mm\"\n[skin]\nkind = \"springs\"\n\
                 stiffness = \"100 N/m\"\ndamping = \"1 N s/m\"\nmax_penetration = \"6 mm\"\n";
     let sensor = SensorSpec::parse("the test", text).unwrap().build(None).unwrap();
     let arrays = Arc::new(Arrays::new(&gpu, &sensor).unwrap());

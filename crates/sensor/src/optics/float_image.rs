@@ -16,6 +16,12 @@ pub struct FloatImage {
 }
 
 impl FloatImage {
+    /// True if red, green and blue are equal everywhere.
+    pub fn is_grey(&self) -> bool {
+        let [red, green, blue] = &self.channels;
+        red == green && green == blue
+    }
+
     /// An image of one colour.
     pub fn new(width: usize, height: usize, colour: [f32; 3]) -> Self {
         Self { width, height, channels: colour.map(|level| vec![level; width * height]) }

@@ -277,4 +277,8 @@ impl Skin for TacchiGel {
     fn precision(&self) -> f64 {
         0.05
     }
+
+    fn holds_shear(&self, _object: &crate::Object) -> bool {
+        true
+    }
 }

@@ -107,8 +107,10 @@ impl World {
                         .chain(self.sensors().map(|sensor| self.world_from_sensor(sensor).translation));
                     let sizes = self.bodies.iter().map(Placed::size_m).sum::<f64>();
                     let around = Bounds::around(points);
-                    let distance = (around.min - center).max(center - around.max).max(Vec3::ZERO).length();
-                    distance > (around.size().length() + sizes).max(MIN_DISTANCE_M)
+                    let away = center - center.clamp(around.min, around.max);
+                    // A body that falls towards the others, or will, has not left.
+                    let returns = self.velocity(id).linear.dot(away) <= 0.0 || self.parameters.gravity.dot(away) < 0.0;
+                    away.length() > (around.size().length() + sizes).max(MIN_DISTANCE_M) && !returns
                 }
             };
             if is_out {
