@@ -1,6 +1,8 @@
 //! Selects a GPU, and caches objects on it.
 
 pub mod batch;
+mod binding;
+mod bound;
 mod dlpack;
 pub mod environments;
 pub mod foreign;

@@ -4,7 +4,7 @@ use crate::array::{Precision, array, positive, vector};
 use crate::batch::Batch;
 use crate::batch::presses::{self, PressRequest};
 use crate::contacts;
-use crate::error::{Error, IntoPyErr, ToPyErr};
+use crate::error::{Error, IntoPyErr};
 use crate::gpu::{self, DeviceBatch, Environments, batch::Places};
 use crate::motion::ObjectMotions;
 use crate::object::Object;
@@ -311,18 +311,27 @@ impl Sensor {
         self.press_on_cpu(py, &object, wanted, progress, precision)
     }
 
-    /// Many untouched copies of this sensor, each with its own instance of obj, that step together on a GPU. Springs
-    /// only.
+    /// Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
+    /// libraries. device: "cuda" (springs only), "cpu" (any skin) or "auto": a GPU if there is one.
     ///
     /// >>> envs = sensor.environments(ball, 4096)                      # doctest: +SKIP
-    /// >>> batch = envs.step(poses, twists, dt=1e-3)                    # doctest: +SKIP
-    /// >>> torch.from_dlpack(batch.taxels_on_device)                    # doctest: +SKIP
-    fn environments(&self, py: Python<'_>, obj: PyRef<'_, Object>, count: usize) -> PyResult<Environments> {
-        self.inner()?;
-        let object = obj.object.clone();
-        let gpu = gpu::open(py, Choice::Cuda)?.ok_or_else(|| GpuError::NoDriver.to_py_err())?;
-        let made = detached(py, || Environments::new(&gpu, &self.shared, &object, count))?;
-        made.into_py_err()
+    /// >>> envs.bind(dt=1e-3, pose=poses, taxels=taxels)                # doctest: +SKIP
+    /// >>> envs.launch()                                                # doctest: +SKIP
+    #[pyo3(signature = (obj, count, *, device="auto"))]
+    fn environments(
+        &self,
+        py: Python<'_>,
+        obj: PyRef<'_, Object>,
+        count: usize,
+        device: &str,
+    ) -> PyResult<Environments> {
+        let (choice, object) = (gpu::choice(device)?, obj.object.clone());
+        let mut gpu = gpu::open(py, choice)?;
+        if choice == Choice::Auto && gpu.is_some() && self.inner()?.skin_as::<skin::Springs>().is_none() {
+            gpu::warn_once(py, "on a GPU only springs advance in time")?;
+            gpu = None;
+        }
+        detached(py, || Environments::new(gpu, &self.shared, &object, count))?.into_py_err()
     }
 
     /// Advances the sensor by dt (s) while objects move, and reads it, including its response.

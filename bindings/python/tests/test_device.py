@@ -54,7 +54,7 @@ def test_without_a_gpu_cuda_names_what_is_missing(foam):
     for ask in (
         lambda: foam.press_batch(BALL, places(2), device="cuda"),
         lambda: foam.press_batch(BALL, depth=1e-3, device="cuda"),
-        lambda: foam.environments(BALL, 3),
+        lambda: foam.environments(BALL, 3, device="cuda"),
     ):
         with pytest.raises(dermis.Error, match="no (NVIDIA driver|NVIDIA GPU|run-time compiler)") as caught:
             ask()

@@ -3,13 +3,11 @@
 //! Kernels compute in `f64`, in the sensor's frame, without fused multiply-add, and sum in the order of the CPU where
 //! that is cheap: results differ from the CPU's by rounding only. Two runs give the same bytes.
 
-mod environments;
 mod pads;
 mod poses;
 mod presses;
 mod springs;
 
-pub use environments::Environments;
 pub use poses::{ExternalArray, PoseFormat, Poses, Twists};
 pub use presses::Presses;
 
@@ -19,7 +17,8 @@ use dermis_geometry::Pose;
 use dermis_sensor::Sensor;
 use dermis_skin::{self as skin, hydroelastic::Hydroelastic};
 use pads::Pads;
-use springs::Springs;
+pub(crate) use poses::same_count;
+pub(crate) use springs::Springs;
 use std::sync::Arc;
 
 /// The taxels of a sensor on a GPU.
@@ -73,12 +72,7 @@ impl Arrays {
         Poses::of_host(&self.gpu, poses)
     }
 
-    /// Makes `count` environments that advance in time, initially without contact. Supports springs only.
-    pub fn environments(self: &Arc<Self>, count: usize) -> Result<Environments, GpuError> {
-        Environments::new(self, count)
-    }
-
-    fn springs(&self) -> Result<&Springs, GpuError> {
+    pub(crate) fn springs(&self) -> Result<&Springs, GpuError> {
         match &self.skin {
             ArraySkin::Springs(springs) => Ok(springs),
             ArraySkin::Pads(_) => Err(unsupported(&self.sensor, "on a GPU only springs advance in time")),

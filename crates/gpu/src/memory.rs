@@ -142,6 +142,28 @@ macro_rules! launch {
 }
 pub(crate) use launch;
 
+/// Enqueues a kernel on a stream given by CUDA's handle: `launch_on!(gpu, stream, kernel, (blocks, threads); &first, &second)`.
+/// Expands to an unsafe call. Arguments are references to plain values.
+macro_rules! launch_on {
+    ($gpu:expr, $stream:expr, $kernel:expr, ($blocks:expr, $threads:expr); $($argument:expr),* $(,)?) => {{
+        let (grid, block) = (($blocks as u32, 1, 1), ($threads as u32, 1, 1));
+        $gpu.context.bind_to_thread()?;
+        let stream = $stream as cudarc::driver::sys::CUstream;
+        let kernel = $kernel.cu_function();
+        // In one expression with the launch, so that arguments which are temporary values live until then.
+        cudarc::driver::result::launch_kernel(
+            kernel,
+            grid,
+            block,
+            0,
+            stream,
+            &mut [$(std::ptr::from_ref($argument).cast_mut().cast::<std::ffi::c_void>()),*],
+        )
+        .map_err(GpuError::from)
+    }};
+}
+pub(crate) use launch_on;
+
 impl Gpu {
     /// Copies values to the GPU. Allocates at least one value, because a kernel argument needs an address.
     pub fn upload<T: Plain>(self: &Arc<Self>, values: &[T]) -> Result<DeviceBuffer<T>, GpuError> {

@@ -171,8 +171,8 @@ impl Sensor {
         self.optics.as_deref()?.surface_warning(touch.surface.as_ref()?)
     }
 
-    /// The loads on the taxels, before the response.
-    fn taxel_loads(&self, touch: &Touch) -> Reading {
+    /// The loads on the taxels, before the response: a reading without reported values.
+    pub fn taxel_loads(&self, touch: &Touch) -> Reading {
         let (forces_newton, outside_newton) = self.taxels.bin(touch);
         let pressures_pa = self.rays.as_ref().map(|rays| rays.pressures_pa(touch));
         let values_newton: Vec<f64> = match &pressures_pa {

@@ -413,14 +413,89 @@ class DeviceBatch:
 
 @final
 class Environments:
-    """Many copies of a sensor, each with one object, stepped together on a GPU. Their states stay in GPU memory.
+    """Many copies of a sensor, each with one object, stepped together on a GPU or on the CPU. Made by
+    ``Sensor.environments``.
 
-    Made by ``Sensor.environments``. ``step`` does the same as ``Sensor.step`` for all of them, without the response.
+    ``bind`` names the arrays of other libraries once, ``launch`` then reads poses from them and writes loads to them in
+    place. On a GPU, ``launch`` only enqueues work on a stream: it allocates nothing, copies nothing, does not wait, and
+    can be captured in a CUDA graph; keep the environments alive as long as the graph. The response is not applied.
+
+    An invalid pose or velocity sets the status of its environment, which has no contact in that step; other environments
+    are not affected. ``check`` reads the status.
     """
 
     def __len__(self) -> int: ...
+    device: Final[str]
+    """Name of the device: "cpu", or the name of the GPU."""
+    status: Final[_U32]
+    """Status of every environment since its last reset, uint32, shape (n,), copied: 0, or the sum of 1 (a pose or a
+    velocity is not finite), 2 (a rotation is none), 4 (too far or too fast), 8 (deeper than the skin allows) and 16
+    (the skin could not be solved). Waits for the GPU.
+    """
+    def bind(
+        self,
+        *,
+        dt: float,
+        pose: Any,
+        sensor_pose: Any = None,
+        quaternion: Literal["wxyz", "xyzw"] = "wxyz",
+        object_offset: ArrayLike | None = None,
+        sensor_offset: ArrayLike | None = None,
+        twist: Any = None,
+        sensor_twist: Any = None,
+        twist_order: Literal["linear", "angular"] = "linear",
+        twist_at: Any = None,
+        sensor_twist_at: Any = None,
+        taxels: Any = None,
+        forces: Any = None,
+        wrench: Any = None,
+        outside: Any = None,
+        on_object: Any = None,
+        on_object_at: Any = None,
+        on_sensor: Any = None,
+        on_sensor_at: Any = None,
+        add_to_object: bool = False,
+        add_to_sensor: bool = False,
+    ) -> None:
+        """Names the arrays that ``launch`` reads and writes in place, and its time step dt (s).
+
+        All are arrays of float32 or float64 with one row per environment, with any strides (such as ``d.xpos[:, b]``): on
+        a GPU tensors of PyTorch, Warp, CuPy or JAX, on the CPU numpy arrays and CPU tensors. They are kept alive.
+
+        Inputs: pose and sensor_pose, the poses of the object's body and of the sensor's body in the world: (n, 3),
+        (n, 7), (n, 4, 4), or a tuple of positions (n, 3) and rotations (n, 4) or (n, 3, 3); quaternion: their order,
+        "wxyz" (MuJoCo) or "xyzw" (Newton). Without sensor_pose, the sensor is at the origin. object_offset and
+        sensor_offset: the fixed pose of the object and of the sensor in its body. twist and sensor_twist: linear (m/s) and
+        angular (rad/s) velocity of each body in the world, (n, 6), at rest without; twist_order="angular" if the angular
+        part is first. twist_at and sensor_twist_at: the points (m) whose velocity they give, in the world (n, 3), or one
+        point (3,) in the body's frame; default: the body's origin.
+
+        Outputs: taxels (N), (n, taxels) or (n, rows, cols); forces (N), (n, taxels, 3); wrench (N, N m) on the sensor about
+        its origin, in its frame, (n, 6); outside (N), (n, 3). on_object and on_sensor: force (N) and torque (N m) on each
+        body in the world, (n, 6), about on_object_at and on_sensor_at, points as in twist_at; with
+        add_to_object and add_to_sensor they are added to the arrays, else they replace their contents.
+        """
+
+    def launch(self, stream: Any = None) -> None:
+        """Advances every environment by one time step: reads the bound inputs and writes the bound outputs.
+
+        On a GPU, enqueues the work on a stream of PyTorch, Warp or CuPy, or on that with a handle (int); default: CUDA's
+        default stream, which is also that of PyTorch. On the CPU, the outputs are written when the call returns.
+        """
+
+    def reset(self, mask: Any = None, stream: Any = None) -> None:
+        """Ends contact and clears the status where the mask is not zero, bool, uint8 or int32, shape (n,); default:
+        everywhere. On a GPU, a mask in its memory is read when the stream arrives there, and a sequence of bools is
+        copied.
+        """
+
+    def check(self) -> None:
+        """Raises an Error that names the first environment with an invalid pose or velocity since its last reset, and how many
+        there are; else warns about contacts deeper than the skin allows. Waits for the GPU.
+        """
+
     def step(self, poses: ArrayLike | _OnGpu, twists: ArrayLike | _OnGpu | None = None, *, dt: float) -> DeviceBatch:
-        """Advances every environment by dt (s).
+        """Advances every environment on a GPU by dt (s), and returns all loads in new memory.
 
         poses: pose of each object at the start of the step, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the
         object's origin (m/s) and angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU
@@ -428,9 +503,6 @@ class Environments:
 
         Returns a DeviceBatch of the n environments. Its ``warnings`` are computed on access; none are issued.
         """
-
-    def reset(self, which: Sequence[bool] | None = None) -> None:
-        """Resets the environments where ``which`` is True, bool, shape (n,); default: all."""
 
 @final
 class State(_Copyable):
@@ -567,13 +639,15 @@ class Sensor(_Copyable):
         progress: bool = False,
         dtype: _DType[_R] = ...,
     ) -> Batch[_R] | DeviceBatch: ...
-    def environments(self, obj: Object, count: int) -> Environments:
-        """Many untouched copies of this sensor, each with its own instance of obj, that step together on a GPU. Springs
-        only.
+    def environments(
+        self, obj: Object, count: int, *, device: Literal["cpu", "cuda", "auto"] = "auto"
+    ) -> Environments:
+        """Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
+        libraries. device: "cuda" (springs only), "cpu" (any skin) or "auto": a GPU if there is one.
 
         >>> envs = sensor.environments(ball, 4096)                      # doctest: +SKIP
-        >>> batch = envs.step(poses, twists, dt=1e-3)                    # doctest: +SKIP
-        >>> torch.from_dlpack(batch.taxels_on_device)                    # doctest: +SKIP
+        >>> envs.bind(dt=1e-3, pose=poses, taxels=taxels)                # doctest: +SKIP
+        >>> envs.launch()                                                # doctest: +SKIP
         """
 
     def step(

@@ -146,6 +146,12 @@ impl Taken {
         self.tensor().device
     }
 
+    /// Type code and bits per element; code 255 for vectors of elements.
+    pub fn kind(&self) -> (u8, u8) {
+        let tensor = self.tensor();
+        (if tensor.lanes == 1 { tensor.code } else { u8::MAX }, tensor.bits)
+    }
+
     /// Bits per element of a floating-point tensor; `None` for other types.
     pub fn real_bits(&self) -> Option<u8> {
         let tensor = self.tensor();

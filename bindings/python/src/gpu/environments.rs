@@ -1,43 +1,87 @@
-//! Sensors that step together on a GPU.
+//! Sensors that step together, on a GPU or on the CPU.
 
 use super::batch::{DeviceBatch, Places};
+use super::binding::{Binder, offset};
+use super::bound::{Bound, Place};
 use super::foreign;
-use crate::array::{positive, rows};
+use crate::array::{array, positive, rows, vector};
 use crate::error::{Error, IntoPyErr};
 use crate::shared_sensor::SharedSensor;
 use crate::threads::detached;
+use crate::touch::warn_text;
 use dermis::geometry::{Pose, Twist, Vec3};
-use dermis::gpu::array::{self as arrays, Twists};
-use dermis::gpu::{Gpu, GpuError, GpuObject};
+use dermis::gpu::array::Twists;
+use dermis::gpu::environments::{self as batches, Bindings, BodyArrays, View};
+use dermis::gpu::{Gpu, GpuError};
 use dermis::skin::Object;
+use numpy::PyArrayDyn;
+use pyo3::Bound as PyBound;
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Many copies of a sensor, each with one object, stepped together on a GPU. Their states stay in GPU memory.
+/// Many copies of a sensor, each with one object, stepped together on a GPU or on the CPU. Made by
+/// ``Sensor.environments``.
 ///
-/// Made by ``Sensor.environments``. ``step`` does the same as ``Sensor.step`` for all of them, without the response.
+/// ``bind`` names the arrays of other libraries once, ``launch`` then reads poses from them and writes loads to them in
+/// place. On a GPU, ``launch`` only enqueues work on a stream: it allocates nothing, copies nothing, does not wait, and
+/// can be captured in a CUDA graph; keep the environments alive as long as the graph. The response is not applied.
+///
+/// An invalid pose or velocity sets the status of its environment, which has no contact in that step; other environments
+/// are not affected. ``check`` reads the status.
 #[pyclass(frozen, module = "dermis")]
 pub struct Environments {
     shared: Arc<SharedSensor>,
-    gpu: Arc<Gpu>,
-    /// The object, and its copy on the GPU.
-    object: (Arc<Object>, Arc<GpuObject>),
-    inner: Mutex<arrays::Environments>,
+    gpu: Option<Arc<Gpu>>,
+    object: Arc<Object>,
+    inner: Mutex<Inner>,
     count: usize,
 }
 
+struct Inner {
+    batch: batches::Environments,
+    /// The bound arrays.
+    kept: Vec<Bound>,
+}
+
 impl Environments {
-    /// Makes `count` untouched environments.
+    /// Makes `count` untouched environments, on the CPU without a GPU.
     pub fn new(
-        gpu: &Arc<Gpu>,
+        gpu: Option<Arc<Gpu>>,
         shared: &Arc<SharedSensor>,
         object: &Arc<Object>,
         count: usize,
     ) -> Result<Self, GpuError> {
-        let object = (Arc::clone(object), super::object_on(gpu, object)?);
-        let inner = Mutex::new(shared.on_gpu(gpu)?.environments(count)?);
-        Ok(Self { shared: Arc::clone(shared), gpu: Arc::clone(gpu), object, inner, count })
+        let batch = match &gpu {
+            Some(gpu) => batches::Environments::on_gpu(&shared.on_gpu(gpu)?, &super::object_on(gpu, object)?, count)?,
+            None => {
+                let unbuilt = |error: PyErr| GpuError::BadInput { reason: error.to_string() };
+                batches::Environments::on_cpu(shared.sensor().map_err(unbuilt)?, object, count)
+            }
+        };
+        let inner = Mutex::new(Inner { batch, kept: Vec::new() });
+        Ok(Self { shared: Arc::clone(shared), gpu, object: Arc::clone(object), inner, count })
     }
+
+    fn place(&self) -> Place {
+        self.gpu.as_ref().map_or(Place::Host, |gpu| Place::Gpu(gpu.ordinal()))
+    }
+
+    fn inner(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// CUDA's handle of a stream: an int, or a stream of PyTorch, Warp (`cuda_stream`) or CuPy (`ptr`); 0 without one.
+fn stream_handle(stream: Option<&PyBound<'_, PyAny>>) -> PyResult<usize> {
+    let Some(stream) = stream else { return Ok(0) };
+    for name in ["cuda_stream", "ptr"] {
+        if let Some(handle) = stream.getattr_opt(name)? {
+            // Warp's handle of the default stream is None.
+            return Ok(handle.extract::<Option<usize>>()?.unwrap_or(0));
+        }
+    }
+    let refuse = |_| Error::new_err("`stream` must be a CUDA stream of torch, Warp or CuPy, or its handle as an int");
+    stream.extract().map_err(refuse)
 }
 
 /// Converts velocities (m/s, rad/s) at the objects' origins to velocities at the sensor's origin, on the host.
@@ -54,7 +98,169 @@ impl Environments {
         self.count
     }
 
-    /// Advances every environment by dt (s).
+    /// Name of the device: "cpu", or the name of the GPU.
+    #[getter]
+    fn device(&self) -> &str {
+        self.gpu.as_ref().map_or("cpu", |gpu| gpu.name())
+    }
+
+    /// Names the arrays that ``launch`` reads and writes in place, and its time step dt (s).
+    ///
+    /// All are arrays of float32 or float64 with one row per environment, with any strides (such as ``d.xpos[:, b]``): on
+    /// a GPU tensors of PyTorch, Warp, CuPy or JAX, on the CPU numpy arrays and CPU tensors. They are kept alive.
+    ///
+    /// Inputs: pose and sensor_pose, the poses of the object's body and of the sensor's body in the world: (n, 3),
+    /// (n, 7), (n, 4, 4), or a tuple of positions (n, 3) and rotations (n, 4) or (n, 3, 3); quaternion: their order,
+    /// "wxyz" (MuJoCo) or "xyzw" (Newton). Without sensor_pose, the sensor is at the origin. object_offset and
+    /// sensor_offset: the fixed pose of the object and of the sensor in its body. twist and sensor_twist: linear (m/s) and
+    /// angular (rad/s) velocity of each body in the world, (n, 6), at rest without; twist_order="angular" if the angular
+    /// part is first. twist_at and sensor_twist_at: the points (m) whose velocity they give, in the world (n, 3), or one
+    /// point (3,) in the body's frame; default: the body's origin.
+    ///
+    /// Outputs: taxels (N), (n, taxels) or (n, rows, cols); forces (N), (n, taxels, 3); wrench (N, N m) on the sensor about
+    /// its origin, in its frame, (n, 6); outside (N), (n, 3). on_object and on_sensor: force (N) and torque (N m) on each
+    /// body in the world, (n, 6), about on_object_at and on_sensor_at, points as in twist_at; with
+    /// add_to_object and add_to_sensor they are added to the arrays, else they replace their contents.
+    #[pyo3(signature = (*, dt, pose, sensor_pose=None, quaternion="wxyz", object_offset=None, sensor_offset=None, twist=None, sensor_twist=None, twist_order="linear", twist_at=None, sensor_twist_at=None, taxels=None, forces=None, wrench=None, outside=None, on_object=None, on_object_at=None, on_sensor=None, on_sensor_at=None, add_to_object=false, add_to_sensor=false))]
+    #[allow(clippy::too_many_arguments)] // they have names in Python
+    fn bind(
+        &self,
+        dt: f64,
+        pose: &PyBound<'_, PyAny>,
+        sensor_pose: Option<&PyBound<'_, PyAny>>,
+        quaternion: &str,
+        object_offset: Option<&PyBound<'_, PyAny>>,
+        sensor_offset: Option<&PyBound<'_, PyAny>>,
+        twist: Option<&PyBound<'_, PyAny>>,
+        sensor_twist: Option<&PyBound<'_, PyAny>>,
+        twist_order: &str,
+        twist_at: Option<&PyBound<'_, PyAny>>,
+        sensor_twist_at: Option<&PyBound<'_, PyAny>>,
+        taxels: Option<&PyBound<'_, PyAny>>,
+        forces: Option<&PyBound<'_, PyAny>>,
+        wrench: Option<&PyBound<'_, PyAny>>,
+        outside: Option<&PyBound<'_, PyAny>>,
+        on_object: Option<&PyBound<'_, PyAny>>,
+        on_object_at: Option<&PyBound<'_, PyAny>>,
+        on_sensor: Option<&PyBound<'_, PyAny>>,
+        on_sensor_at: Option<&PyBound<'_, PyAny>>,
+        add_to_object: bool,
+        add_to_sensor: bool,
+    ) -> PyResult<()> {
+        let w_first = one_of(quaternion, ["xyzw", "wxyz"], "quaternion")?;
+        let angular_first = one_of(twist_order, ["linear", "angular"], "twist_order")?;
+        let mut arrays = Binder { place: self.place(), count: self.count, w_first, kept: Vec::new() };
+        let mut bindings = Bindings::new(positive(dt, "dt", "seconds")?);
+        for (body, names, pose, fixed, twist, at, load, load_at) in [
+            (0, OBJECT, Some(pose), object_offset, twist, twist_at, on_object, on_object_at),
+            (1, SENSOR, sensor_pose, sensor_offset, sensor_twist, sensor_twist_at, on_sensor, on_sensor_at),
+        ] {
+            let [pose_name, offset_name, twist_name, at_name, load_name, load_at_name] = names;
+            let (at, center) = points(&mut arrays, at, at_name)?;
+            let (load_at, load_center) = points(&mut arrays, load_at, load_at_name)?;
+            if center.is_some() && load_center.is_some() && center != load_center {
+                let reason = format!("`{at_name}` and `{load_at_name}` in the body's frame must be the same point");
+                return Err(Error::new_err(reason));
+            }
+            let made = BodyArrays {
+                offset: offset(fixed, offset_name)?,
+                twist: arrays.rows(twist, &[6], twist_name, false)?,
+                twist_at: at,
+                load: arrays.rows(load, &[6], load_name, true)?,
+                load_at,
+                center: center.or(load_center).unwrap_or_default(),
+                angular_first: i32::from(angular_first),
+                ..arrays.pose(pose, pose_name)?
+            };
+            *if body == 0 { &mut bindings.object } else { &mut bindings.sensor } = made;
+        }
+        let sensor = self.shared.sensor()?;
+        let count = sensor.taxels().len();
+        bindings.taxels = arrays.taxels(taxels, count, sensor.taxels().size())?;
+        bindings.forces = arrays.rows(forces, &[count, 3], "forces", true)?;
+        bindings.wrench = arrays.rows(wrench, &[6], "wrench", true)?;
+        bindings.outside = arrays.rows(outside, &[3], "outside", true)?;
+        (bindings.add_to_object, bindings.add_to_sensor) = (i32::from(add_to_object), i32::from(add_to_sensor));
+        let mut inner = self.inner();
+        // SAFETY: the arrays have a row per environment, as checked above, on the device of the batch, and are kept alive.
+        #[allow(unsafe_code)]
+        unsafe { inner.batch.bind(bindings) }.into_py_err()?;
+        inner.kept = arrays.kept;
+        Ok(())
+    }
+
+    /// Advances every environment by one time step: reads the bound inputs and writes the bound outputs.
+    ///
+    /// On a GPU, enqueues the work on a stream of PyTorch, Warp or CuPy, or on that with a handle (int); default: CUDA's
+    /// default stream, which is also that of PyTorch. On the CPU, the outputs are written when the call returns.
+    #[pyo3(signature = (stream=None))]
+    fn launch(&self, py: Python<'_>, stream: Option<&PyBound<'_, PyAny>>) -> PyResult<()> {
+        let handle = stream_handle(stream)?;
+        if self.gpu.is_some() {
+            return self.inner().batch.launch(handle).into_py_err();
+        }
+        detached(py, || self.inner().batch.launch(handle))?.into_py_err()
+    }
+
+    /// Ends contact and clears the status where the mask is not zero, bool, uint8 or int32, shape (n,); default:
+    /// everywhere. On a GPU, a mask in its memory is read when the stream arrives there, and a sequence of bools is
+    /// copied.
+    #[pyo3(signature = (mask=None, stream=None))]
+    fn reset(&self, mask: Option<&PyBound<'_, PyAny>>, stream: Option<&PyBound<'_, PyAny>>) -> PyResult<()> {
+        let handle = stream_handle(stream)?;
+        let mut arrays = Binder { place: self.place(), count: self.count, w_first: true, kept: Vec::new() };
+        let on_host = |mask: &PyBound<'_, PyAny>| -> PyResult<Vec<u8>> {
+            let flags: Vec<bool> = mask.call_method0("tolist").unwrap_or_else(|_| mask.clone()).extract()?;
+            if flags.len() != self.count {
+                let (got, count) = (flags.len(), self.count);
+                return Err(Error::new_err(format!("`mask` is for {got} environments, and there are {count}")));
+            }
+            Ok(flags.into_iter().map(u8::from).collect())
+        };
+        let (mut bytes, mut uploaded) = (Vec::new(), None);
+        let view = match (mask, &self.gpu) {
+            (None, _) => View::default(),
+            (Some(mask), Some(_)) if is_on_gpu(mask)? => arrays.rows(Some(mask), &[], "mask", false)?,
+            (Some(mask), Some(gpu)) => {
+                let buffer = uploaded.insert(gpu.upload(&on_host(mask)?).into_py_err()?);
+                gpu.finish().into_py_err()?;
+                View::new(buffer.address(), &[1], batches::Element::U8)
+            }
+            (Some(mask), None) => {
+                bytes = on_host(mask)?;
+                View::new(bytes.as_ptr() as u64, &[1], batches::Element::U8)
+            }
+        };
+        let mut inner = self.inner();
+        // SAFETY: the mask has an element per environment; it lives until the end of this function or belongs to the caller,
+        // and a copy is released after the work is done.
+        #[allow(unsafe_code)]
+        unsafe { inner.batch.reset(&view, handle) }.into_py_err()?;
+        if let (Some(_), Some(gpu)) = (&uploaded, &self.gpu) {
+            gpu.finish_all_streams().into_py_err()?;
+        }
+        drop((bytes, uploaded));
+        inner.kept.append(&mut arrays.kept);
+        Ok(())
+    }
+
+    /// Raises an Error that names the first environment with an invalid pose or velocity since its last reset, and how many
+    /// there are; else warns about contacts deeper than the skin allows. Waits for the GPU.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let warning = detached(py, || self.inner().batch.check())?.into_py_err()?;
+        warning.map_or(Ok(()), |text| warn_text(py, &text))
+    }
+
+    /// Status of every environment since its last reset, uint32, shape (n,), copied: 0, or the sum of 1 (a pose or a
+    /// velocity is not finite), 2 (a rotation is none), 4 (too far or too fast), 8 (deeper than the skin allows) and 16
+    /// (the skin could not be solved). Waits for the GPU.
+    #[getter]
+    fn status<'py>(&self, py: Python<'py>) -> PyResult<PyBound<'py, PyArrayDyn<u32>>> {
+        let status = detached(py, || self.inner().batch.status())?.into_py_err()?;
+        array(py, &[self.count], &status)
+    }
+
+    /// Advances every environment on a GPU by dt (s), and returns all loads in new memory.
     ///
     /// poses: pose of each object at the start of the step, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the
     /// object's origin (m/s) and angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU
@@ -65,11 +271,13 @@ impl Environments {
     fn step(
         &self,
         py: Python<'_>,
-        poses: &Bound<'_, PyAny>,
-        twists: Option<&Bound<'_, PyAny>>,
+        poses: &PyBound<'_, PyAny>,
+        twists: Option<&PyBound<'_, PyAny>>,
         dt: f64,
     ) -> PyResult<DeviceBatch> {
-        let (gpu, dt_s) = (&self.gpu, positive(dt, "dt", "seconds")?);
+        let dt_s = positive(dt, "dt", "seconds")?;
+        let on_cpu = || Error::new_err("step() runs on a GPU only: use bind() and launch(), which run on the CPU too");
+        let gpu = self.gpu.as_ref().ok_or_else(on_cpu)?;
         let (places, speeds) = match (Places::read(poses, gpu)?, twists) {
             (Places::Gpu(places), Some(twists)) => {
                 let both = || Error::new_err("`twists` must be on the GPU where `poses` are");
@@ -92,24 +300,46 @@ impl Environments {
             }
         };
         let felt = detached(py, || {
-            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-            let felt = inner.step(&self.object.1, &places, &speeds, dt_s)?;
+            let felt = self.inner().batch.step(&places, &speeds, dt_s)?;
             gpu.finish()?;
             Ok::<_, GpuError>(felt)
         })?;
-        Ok(DeviceBatch::of_presses(&self.shared, felt.into_py_err()?, &self.object.0, places))
-    }
-
-    /// Resets the environments where ``which`` is True, bool, shape (n,); default: all.
-    #[pyo3(signature = (which=None))]
-    fn reset(&self, which: Option<Vec<bool>>) -> PyResult<()> {
-        let which = which.unwrap_or_else(|| vec![true; self.count]);
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.reset(&which).into_py_err()
+        Ok(DeviceBatch::of_presses(&self.shared, felt.into_py_err()?, &self.object, places))
     }
 
     fn __repr__(&self) -> String {
-        let (name, gpu) = (&self.shared.spec().name, self.gpu.name());
-        format!("<dermis.Environments of {name:?}: {} on {gpu}>", self.count)
+        format!("<dermis.Environments of {:?}: {} on {}>", self.shared.spec().name, self.count, self.device())
     }
+}
+
+/// Names of the arguments of one body.
+const OBJECT: [&str; 6] = ["pose", "object_offset", "twist", "twist_at", "on_object", "on_object_at"];
+const SENSOR: [&str; 6] =
+    ["sensor_pose", "sensor_offset", "sensor_twist", "sensor_twist_at", "on_sensor", "on_sensor_at"];
+
+/// True for the second word; an error for others.
+fn one_of(word: &str, words: [&str; 2], what: &str) -> PyResult<bool> {
+    let [first, second] = words;
+    let refuse = || Error::new_err(format!("`{what}` must be {first:?} or {second:?}, got {word:?}"));
+    words.iter().position(|known| *known == word).map(|index| index == 1).ok_or_else(refuse)
+}
+
+/// Points in the world (n, 3), or one point (3,) in the body's frame.
+fn points(arrays: &mut Binder, value: Option<&PyBound<'_, PyAny>>, what: &str) -> PyResult<(View, Option<[f64; 3]>)> {
+    let Some(value) = value else { return Ok((View::default(), None)) };
+    let axes = value.getattr_opt("ndim")?.map_or(Ok(1), |axes| axes.extract::<usize>())?;
+    // A Warp array of vectors has one axis and a numpy shape of two.
+    let is_array = axes > 1 || value.hasattr("__cuda_array_interface__")? || value.hasattr("grad")?;
+    if is_array {
+        return Ok((arrays.rows(Some(value), &[3], what, false)?, None));
+    }
+    Ok((View::default(), Some(vector::<3>(value, what)?)))
+}
+
+/// True for an array in the memory of a GPU.
+fn is_on_gpu(value: &PyBound<'_, PyAny>) -> PyResult<bool> {
+    if value.hasattr("__dlpack_device__")? {
+        return Ok(value.call_method0("__dlpack_device__")?.extract::<(i32, i32)>()?.0 == super::dlpack::CUDA);
+    }
+    value.hasattr("__cuda_array_interface__")
 }

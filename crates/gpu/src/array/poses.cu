@@ -4,31 +4,9 @@
 __device__ __forceinline__ double number(const void* from, int is_f32, u64 index) {
     return is_f32 ? (double)((const float*)from)[index] : ((const double*)from)[index];
 }
-__device__ __forceinline__ bool finite(double x) { return fabs(x) <= 1.7976931348623157e308; }
 
 #define NOT_FINITE 0
 #define NOT_A_ROTATION 1
-
-// Quaternion of a rotation matrix, given by columns. Computes the largest component first, to avoid division by a small number.
-__device__ __forceinline__ Quat quaternion_of(const Mat3& m) {
-    double m00 = m.x.x, m01 = m.x.y, m02 = m.x.z, m10 = m.y.x, m11 = m.y.y, m12 = m.y.z, m20 = m.z.x, m21 = m.z.y, m22 = m.z.z;
-    if (m22 <= 0.0) {
-        double differ = m11 - m00, rest = 1.0 - m22;
-        if (differ <= 0.0) {
-            double four = rest - differ, by = 0.5 / sqrt(four);
-            return Quat{four * by, (m01 + m10) * by, (m02 + m20) * by, (m12 - m21) * by};
-        }
-        double four = rest + differ, by = 0.5 / sqrt(four);
-        return Quat{(m01 + m10) * by, four * by, (m12 + m21) * by, (m20 - m02) * by};
-    }
-    double sum = m11 + m00, rest = 1.0 + m22;
-    if (sum <= 0.0) {
-        double four = rest - sum, by = 0.5 / sqrt(four);
-        return Quat{(m02 + m20) * by, (m12 + m21) * by, four * by, (m01 - m10) * by};
-    }
-    double four = rest + sum, by = 0.5 / sqrt(four);
-    return Quat{(m12 - m21) * by, (m20 - m02) * by, (m01 - m10) * by, four * by};
-}
 
 // True if a 4 × 4 matrix (rows v) is a rigid transform: R Rᵀ = 1 to within `slack`, det R > 0, last row 0, 0, 0, 1.
 __device__ __forceinline__ bool is_rigid(const double* v, double slack) {
@@ -98,12 +76,6 @@ extern "C" __global__ void read_twists(const void* from, int is_f32, u32 n, cons
     double* to = twists + 6 * (u64)i;
     to[0] = linear.x; to[1] = linear.y; to[2] = linear.z;
     to[3] = v[3]; to[4] = v[4]; to[5] = v[5];
-}
-
-// Ends contact in the environments whose flag is set: which (n), held (n, sites).
-extern "C" __global__ void reset(const unsigned char* __restrict__ which, u32 sites, u32 n, u32* __restrict__ held) {
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < (u64)n * sites && which[i / sites]) held[i] = NONE;
 }
 
 // Force along each taxel's normal, positive in compression: value = −force·normal. forces (n, taxels, 3), normals (taxels, 3).

@@ -24,7 +24,7 @@ pub struct Poses {
 /// Many velocities relative to the sensor, at its origin: linear (m/s), then angular (rad/s).
 #[derive(Debug)]
 pub struct Twists {
-    pub(super) values: DeviceBuffer<f64>,
+    pub(crate) values: DeviceBuffer<f64>,
     /// Number of velocities.
     pub count: usize,
 }
@@ -124,7 +124,7 @@ impl Twists {
 }
 
 /// Refuses lists of different lengths.
-pub(super) fn same_count(expected: usize, got: usize, what: &str) -> Result<(), GpuError> {
+pub(crate) fn same_count(expected: usize, got: usize, what: &str) -> Result<(), GpuError> {
     if expected == got {
         return Ok(());
     }

@@ -98,7 +98,7 @@ impl Presses {
     }
 
     /// Allocates buffers for kernels to write; only `outside_newton` and `points` are zeroed. `other_bytes` are required in addition.
-    pub(super) fn allocate(gpu: &Arc<Gpu>, count: usize, taxels: usize, other_bytes: usize) -> Result<Self, GpuError> {
+    pub(crate) fn allocate(gpu: &Arc<Gpu>, count: usize, taxels: usize, other_bytes: usize) -> Result<Self, GpuError> {
         let one = Self::bytes_of_one(taxels);
         let needed_bytes = count * one + other_bytes;
         if needed_bytes > SMALL_BYTES {

@@ -1,10 +1,10 @@
 //! Springs on the GPU.
 
-use super::environments::Step;
 use super::grid;
 use super::poses::Poses;
 use super::presses::Presses;
-use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
+use crate::cuda_struct::{Ptr, cuda_struct};
+use crate::environments::{self, Bindings, BodyArrays, Memory, View, bounding_spheres};
 use crate::memory::launch;
 use crate::object::{ObjectView, SurfaceKind};
 use crate::program::{COMMON, Program, UNFUSED};
@@ -14,8 +14,32 @@ use dermis_sensor::Taxels;
 use dermis_skin::{self as skin, Damping, Elasticity, Friction, Law};
 use std::sync::Arc;
 
-const SOURCE: &[&str] =
-    &[COMMON, ObjectView::CUDA, SpringSkin::CUDA, include_str!("../cuda/ray.cuh"), include_str!("springs.cu")];
+const SOURCE: &[&str] = &[
+    COMMON,
+    ObjectView::CUDA,
+    SpringSkin::CUDA,
+    View::CUDA,
+    include_str!("../cuda/view.cuh"),
+    include_str!("../cuda/ray.cuh"),
+    include_str!("spring.cuh"),
+    include_str!("springs.cu"),
+    include_str!("taxel_sums.cu"),
+];
+const STEP_SOURCE: &[&str] = &[
+    COMMON,
+    ObjectView::CUDA,
+    SpringSkin::CUDA,
+    View::CUDA,
+    BodyArrays::CUDA,
+    Bindings::CUDA,
+    Memory::CUDA,
+    include_str!("../cuda/view.cuh"),
+    include_str!("../cuda/ray.cuh"),
+    include_str!("spring.cuh"),
+    environments::FRAMES,
+    environments::SPRINGS,
+    include_str!("taxel_sums.cu"),
+];
 /// Presses per block, one warp each; as in the kernel.
 const WARPS: usize = 8;
 const THREADS: u32 = 32 * WARPS as u32;
@@ -26,13 +50,15 @@ const LEVELS: [usize; 2] = [13, 82];
 
 /// An array of springs on the GPU.
 #[derive(Debug)]
-pub(super) struct Springs {
+pub(crate) struct Springs {
     gpu: Arc<Gpu>,
-    pub(super) sites: usize,
-    taxels: usize,
-    skin: SpringSkin,
-    weights: Option<TaxelWeights>,
-    normals: DeviceBuffer<f64>,
+    pub(crate) sites: usize,
+    pub(crate) taxels: usize,
+    pub(crate) skin: SpringSkin,
+    pub(crate) weights: Option<TaxelWeights>,
+    pub(crate) normals: DeviceBuffer<f64>,
+    /// Bounding spheres (centre, radius, m) of every 32 springs and their rays.
+    pub(crate) spheres: Vec<f64>,
     /// The buffers that `skin` points to.
     _numbers: [DeviceBuffer<f64>; 2],
 }
@@ -40,7 +66,7 @@ pub(super) struct Springs {
 cuda_struct! {
     /// The springs in the layout of the kernel; see [`skin::SpringParameters`].
     #[derive(Default)]
-    struct SpringSkin {
+    pub(crate) struct SpringSkin {
         max_penetration: f64,
         stiffness_texel: f64,
         stiffness_area: f64,
@@ -73,10 +99,10 @@ cuda_struct! {
 /// Weights of the springs' forces in the force of each taxel: a sparse matrix whose last row is the force outside all
 /// taxels.
 #[derive(Debug)]
-struct TaxelWeights {
-    starts: DeviceBuffer<u32>,
-    sites: DeviceBuffer<u32>,
-    weights: DeviceBuffer<f64>,
+pub(crate) struct TaxelWeights {
+    pub starts: DeviceBuffer<u32>,
+    pub sites: DeviceBuffer<u32>,
+    pub weights: DeviceBuffer<f64>,
 }
 
 /// Components of vectors, axis by axis.
@@ -107,25 +133,22 @@ impl Springs {
             count: sites.len() as u32,
             ..parameters.into()
         };
+        let rays: Vec<_> = sites.iter().map(|site| (site.point, site.normal)).collect();
+        let spheres = bounding_spheres(&rays, parameters.max_penetration_m);
         let (sites, taxels) = (sites.len(), taxels.len());
-        Ok(Self { gpu: Arc::clone(gpu), sites, taxels, skin, weights, normals, _numbers: numbers })
+        Ok(Self { gpu: Arc::clone(gpu), sites, taxels, skin, weights, normals, spheres, _numbers: numbers })
     }
 
-    /// Computes the contact loads of an object at rest at each pose.
+    /// The program that steps environments with an object.
+    pub(crate) fn step_program(&self, object: &GpuObject) -> Program {
+        program(object.cast_kind, object.levels, true)
+    }
+
+    /// Computes the contact loads of an object at rest at each pose. If a taxel is not a single spring, processes the
+    /// presses in parts and sums the forces over taxels.
     pub fn settle(&self, object: &GpuObject, poses: &Poses) -> Result<Presses, GpuError> {
-        self.press(object, poses, None)
-    }
-
-    /// Runs the kernel over all presses. If a taxel is not a single spring, processes the presses in parts and sums the
-    /// forces over taxels.
-    pub(super) fn press(
-        &self,
-        object: &GpuObject,
-        poses: &Poses,
-        step: Option<&Step<'_>>,
-    ) -> Result<Presses, GpuError> {
         let (gpu, count) = (&self.gpu, poses.count);
-        let program = program(object.cast_kind, object.levels, step.is_some());
+        let program = program(object.cast_kind, object.levels, false);
         let kernel = gpu.kernel(&program, "springs")?;
         let at_once = match self.weights {
             None => count.max(1),
@@ -140,10 +163,6 @@ impl Springs {
         for first in (0..count).step_by(at_once) {
             let part = at_once.min(count - first);
             let forces = scratch.as_ref().unwrap_or(&outputs.forces_newton).at_mut(0);
-            let [twists, bristles] = step.map_or_else(Default::default, |step| {
-                [step.twists.values.at(6 * first).0, step.bristles.at(6 * first * self.sites).0]
-            });
-            let held = step.map_or(PtrMut::default(), |step| step.held.at_mut(first * self.sites));
             // SAFETY: the buffers have the lengths given in the kernel's comment, for `part` presses starting at
             // `first`.
             unsafe {
@@ -160,10 +179,6 @@ impl Springs {
                     &outputs.wrench.at_mut(6 * first),
                     &outputs.points.at_mut(first),
                     &outputs.saturated.at_mut(first),
-                    &twists,
-                    &step.map_or(0.0, |step| step.dt_s),
-                    &bristles,
-                    &held,
                 )?;
             }
             if let (Some(weights), Some(scratch)) = (&self.weights, &scratch) {
@@ -196,12 +211,13 @@ impl Springs {
                 &matrix.weights,
                 &(self.taxels as u32),
                 &(self.sites as u32),
+                &(first as u32),
                 &(count as u32),
                 site_forces,
                 &self.normals,
-                &outputs.forces_newton.at_mut(3 * self.taxels * first),
-                &outputs.values_newton.at_mut(self.taxels * first),
-                &outputs.outside_newton.at_mut(3 * first),
+                &View::of_vectors(&outputs.forces_newton, self.taxels),
+                &View::of_rows(&outputs.values_newton, self.taxels),
+                &View::of_rows(&outputs.outside_newton, 3),
             )?;
         }
         Ok(())
@@ -281,7 +297,8 @@ fn program(kind: SurfaceKind, levels: usize, in_time: bool) -> Program {
     let [kind_option, step, stack] =
         [format!("-DKIND={}", kind as i32), format!("-DSTEP={}", i32::from(in_time)), format!("-DSTACK={stack}")];
     let name = format!("springs-{deep}{}{steps}", SurfaceKind::CAST[kind as usize].1);
-    Program::new(name, SOURCE, &[&kind_option, &step, &stack, UNFUSED])
+    let source = if in_time { STEP_SOURCE } else { SOURCE };
+    Program::new(name, source, &[&kind_option, &step, &stack, UNFUSED])
 }
 
 #[cfg(test)]

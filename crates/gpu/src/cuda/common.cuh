@@ -92,6 +92,34 @@ __device__ __forceinline__ Mat3 transposed(const Mat3& m) {
     return Mat3{vec3(m.x.x, m.y.x, m.z.x), vec3(m.x.y, m.y.y, m.z.y), vec3(m.x.z, m.y.z, m.z.z)};
 }
 
+// Quaternion of a rotation matrix, given by columns. Computes the largest component first, to avoid division by a small number.
+__device__ __forceinline__ Quat quaternion_of(const Mat3& m) {
+    double m00 = m.x.x, m01 = m.x.y, m02 = m.x.z, m10 = m.y.x, m11 = m.y.y, m12 = m.y.z, m20 = m.z.x, m21 = m.z.y, m22 = m.z.z;
+    if (m22 <= 0.0) {
+        double differ = m11 - m00, rest = 1.0 - m22;
+        if (differ <= 0.0) {
+            double four = rest - differ, by = 0.5 / sqrt(four);
+            return Quat{four * by, (m01 + m10) * by, (m02 + m20) * by, (m12 - m21) * by};
+        }
+        double four = rest + differ, by = 0.5 / sqrt(four);
+        return Quat{(m01 + m10) * by, four * by, (m12 + m21) * by, (m20 - m02) * by};
+    }
+    double sum = m11 + m00, rest = 1.0 + m22;
+    if (sum <= 0.0) {
+        double four = rest - sum, by = 0.5 / sqrt(four);
+        return Quat{(m02 + m20) * by, (m12 + m21) * by, four * by, (m01 - m10) * by};
+    }
+    double four = rest + sum, by = 0.5 / sqrt(four);
+    return Quat{(m12 - m21) * by, (m20 - m02) * by, (m01 - m10) * by, four * by};
+}
+
+__device__ __forceinline__ Quat product(Quat a, Quat b) {
+    return Quat{a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+                a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
+}
+__device__ __forceinline__ bool finite(double x) { return fabs(x) <= 1.7976931348623157e308; }
+__device__ __forceinline__ bool finite(Vec3 v) { return finite(v.x) && finite(v.y) && finite(v.z); }
+
 // Four children of a bounding-volume hierarchy: `dermis_geometry::FlatNode`; the host checks the layout too. Boxes are relative to the
 // centre of the tree's bounding box. `child` is the position of the first item of a leaf (a child with items), otherwise the node's index.
 struct Node {

@@ -3,7 +3,8 @@
 use crate::gpu;
 use dermis_geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
 use dermis_gpu::array::{Arrays, ExternalArray, PoseFormat, Poses, Presses, Twists};
-use dermis_gpu::{Gpu, GpuError, GpuObject};
+use dermis_gpu::environments::{Element, View};
+use dermis_gpu::{Environments, Gpu, GpuError, GpuObject};
 use dermis_sensor::{Sensor, SensorSpec, SkinKind, presets};
 use dermis_skin::{Motion, Object, State, Target, Touch};
 use std::sync::Arc;
@@ -178,8 +179,8 @@ fn steps_of_springs_match_the_cpu() {
         let mut poses = places(&mut random, count);
         let mut states: Vec<State> = vec![sensor.skin().rest(); count];
         let arrays = Arc::new(Arrays::new(&gpu, &sensor).unwrap());
-        let object_on_gpu = GpuObject::new(&gpu, &object).unwrap();
-        let mut environments = arrays.environments(count).unwrap();
+        let object_on_gpu = Arc::new(GpuObject::new(&gpu, &object).unwrap());
+        let mut environments = Environments::on_gpu(&arrays, &object_on_gpu, count).unwrap();
         let mut farthest = 0.0f64;
         for step in 0..30 {
             let mut side = || random.uniform() * 2.0 - 1.0;
@@ -187,7 +188,12 @@ fn steps_of_springs_match_the_cpu() {
             let twists: Vec<Twist> = (0..count).map(|_| Twist::new(vector(0.3), vector(5.0))).collect();
             if step == 15 {
                 let which: Vec<bool> = (0..count).map(|i: usize| i.is_multiple_of(5)).collect();
-                environments.reset(&which).unwrap();
+                let mask = gpu.upload(&which.iter().map(|&reset| u8::from(reset)).collect::<Vec<_>>()).unwrap();
+                gpu.finish().unwrap();
+                // SAFETY: the mask has a flag per environment and lives until the stream has read it.
+                #[allow(unsafe_code)]
+                unsafe { environments.reset(&View::new(mask.address(), &[1], Element::U8), 0) }.unwrap();
+                gpu.finish_all_streams().unwrap();
                 states
                     .iter_mut()
                     .zip(&which)
@@ -198,7 +204,7 @@ fn steps_of_springs_match_the_cpu() {
                 |i: usize| if step == 20 && i.is_multiple_of(3) { Pose::from_translation(Vec3::Z) } else { poses[i] };
             let here: Vec<Pose> = (0..count).map(place).collect();
             let presses = environments
-                .step(&object_on_gpu, &arrays.poses(&here).unwrap(), &environments.twists(&twists).unwrap(), dt_s)
+                .step(&arrays.poses(&here).unwrap(), &Twists::of_host(&gpu, &twists).unwrap(), dt_s)
                 .unwrap();
             let mut touches = Vec::new();
             for i in 0..count {
@@ -301,7 +307,7 @@ fn external_forces_are_projected_on_the_normals() {
 fn external_poses_are_read_in_every_format() {
     let gpu = gpu();
     let sensor = preset("uji-foam-14x6");
-    let object = GpuObject::new(&gpu, &objects().swap_remove(2).1).unwrap();
+    let object = Arc::new(GpuObject::new(&gpu, &objects().swap_remove(2).1).unwrap());
     let places = places(&mut Random::new(8), 40);
     let arrays = Arc::new(Arrays::new(&gpu, &sensor).unwrap());
     let expected = fetch(&arrays.settle(&object, &arrays.poses(&places).unwrap()).unwrap());
@@ -347,7 +353,9 @@ fn external_poses_are_read_in_every_format() {
     let external = unsafe { Twists::of_device(&gpu, array, &poses) }.unwrap();
     let at_sensor: Vec<Twist> =
         twists.iter().zip(&places).map(|(twist, pose)| twist.moved(-pose.translation)).collect();
-    let step = |twists: &Twists| fetch(&arrays.environments(40).unwrap().step(&object, &poses, twists, 1e-3).unwrap());
+    let step = |twists: &Twists| {
+        fetch(&Environments::on_gpu(&arrays, &object, 40).unwrap().step(&poses, twists, 1e-3).unwrap())
+    };
     close(&step(&external).forces, &step(&Twists::of_host(&gpu, &at_sensor).unwrap()).forces);
 }
 

@@ -2,6 +2,7 @@
 //! `cargo test --release -p dermis-gpu --test cuda -- --include-ignored`, or `cargo xtask validate cuda`.
 
 mod arrays;
+mod environments;
 mod gel;
 mod layer;
 mod warnings;

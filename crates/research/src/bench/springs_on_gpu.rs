@@ -1,8 +1,8 @@
 //! Batches of presses on an 84-taxel array on a GPU.
 
 use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
-use dermis::gpu::array::Arrays;
-use dermis::gpu::{Gpu, GpuError, GpuObject};
+use dermis::gpu::array::{Arrays, Twists};
+use dermis::gpu::{Environments, Gpu, GpuError, GpuObject};
 use dermis::sensor::{SensorSpec, SkinKind, presets};
 use dermis::skin::Object;
 use std::collections::BTreeMap;
@@ -106,10 +106,10 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     let twists = vec![Twist::new(Vec3::new(0.01, -0.02, 0.001), Vec3::new(0.1, 0.2, 0.3)); PRESSES];
     for (label, object) in [("spring_steps_of_a_ball", &ball), ("spring_steps_of_a_mesh", &mesh)] {
         let arrays = Arc::new(Arrays::new(gpu, &foam)?);
-        let (object, poses) = (GpuObject::new(gpu, object)?, arrays.poses(&places)?);
-        let mut environments = arrays.environments(PRESSES)?;
-        let twists = environments.twists(&twists)?;
-        let time_s = seconds(gpu, || environments.step(&object, &poses, &twists, 1e-3).map(drop))?;
+        let (object, poses) = (Arc::new(GpuObject::new(gpu, object)?), arrays.poses(&places)?);
+        let mut environments = Environments::on_gpu(&arrays, &object, PRESSES)?;
+        let twists = Twists::of_host(gpu, &twists)?;
+        let time_s = seconds(gpu, || environments.step(&poses, &twists, 1e-3).map(drop))?;
         figures(&mut numbers, label, time_s, step_bytes);
     }
     // From poses on the host to all results on the host.

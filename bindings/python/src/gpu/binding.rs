@@ -1,0 +1,104 @@
+//! The arguments of `Environments.bind`.
+
+use super::bound::{Bound, Place};
+use crate::error::Error;
+use crate::pose::pose;
+use dermis::gpu::environments::{BodyArrays, NO_OFFSET, RotationFormat, View};
+use pyo3::Bound as PyBound;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// Reads arrays and keeps them alive.
+pub struct Binder {
+    pub place: Place,
+    pub count: usize,
+    pub w_first: bool,
+    pub kept: Vec<Bound>,
+}
+
+type Given<'a, 'py> = Option<&'a PyBound<'py, PyAny>>;
+
+impl Binder {
+    /// An array with one row of `each` numbers per environment; an unbound view without a value.
+    pub fn rows(&mut self, value: Given<'_, '_>, each: &[usize], what: &str, written: bool) -> PyResult<View> {
+        let Some(value) = value else { return Ok(View::default()) };
+        let bound = Bound::read(value, self.place, what, written)?;
+        if bound.shape.first() != Some(&self.count) || bound.shape[1..] != *each {
+            let each: String = each.iter().map(|number| format!(", {number}")).collect();
+            return Err(bound.wrong_shape(what, &format!("({}{each})", self.count)));
+        }
+        let view = bound.view();
+        self.kept.push(bound);
+        Ok(view)
+    }
+
+    /// One number per taxel: (n, taxels) or (n, rows, cols).
+    pub fn taxels(&mut self, value: Given<'_, '_>, taxels: usize, size: Option<(usize, usize)>) -> PyResult<View> {
+        let Some(value) = value else { return Ok(View::default()) };
+        let bound = Bound::read(value, self.place, "taxels", true)?;
+        let grid = size.map(|(rows, cols)| vec![self.count, rows, cols]);
+        let view = if grid.as_ref() == Some(&bound.shape) {
+            bound.flat_view("taxels")?
+        } else if bound.shape == [self.count, taxels] {
+            bound.view()
+        } else {
+            let grid = size.map_or(String::new(), |(rows, cols)| format!(" or ({}, {rows}, {cols})", self.count));
+            return Err(bound.wrong_shape("taxels", &format!("({}, {taxels}){grid}", self.count)));
+        };
+        self.kept.push(bound);
+        Ok(view)
+    }
+
+    /// The pose of a body: (n, 3), (n, 7), (n, 4, 4), or a tuple of positions (n, 3) and rotations (n, 4) or (n, 3, 3).
+    pub fn pose(&mut self, value: Given<'_, '_>, what: &str) -> PyResult<BodyArrays> {
+        let body = BodyArrays { offset: NO_OFFSET, ..BodyArrays::default() };
+        let Some(value) = value else { return Ok(body) };
+        let quaternion = if self.w_first { RotationFormat::QuaternionWFirst } else { RotationFormat::QuaternionWLast };
+        if let Ok(parts) = value.cast::<PyTuple>() {
+            let [position, rotation] = [0, 1].map(|i| parts.get_item(i));
+            if parts.len() != 2 {
+                return Err(Error::new_err(format!(
+                    "`{what}` must be an array, or a tuple of positions and rotations"
+                )));
+            }
+            let position = self.rows(Some(&position?), &[3], &format!("{what}[0]"), false)?;
+            let name = format!("{what}[1]");
+            let rotation = Bound::read(&rotation?, self.place, &name, false)?;
+            let format = match rotation.shape[..] {
+                [n, 4] if n == self.count => quaternion,
+                [n, 3, 3] if n == self.count => RotationFormat::Matrix,
+                _ => return Err(rotation.wrong_shape(&name, &format!("({0}, 4) or ({0}, 3, 3)", self.count))),
+            };
+            let view = rotation.view();
+            self.kept.push(rotation);
+            return Ok(BodyArrays { position, rotation: view, rotation_format: format as i32, ..body });
+        }
+        let bound = Bound::read(value, self.place, what, false)?;
+        let made = match bound.shape[..] {
+            [n, 3] if n == self.count => BodyArrays { position: bound.view(), ..body },
+            [n, 7] if n == self.count => BodyArrays {
+                position: bound.view(),
+                rotation: bound.view_from(3),
+                rotation_format: quaternion as i32,
+                ..body
+            },
+            [n, 4, 4] if n == self.count => BodyArrays {
+                position: bound.column(3),
+                rotation: bound.view(),
+                rotation_format: RotationFormat::Matrix as i32,
+                ..body
+            },
+            _ => return Err(bound.wrong_shape(what, &format!("({0}, 3), ({0}, 7) or ({0}, 4, 4)", self.count))),
+        };
+        self.kept.push(bound);
+        Ok(made)
+    }
+}
+
+/// A fixed pose in the frame of a body, as in [`BodyArrays::offset`].
+pub fn offset(value: Given<'_, '_>, what: &str) -> PyResult<[f64; 7]> {
+    let Some(value) = value else { return Ok(NO_OFFSET) };
+    let pose = pose(value, what)?;
+    let (p, q) = (pose.translation, pose.rotation);
+    Ok([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
+}

@@ -1,0 +1,156 @@
+"""Many sensors in arrays of other libraries: the same code on the CPU, with numpy, and on a GPU, with torch."""
+
+import numpy as np
+import pytest
+
+import dermis
+
+BALL = dermis.Object.sphere(radius=10e-3)
+N, DT = 5, 1e-3
+
+
+def has_gpu() -> bool:
+    try:
+        dermis.Sensor.preset("uji-foam-14x6").environments(BALL, 1, device="cuda")
+    except dermis.Error:
+        return False
+    return True
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not has_gpu(), reason="SKIPPED: no GPU"))])
+def device(request):
+    return request.param
+
+
+def on(device, array):
+    """The array on a device, and a function that reads it as numpy."""
+    if device == "cpu":
+        return array, lambda: array
+    torch = pytest.importorskip("torch")
+    tensor = torch.as_tensor(array, device="cuda")
+    return tensor, lambda: tensor.cpu().numpy()
+
+
+def motions(seed=1):
+    """World poses and velocities of sensors and objects in contact."""
+    random = np.random.default_rng(seed)
+    pose = np.zeros((N, 7))
+    pose[:, :2] = random.uniform(-5e-3, 5e-3, (N, 2))
+    pose[:, 2] = 10e-3 - random.uniform(0.5e-3, 3e-3, N)
+    pose[:, 3] = 1
+    return pose, random.uniform(-0.1, 0.1, (N, 6))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_launches_read_what_single_sensors_read(device, dtype):
+    foam = dermis.Sensor.preset("uji-foam-14x6")
+    pose, twist = motions()
+    poses, _ = on(device, pose.astype(dtype))
+    twists, _ = on(device, twist.astype(dtype))
+    taxels, read_taxels = on(device, np.full((N, 14, 6), 9, dtype))
+    wrench, read_wrench = on(device, np.full((N, 6), 9, dtype))
+    on_object, read_load = on(device, np.ones((N, 6), dtype))
+    environments = foam.environments(BALL, N, device=device)
+    environments.bind(
+        dt=DT, pose=poses, twist=twists, taxels=taxels, wrench=wrench, on_object=on_object, add_to_object=True
+    )
+    sensors = [dermis.Sensor.preset("uji-foam-14x6") for _ in range(N)]
+    for step in range(4):
+        if step == 2:
+            mask, _ = on(device, np.arange(N) == 1)
+            environments.reset(mask)
+            sensors[1].reset()
+        environments.launch()
+        for i, sensor in enumerate(sensors):
+            reading = sensor.step(BALL, pose=pose.astype(dtype)[i], twist=twist.astype(dtype)[i], dt=DT)
+            np.testing.assert_allclose(read_taxels()[i], reading.taxels, rtol=1e-6, atol=1e-7)
+            np.testing.assert_allclose(read_wrench()[i], reading.wrench, rtol=1e-6, atol=1e-7)
+    assert read_wrench()[:, 2].max() < -0.01
+    total = read_load()
+    environments.launch()
+    np.testing.assert_allclose(read_load()[:, :3], total[:, :3] - read_wrench()[:, :3], rtol=1e-5, atol=1e-6)
+    environments.check()
+
+
+def test_strided_parts_of_a_simulation_are_bound_in_place(device):
+    """Bodies of a simulation, as in MuJoCo: positions and quaternions (world, body), angular velocity first, at a point of its own."""
+    foam = dermis.Sensor.preset("uji-foam-14x6")
+    pose, twist = motions(2)
+    xpos, xquat, cvel = np.zeros((N, 3, 3), np.float32), np.zeros((N, 3, 4), np.float32), np.zeros((N, 3, 6), np.float32)
+    xpos[:, 2], xquat[:, 2] = pose[:, :3], pose[:, 3:]
+    xpos[:, 1] += [0.0, 0.0, 0.0]
+    xquat[:, 1, 0] = 1
+    point = np.array([0.02, -0.01, 0.03], np.float32)
+    cvel[:, 2, :3] = twist[:, 3:]
+    cvel[:, 2, 3:] = twist[:, :3] + np.cross(twist[:, 3:], point - pose[:, :3])
+    xpos_there, _ = on(device, xpos)
+    xquat_there, _ = on(device, xquat)
+    cvel_there, _ = on(device, cvel)
+    points, _ = on(device, np.tile(point, (N, 1)))
+    wrench, read = on(device, np.zeros((N, 6)))
+    environments = foam.environments(BALL, N, device=device)
+    environments.bind(
+        dt=DT,
+        pose=(xpos_there[:, 2], xquat_there[:, 2]),
+        sensor_pose=(xpos_there[:, 1], xquat_there[:, 1]),
+        twist=cvel_there[:, 2],
+        twist_at=points,
+        twist_order="angular",
+        wrench=wrench,
+    )
+    environments.launch()
+    for i in range(N):
+        expected = dermis.Sensor.preset("uji-foam-14x6").step(BALL, pose=pose[i], twist=twist[i], dt=DT).wrench
+        np.testing.assert_allclose(read()[i], expected, rtol=2e-4, atol=1e-6)
+
+
+def test_a_broken_environment_is_named_and_harms_no_other(device):
+    foam = dermis.Sensor.preset("uji-foam-14x6")
+    pose, _ = motions(3)
+    bad = pose.copy()
+    bad[1, 0], bad[3, 2] = np.nan, 1e9
+    results = []
+    for poses in (pose, bad):
+        there, _ = on(device, poses)
+        taxels, read = on(device, np.zeros((N, 84)))
+        environments = foam.environments(BALL, N, device=device)
+        environments.bind(dt=DT, pose=there, taxels=taxels)
+        environments.launch()
+        results.append(read())
+    assert np.array_equal(results[0][[0, 2, 4]], results[1][[0, 2, 4]])
+    assert not results[1][[1, 3]].any()
+    assert environments.status.tolist() == [0, 1, 0, 4, 0]
+    with pytest.raises(dermis.Error, match=r"environment 1 \(1 others have faults too\): a pose or a velocity is not finite"):
+        environments.check()
+    environments.reset()
+    environments.check()
+
+
+def test_every_skin_steps_on_the_cpu():
+    for skin in ("hydroelastic", "layer"):
+        sensor = dermis.Sensor.preset("wts0614", skin=skin)
+        environments = sensor.environments(BALL, 2, device="cpu")
+        pose, wrench = np.array([[0, 0, 9.8e-3], [0, 0, 9.9e-3]]), np.zeros((2, 6))
+        environments.bind(dt=DT, pose=pose, wrench=wrench)
+        environments.launch()
+        assert wrench[0, 2] < wrench[1, 2] < 0, skin
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    environments = dermis.Sensor.preset("uji-foam-14x6").environments(BALL, N, device="cpu")
+    pose = np.zeros((N, 7))
+    with pytest.raises(dermis.Error, match=r"bind\(\) must name the arrays"):
+        environments.launch()
+    frozen = np.zeros((N, 6))
+    frozen.flags.writeable = False
+    for words, arrays in (
+        (r"`pose` must have shape \(5, 3\), \(5, 7\) or \(5, 4, 4\)", {"pose": np.zeros((4, 7))}),
+        (r"`taxels` must have shape \(5, 84\) or \(5, 14, 6\)", {"taxels": np.zeros((N, 83))}),
+        (r"`wrench` is read-only", {"wrench": frozen}),
+        (r"`wrench` must be of float32 or float64", {"wrench": np.zeros((N, 6), np.int32)}),
+        (r"`twist` must be an array in host memory", {"twist": [[0.0] * 6] * N}),
+        (r"`quaternion` must be \"xyzw\" or \"wxyz\"", {"quaternion": "wzyx"}),
+        (r"`dt`", {"dt": 0.0}),
+    ):
+        with pytest.raises(dermis.Error, match=words):
+            environments.bind(**({"dt": DT, "pose": pose} | arrays))

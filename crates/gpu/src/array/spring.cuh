@@ -1,0 +1,232 @@
+// One spring under one object (Moisio et al. 2013, algorithm 1): `dermis_skin::Springs` with the same operations and the same rounding.
+// KIND and STACK (ray.cuh) and STEP are compile-time definitions; with STEP the object moves and bristles have a history, otherwise the
+// object is at rest.
+
+#define NO_FRICTION 0
+#define LUGRE 1
+#define COULOMB 2
+#define MIN_COSINE 0.2
+// exp(−x) uses a series for x below this value.
+#define SMALL_EXPONENT 0.05
+// Presses or environments per block, one warp each.
+#define WARPS 8
+
+// Contact of a spring: depth (m), outward normal in the sensor's frame, triangle, and whether the object is beyond the full depth.
+struct Contact {
+    double depth;
+    Vec3 normal;
+    u32 triangle;
+    bool saturated;
+};
+
+// Vector i of an array that is stored axis by axis.
+__device__ __forceinline__ Vec3 vector_at(const double* axes, u32 count, u32 i) {
+    return vec3(axes[i], axes[count + i], axes[2 * count + i]);
+}
+
+// Transforms from the sensor's frame to the object's. A sphere needs no rotation: its frame has the axes of the sensor.
+struct Placement {
+    Mat3 object_from_sensor;
+    Vec3 sensor_origin_in_object;
+};
+
+__device__ __forceinline__ Placement placement_of(Vec3 position, Quat rotation) {
+    Placement p;
+#if KIND == SPHERE
+    p.sensor_origin_in_object = -position;
+#else
+    Quat object_from_sensor = conjugate(rotation);
+    p.object_from_sensor = matrix_of(object_from_sensor);
+    p.sensor_origin_in_object = -rotate(object_from_sensor, position);
+#endif
+    return p;
+}
+
+__device__ __forceinline__ Vec3 to_object(const Placement& p, Vec3 v) {
+#if KIND == SPHERE
+    return v;
+#else
+    return p.object_from_sensor * v;
+#endif
+}
+__device__ __forceinline__ Vec3 to_sensor(const Placement& p, Vec3 v) {
+#if KIND == SPHERE
+    return v;
+#else
+    return transposed(p.object_from_sensor) * v;
+#endif
+}
+
+// Casts a ray from point − h out to point; the depth is h minus the distance of the hit. If the ray starts inside a closed object that
+// covers it completely, the depth is h and the spring is saturated.
+__device__ __forceinline__ bool find_contact(const ObjectView& object, const Placement& placement, double h, Vec3 point, Vec3 out,
+                                             u32 hint, Contact& contact) {
+    Vec3 start = point - out * h;
+    Vec3 origin = to_object(placement, start) + placement.sensor_origin_in_object;
+    Vec3 direction = to_object(placement, out);
+    bool inside = object.closed && object.low[0] <= origin.x && origin.x <= object.high[0] && object.low[1] <= origin.y &&
+                  origin.y <= object.high[1] && object.low[2] <= origin.z && origin.z <= object.high[2];
+    Hit hit;
+    if (!cast(object, origin, direction, inside ? fmax(h, object.diagonal) : h, hint, hit)) return false;
+    bool leaving = dot(hit.normal, direction) > 0.0;
+    contact.triangle = hit.triangle;
+    if (leaving && object.closed) {
+        Hit behind;
+        if (cast(object, origin, -direction, object.diagonal, NONE, behind) && dot(behind.normal, direction) <= 0.0) {
+            contact.depth = h;
+            contact.normal = -to_sensor(placement, behind.normal);
+            contact.saturated = true;
+            return true;
+        }
+        contact.normal = out;
+    } else {
+        contact.normal = to_sensor(placement, leaving ? hit.normal : -hit.normal);
+    }
+    contact.depth = h - hit.distance;
+    contact.saturated = false;
+    return hit.distance <= h;
+}
+
+// Elastic force (N) at a depth (m): k d, or a table with linear interpolation and extrapolation.
+__device__ __forceinline__ double elastic_force(const SpringSkin& skin, double depth, double share, double area) {
+    if (skin.table_rows == 0) return (skin.stiffness_texel * share + skin.stiffness_area * area) * depth;
+    const double* depths = skin.table;
+    const double* loads = skin.table + skin.table_rows;
+    u32 piece = 0;
+    while (piece + 2 < skin.table_rows && depths[piece + 1] <= depth) piece++;
+    double slope = (loads[piece + 1] - loads[piece]) / (depths[piece + 1] - depths[piece]);
+    return (loads[piece] + slope * (depth - depths[piece])) * (skin.table_per_area ? area : share);
+}
+
+#if STEP
+// exp(−x) and φ = (1 − exp(−x)) / x.
+__device__ __forceinline__ void decay(double x, double& exponential, double& phi) {
+    if (x < SMALL_EXPONENT) {
+        double xx = x * x;
+        double low = (1.0 - x * (1.0 / 2.0)) + xx * ((1.0 / 6.0 - x * (1.0 / 24.0)) + xx * (1.0 / 120.0));
+        double high = (1.0 / 720.0 - x * (1.0 / 5040.0)) + xx * (1.0 / 40320.0 - x * (1.0 / 362880.0));
+        phi = low - xx * xx * x * high;
+        exponential = 1.0 - x * phi;
+    } else {
+        double lost = expm1(-x);
+        exponential = 1.0 + lost;
+        phi = -lost / x;
+    }
+}
+
+// Rotates a deflection (m) with the contact plane, by the smallest rotation from one normal to the other.
+__device__ Vec3 carried(Vec3 z, Vec3 from, Vec3 to) {
+    if (from.x == to.x && from.y == to.y && from.z == to.z) return z;
+    double cosine = dot(from, to), one_and_cosine = 1.0 + cosine;
+    Vec3 t;
+    if (one_and_cosine > 1e-6) {
+        t = z - from * (dot(from + to, z) / one_and_cosine);
+    } else if (cosine < -(1.0 - 2.0 * 2.220446049250313e-16)) {
+        // Opposite normals: a rotation by 180° about the axis that the CPU chooses.
+        double sign = copysign(1.0, from.z), a = -1.0 / (sign + from.z), b = from.x * from.y * a;
+        t = rotate(Quat{b, sign + from.y * from.y * a, -from.y, 6.123233995736766e-17}, z);
+    } else {
+        Vec3 c = cross(from, to);
+        double recip = 1.0 / sqrt(dot(c, c) + one_and_cosine * one_and_cosine);
+        Vec3 axis = c * recip;
+        t = rotate(Quat{axis.x, axis.y, axis.z, one_and_cosine * recip}, z);
+    }
+    return t - to * dot(t, to);
+}
+
+// The vector, shortened to at most `limit`.
+__device__ __forceinline__ Vec3 bounded(Vec3 a, double limit) {
+    double length = sqrt(dot(a, a));
+    return length > limit ? a * (limit / length) : a;
+}
+
+// Friction on the sensor (N) and the bristle's deflection z (m) after dt:
+//   LuGre    ż = v − σ₀|v| z / g,  g = f_n (μ_d + (μ_s − μ_d) exp(−(|v|/v_s)²)),  force = σ₀ z + σ₁ ż + c_t v;  v held over the step;
+//            |σ₀ z| and |force| are at most μ_s f_n
+//   Coulomb  force = μ f_n v / max(|v|, v₀)
+// v: velocity (m/s) of the object in the contact plane; load: f_n (N); share: the spring's fraction of its texel.
+__device__ __forceinline__ void friction_force(const SpringSkin& skin, Vec3 v, double load, double share, double dt, Vec3& z,
+                                               Vec3& force) {
+    Vec3 zero = vec3(0.0, 0.0, 0.0);
+    if (skin.friction == NO_FRICTION) {
+        z = zero;
+        force = zero;
+        return;
+    }
+    double squared = dot(v, v), speed = sqrt(squared);
+    if (skin.friction == COULOMB) {
+        z = zero;
+        force = v * (skin.mu_static * fmax(load, 0.0) / fmax(speed, skin.speed));
+        return;
+    }
+    double fall, left, phi;
+    decay(squared / (skin.speed * skin.speed), fall, phi);
+    double g = load * (skin.mu_dynamic + (skin.mu_static - skin.mu_dynamic) * fall);
+    bool steady = g > 0.0;
+    double a = steady ? skin.sigma0 * share * speed / g : 0.0;
+    decay(a * dt, left, phi);
+    z = bounded(z, skin.mu_static * load / (skin.sigma0 * share));
+    double by = dt * phi;
+    Vec3 next = steady ? z * left + v * by : zero;
+    Vec3 rate = v - next * a;
+    Vec3 bristles = steady ? next * skin.sigma0 + rate * skin.sigma1 : zero;
+    force = load > 0.0 ? bounded((bristles + v * skin.viscous) * share, skin.mu_static * load) : zero;
+    z = next;
+}
+#endif
+
+// Motion of the object relative to the sensor at the sensor's origin (m/s, rad/s) during dt (s), and the bristle of one spring: its
+// deflection (m) and contact normal after the last step, where it touched then. Unused without STEP.
+struct Motion {
+    Vec3 linear, angular;
+    double dt;
+};
+struct Bristle {
+    Vec3 deflection, normal;
+    bool touched;
+};
+
+// Force (N) on the sensor of one spring in contact, at the point `at`; updates the bristle:
+//   f_n = max((k d + c ḋ / (n·n_c)) / (n·n_c), 0); the law of the paper omits the quotients.
+__device__ __forceinline__ Vec3 contact_force(const SpringSkin& skin, const Contact& contact, Vec3 out, Vec3 at, double area, double share,
+                                              const Motion& motion, Bristle& bristle) {
+    double cosine = fmax(dot(out, contact.normal), MIN_COSINE);
+    double lever = skin.conservative * (1.0 / cosine) + (1.0 - skin.conservative);
+    double damping = skin.damping_texel * share + skin.damping_area * area;
+    double approach = 0.0;
+#if STEP
+    Vec3 v = motion.linear + cross(motion.angular, at);
+    approach = -dot(v, contact.normal);
+#endif
+    double load = fmax((elastic_force(skin, contact.depth, share, area) + damping * approach * lever) * lever, 0.0);
+    Vec3 friction = vec3(0.0, 0.0, 0.0);
+#if STEP
+    v = v + contact.normal * approach;
+    Vec3 z = bristle.touched ? carried(bristle.deflection, bristle.normal, contact.normal) : vec3(0.0, 0.0, 0.0);
+    friction_force(skin, v, load, share, motion.dt, z, friction);
+    bristle = Bristle{z, contact.normal, true};
+#endif
+    return friction - contact.normal * load;
+}
+
+// A lane's sums over its springs: force (N), torque (N m) about the sensor's origin, and numbers of contact points.
+struct Sums {
+    Vec3 force, torque;
+    u32 points, saturated;
+};
+__device__ __forceinline__ void add_contact(Sums& sums, Vec3 at, Vec3 force, bool saturated) {
+    sums.force = sums.force + force;
+    sums.torque = sums.torque + cross(at, force);
+    sums.points += 1u;
+    sums.saturated += saturated ? 1u : 0u;
+}
+
+// Sums over the warp, in a fixed order; valid in lane 0.
+__device__ __forceinline__ Sums warp_sums(const Sums& own) {
+    Sums all;
+    all.force = vec3(warp_sum(own.force.x), warp_sum(own.force.y), warp_sum(own.force.z));
+    all.torque = vec3(warp_sum(own.torque.x), warp_sum(own.torque.y), warp_sum(own.torque.z));
+    all.points = warp_sum(own.points);
+    all.saturated = warp_sum(own.saturated);
+    return all;
+}

@@ -1,0 +1,42 @@
+// Arrays of other libraries: `View`, declared on the host (environments/view.rs). A null address stands for an array that is not bound.
+
+// Element types, numbered as on the host.
+#define VIEW_F64 0
+#define VIEW_F32 1
+#define VIEW_U8 2
+#define VIEW_I32 3
+
+__device__ __forceinline__ i64 view_index(const View& view, u32 i, u32 j, u32 k) {
+    return view.strides[0] * (i64)i + view.strides[1] * (i64)j + view.strides[2] * (i64)k;
+}
+__device__ __forceinline__ double number_at(const View& view, u32 i, u32 j, u32 k) {
+    i64 index = view_index(view, i, j, k);
+    if (view.kind == VIEW_F32) return (double)((const float*)view.address)[index];
+    if (view.kind == VIEW_F64) return ((const double*)view.address)[index];
+    return view.kind == VIEW_U8 ? (double)((const u8*)view.address)[index] : (double)((const i32*)view.address)[index];
+}
+// The vector of three numbers of row i, from column `first` on.
+__device__ __forceinline__ Vec3 row_vector(const View& view, u32 i, u32 first) {
+    return vec3(number_at(view, i, first, 0), number_at(view, i, first + 1, 0), number_at(view, i, first + 2, 0));
+}
+// Writes one number; does nothing where the array is not bound.
+__device__ __forceinline__ void set_number(const View& view, u32 i, u32 j, u32 k, double value) {
+    if (view.address == 0) return;
+    i64 index = view_index(view, i, j, k);
+    if (view.kind == VIEW_F32)
+        ((float*)view.address)[index] = (float)value;
+    else
+        ((double*)view.address)[index] = value;
+}
+// Writes a vector into row i, from column `first` on.
+__device__ __forceinline__ void set_row_vector(const View& view, u32 i, u32 first, Vec3 v) {
+    set_number(view, i, first, 0, v.x);
+    set_number(view, i, first + 1, 0, v.y);
+    set_number(view, i, first + 2, 0, v.z);
+}
+// Writes a vector as elements (i, j, 0 … 2).
+__device__ __forceinline__ void set_vector(const View& view, u32 i, u32 j, Vec3 v) {
+    set_number(view, i, j, 0, v.x);
+    set_number(view, i, j, 1, v.y);
+    set_number(view, i, j, 2, v.z);
+}

@@ -1,0 +1,159 @@
+//! Many simulations of one sensor that step together, on a GPU or on the CPU, in the arrays of other libraries.
+//!
+//! [`Environments::bind`] names the arrays once; [`Environments::launch`] then reads poses and velocities from them and
+//! writes loads to them. On a GPU a launch only enqueues kernels on the caller's stream: it allocates nothing, copies
+//! nothing and does not synchronise, so that it can be captured in a CUDA graph. An invalid input sets the status of its
+//! environment, which has no contact in that step; other environments are not affected.
+
+mod bindings;
+mod cpu;
+mod frames;
+mod gpu;
+mod status;
+mod view;
+
+pub use bindings::{Bindings, BodyArrays, NO_OFFSET, RotationFormat};
+pub use status::{FAILED, NOT_A_ROTATION, NOT_FINITE, OUT_OF_RANGE, SATURATED};
+pub use view::{Element, View};
+
+pub(crate) use gpu::{Memory, bounding_spheres};
+
+use crate::array::{Arrays, Poses, Presses, Twists};
+use crate::{GpuError, GpuObject};
+use cpu::CpuEnvironments;
+use dermis_sensor::Sensor;
+use dermis_skin::Object;
+use gpu::GpuEnvironments;
+use std::sync::Arc;
+
+/// Source of the kernels' frames.
+pub(crate) const FRAMES: &str = include_str!("environments/frames.cuh");
+/// Source of the kernels that step springs.
+pub(crate) const SPRINGS: &str = include_str!("environments/springs.cu");
+
+/// Many simulations of one sensor, each with one object.
+#[derive(Debug)]
+pub struct Environments {
+    count: usize,
+    device: Device,
+    bindings: Option<Bindings>,
+    /// True if streams of other libraries may still work.
+    is_launched: bool,
+}
+
+#[derive(Debug)]
+enum Device {
+    Cpu(Box<CpuEnvironments>),
+    Gpu(Box<GpuEnvironments>),
+}
+
+impl Environments {
+    /// Environments on a GPU, initially without contact. Supports springs only.
+    pub fn on_gpu(arrays: &Arc<Arrays>, object: &Arc<GpuObject>, count: usize) -> Result<Self, GpuError> {
+        let device = Device::Gpu(Box::new(GpuEnvironments::new(arrays, object, count)?));
+        Ok(Self { count, device, bindings: None, is_launched: false })
+    }
+
+    /// Environments on the CPU, initially without contact. Supports every skin.
+    pub fn on_cpu(sensor: &Sensor, object: &Arc<Object>, count: usize) -> Self {
+        let device = Device::Cpu(Box::new(CpuEnvironments::new(sensor, object, count)));
+        Self { count, device, bindings: None, is_launched: false }
+    }
+
+    /// Number of environments.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Sets the arrays and the time step of [`Environments::launch`].
+    ///
+    /// # Safety
+    /// Until the next call or the end of all launched work, the arrays must be alive, in host memory for the CPU and in
+    /// the GPU's memory otherwise, with a row per environment and a column per taxel; outputs must not overlap.
+    pub unsafe fn bind(&mut self, bindings: Bindings) -> Result<(), GpuError> {
+        let dt_s = bindings.dt_s;
+        if !(dt_s > 0.0 && dt_s.is_finite()) {
+            return Err(GpuError::BadInput { reason: format!("`dt` must be a positive number of s, got {dt_s}") });
+        }
+        self.bindings = Some(bindings);
+        Ok(())
+    }
+
+    /// Advances every environment by one time step: [`dermis_skin::Skin::touch`] in each. On a GPU, enqueues the work on
+    /// the stream with that handle of CUDA; 0 is the default stream.
+    pub fn launch(&mut self, stream: usize) -> Result<(), GpuError> {
+        let unbound = || GpuError::BadInput { reason: "bind() must name the arrays before launch()".to_owned() };
+        let bindings = self.bindings.as_ref().ok_or_else(unbound)?;
+        self.is_launched = true;
+        // SAFETY: `bind` requires the arrays to be valid until the work is done.
+        unsafe {
+            match &mut self.device {
+                Device::Gpu(environments) => environments.launch(bindings, stream),
+                Device::Cpu(environments) => {
+                    environments.launch(bindings);
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    /// Ends contact and clears the status where the mask is not zero; everywhere if it is not bound.
+    ///
+    /// # Safety
+    /// As for [`Environments::bind`], with one number per environment.
+    pub unsafe fn reset(&mut self, mask: &View, stream: usize) -> Result<(), GpuError> {
+        self.is_launched = true;
+        // SAFETY: the caller guarantees the mask.
+        unsafe {
+            match &mut self.device {
+                Device::Gpu(environments) => environments.reset(mask, stream),
+                Device::Cpu(environments) => {
+                    environments.reset(mask);
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    /// The status bits of every environment since its last reset. Waits for the GPU.
+    pub fn status(&self) -> Result<Vec<u32>, GpuError> {
+        match &self.device {
+            Device::Gpu(environments) => environments.status(),
+            Device::Cpu(environments) => Ok(environments.status.clone()),
+        }
+    }
+
+    /// An error that names the first environment with a fault since its last reset, else the warning about contacts
+    /// beyond the skin's range. Waits for the GPU.
+    pub fn check(&self) -> Result<Option<String>, GpuError> {
+        let failure = match &self.device {
+            Device::Cpu(environments) => environments.failure.as_deref(),
+            Device::Gpu(_) => None,
+        };
+        let status = self.status()?;
+        status::faults(&status, failure)?;
+        Ok(status::saturation(&status))
+    }
+
+    /// Advances every environment on a GPU at given poses by `dt_s` and returns all loads (N, N m), in new memory.
+    pub fn step(&mut self, poses: &Poses, twists: &Twists, dt_s: f64) -> Result<Presses, GpuError> {
+        for (got, what) in [(poses.count, "poses"), (twists.count, "twists")] {
+            crate::array::same_count(self.count, got, what)?;
+        }
+        if !(dt_s > 0.0 && dt_s.is_finite()) {
+            return Err(GpuError::BadInput { reason: format!("`dt` must be a positive number of s, got {dt_s}") });
+        }
+        match &self.device {
+            Device::Gpu(environments) => {
+                if std::mem::take(&mut self.is_launched) {
+                    environments.finish()?;
+                }
+                environments.step(poses, twists, dt_s)
+            }
+            Device::Cpu(_) => {
+                let reason = "step() runs on a GPU only: use bind() and launch(), which run on the CPU too".to_owned();
+                Err(GpuError::BadInput { reason })
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The arrays that a batch of environments reads and writes.
+
+use super::view::View;
+use crate::cuda_struct::cuda_struct;
+
+/// Formats of rotations, numbered as in frames.cuh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RotationFormat {
+    /// No rotation.
+    #[default]
+    None = 0,
+    /// Quaternion w, x, y, z, as in MuJoCo.
+    QuaternionWFirst = 1,
+    /// Quaternion x, y, z, w, as in Newton and Warp.
+    QuaternionWLast = 2,
+    /// Matrices, (n, 3, 3).
+    Matrix = 3,
+}
+
+cuda_struct! {
+    /// The arrays of one body, in the world frame. Unbound arrays are zero.
+    #[derive(Default)]
+    pub struct BodyArrays {
+        /// Position (m) of the body's frame, (n, 3).
+        pub position: View,
+        /// Rotation of the body's frame, (n, 4) or (n, 3, 3).
+        pub rotation: View,
+        /// Linear (m/s) and angular (rad/s) velocity, (n, 6).
+        pub twist: View,
+        /// Points (m) whose velocity `twist` gives, (n, 3); unbound: `center`.
+        pub twist_at: View,
+        /// Output: force (N) and torque (N m) on the body, (n, 6).
+        pub load: View,
+        /// Points (m) about which the torque is written, (n, 3); unbound: `center`.
+        pub load_at: View,
+        /// Pose of the sensor or the object in the body's frame: position (m), quaternion x, y, z, w.
+        pub offset: [f64; 7],
+        /// Reference point (m) of velocity and torque, in the body's frame.
+        pub center: [f64; 3],
+        /// Format of `rotation` ([`RotationFormat`]).
+        pub rotation_format: i32,
+        /// 1 if the angular part of `twist` is first.
+        pub angular_first: i32,
+    }
+}
+
+cuda_struct! {
+    /// All arrays of a batch, and its time step.
+    #[derive(Default)]
+    pub struct Bindings {
+        /// The body of the object.
+        pub object: BodyArrays,
+        /// The body that carries the sensor.
+        pub sensor: BodyArrays,
+        /// Output: force along each taxel's normal (N), positive in compression, (n, taxels).
+        pub taxels: View,
+        /// Output: force vectors of the taxels (N), (n, taxels, 3).
+        pub forces: View,
+        /// Output: force (N) and torque (N m) on the sensor about its origin, in its frame, (n, 6).
+        pub wrench: View,
+        /// Output: force (N) on the skin outside all taxels, (n, 3).
+        pub outside: View,
+        /// Time step (s).
+        pub dt_s: f64,
+        /// 1 to add the load on the object to its array, 0 to overwrite it.
+        pub add_to_object: i32,
+        /// The same for the load on the sensor.
+        pub add_to_sensor: i32,
+    }
+}
+
+/// The identity as an offset.
+pub const NO_OFFSET: [f64; 7] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+
+impl Bindings {
+    /// No arrays: the sensor is at the origin, and the object with it.
+    pub fn new(dt_s: f64) -> Self {
+        let body = BodyArrays { offset: NO_OFFSET, ..BodyArrays::default() };
+        Self { object: body, sensor: body, dt_s, ..Self::default() }
+    }
+}

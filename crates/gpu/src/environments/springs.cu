@@ -1,0 +1,181 @@
+// One step of springs in many environments: `Skin::touch` of `dermis_skin::Springs` in each. One warp per environment: its lanes search
+// contacts of 32 springs at a time and put them in a queue; full warps then compute the forces of 32 contacts.
+
+// Contacts whose forces are not computed yet: at most 31 that are left, and 32 that are found at once.
+struct Queue {
+    double depth[64], x[64], y[64], z[64];
+    u32 triangle[64];
+    // Index of the spring, and the two flags.
+    u32 site[64];
+};
+#define TOUCHED_BEFORE 0x80000000u
+#define BEYOND_RANGE 0x40000000u
+#define SITE_BITS 0x3fffffffu
+
+// One environment: its arrays and memory.
+struct Environment {
+    u32 index;
+    // Deflection (m) and contact normal of each spring, (sites, 6).
+    double* bristles;
+    // One bit per spring that touched in the last step, and its triangle (meshes only).
+    u32* touching;
+    u32* triangles;
+    // Forces (sites, 3) if taxels are sums over springs, else null.
+    double* site_forces;
+    Placement placement;
+    Motion motion;
+};
+
+// Writes the force (N) of one spring: for sums over taxels, or as the reading of its taxel.
+__device__ __forceinline__ void write_spring(const SpringSkin& skin, const Bindings& b, const Environment& e, u32 site, Vec3 force) {
+    if (e.site_forces) {
+        double* to = e.site_forces + 3 * (u64)site;
+        to[0] = force.x; to[1] = force.y; to[2] = force.z;
+        return;
+    }
+    set_number(b.taxels, e.index, site, 0, 0.0 - dot(force, vector_at(skin.taxel_normals, skin.count, site)));
+    set_vector(b.forces, e.index, site, force);
+}
+__device__ __forceinline__ void write_no_contact(const Bindings& b, const Environment& e, u32 site) {
+    if (e.site_forces) {
+        double* to = e.site_forces + 3 * (u64)site;
+        to[0] = to[1] = to[2] = 0.0;
+        return;
+    }
+    set_number(b.taxels, e.index, site, 0, 0.0);
+    set_vector(b.forces, e.index, site, vec3(0.0, 0.0, 0.0));
+}
+
+// Searches the contacts of springs 32 group … 32 group + 31, one per lane; without `near` none can touch. Returns the length of the queue.
+__device__ __forceinline__ u32 find_contacts(const SpringSkin& skin, const ObjectView& object, const Bindings& b, const Environment& e,
+                                             u32 group, bool near, Queue& queue, u32 queued) {
+    u32 lane = threadIdx.x & 31u, site = 32 * group + lane, before = e.touching[group], count = skin.count;
+    bool touched = before >> lane & 1u, touches = false;
+    Contact contact;
+    if (near && site < count) {
+        Vec3 point = vector_at(skin.sites, count, site), out = vector_at(skin.sites + 3 * count, count, site);
+        u32 hint = NONE;
+#if KIND == MESH
+        if (touched) hint = e.triangles[site];
+#endif
+        touches = find_contact(object, e.placement, skin.max_penetration, point, out, hint, contact);
+    }
+    u32 now = __ballot_sync(ALL_LANES, touches);
+    if (lane == 0 && now != before) e.touching[group] = now;
+    if (touches) {
+        u32 k = queued + __popc(now & ((1u << lane) - 1u));
+        queue.depth[k] = contact.depth;
+        queue.x[k] = contact.normal.x;
+        queue.y[k] = contact.normal.y;
+        queue.z[k] = contact.normal.z;
+        queue.triangle[k] = contact.triangle;
+        queue.site[k] = site | (touched ? TOUCHED_BEFORE : 0u) | (contact.saturated ? BEYOND_RANGE : 0u);
+    } else if (site < count) {
+        write_no_contact(b, e, site);
+    }
+    __syncwarp();
+    return queued + __popc(now);
+}
+
+// Computes the force of contact k of the queue, updates its bristle and adds to the lane's sums.
+__device__ __forceinline__ void press_contact(const SpringSkin& skin, const Bindings& b, const Environment& e, const Queue& queue, u32 k,
+                                              Sums& sums) {
+    u32 count = skin.count, marked = queue.site[k], site = marked & SITE_BITS;
+    Contact contact{queue.depth[k], vec3(queue.x[k], queue.y[k], queue.z[k]), queue.triangle[k], (marked & BEYOND_RANGE) != 0};
+    Vec3 point = vector_at(skin.sites, count, site), out = vector_at(skin.sites + 3 * count, count, site);
+    double area = skin.sites[6 * count + site], share = skin.sites[7 * count + site];
+    double* own = e.bristles + 6 * (u64)site;
+    Bristle bristle;
+    bristle.touched = (marked & TOUCHED_BEFORE) != 0;
+    if (bristle.touched) {
+        bristle.deflection = vec3(own);
+        bristle.normal = vec3(own + 3);
+    }
+    Vec3 at = point - out * contact.depth, force = contact_force(skin, contact, out, at, area, share, e.motion, bristle);
+    add_contact(sums, at, force, contact.saturated);
+    own[0] = bristle.deflection.x; own[1] = bristle.deflection.y; own[2] = bristle.deflection.z;
+    own[3] = bristle.normal.x; own[4] = bristle.normal.y; own[5] = bristle.normal.z;
+#if KIND == MESH
+    e.triangles[site] = contact.triangle;
+#endif
+    write_spring(skin, b, e, site, force);
+}
+
+// Computes the forces of the first 32 contacts of the queue and moves the others to its front.
+__device__ __forceinline__ u32 press_full_warp(const SpringSkin& skin, const Bindings& b, const Environment& e, Queue& queue, u32 queued,
+                                               Sums& sums) {
+    u32 lane = threadIdx.x & 31u, left = queued - 32;
+    press_contact(skin, b, e, queue, lane, sums);
+    __syncwarp();
+    if (lane < left) {
+        queue.depth[lane] = queue.depth[32 + lane];
+        queue.x[lane] = queue.x[32 + lane];
+        queue.y[lane] = queue.y[32 + lane];
+        queue.z[lane] = queue.z[32 + lane];
+        queue.triangle[lane] = queue.triangle[32 + lane];
+        queue.site[lane] = queue.site[32 + lane];
+    }
+    __syncwarp();
+    return left;
+}
+
+// True if the bounding sphere of 32 springs and their rays (centre and radius, m) meets that of the object.
+__device__ __forceinline__ bool is_near(const double* __restrict__ sphere, Vec3 center, double radius) {
+    Vec3 apart = vec3(sphere) - center;
+    double reach = (sphere[3] + radius) * (1.0 + 1e-9);
+    return dot(apart, apart) <= reach * reach;
+}
+
+// Steps environments first … first + n − 1. spheres: bounding sphere of every 32 springs, (groups, 4). site_forces: (n, sites, 3) or null.
+// Faults of poses and velocities go to the status; such an environment has no contact.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
+    step(SpringSkin skin, ObjectView object, Bindings b, Memory memory, const double* __restrict__ spheres, u32 first, u32 n,
+         double* site_forces) {
+    __shared__ Queue queues[WARPS];
+    u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, i = blockIdx.x * WARPS + warp, count = skin.count;
+    if (i >= n) return;
+    Environment e;
+    e.index = first + i;
+    u32 groups = (count + 31) / 32;
+    BodyState sensor, other;
+    Relative relative{};
+    u32 fault = read_body(b.sensor, e.index, sensor) | read_body(b.object, e.index, other);
+    if (!fault) fault = relative_motion(sensor, other, relative);
+    e.bristles = memory.bristles + 6 * (u64)e.index * count;
+    e.touching = memory.touching + (u64)e.index * groups;
+    e.triangles = memory.triangles + (u64)e.index * count;
+    e.site_forces = site_forces ? site_forces + 3 * (u64)i * count : site_forces;
+    e.placement = placement_of(relative.position, relative.rotation);
+    e.motion = Motion{relative.linear, relative.angular, b.dt_s};
+    Vec3 middle = vec3(0.5 * (object.low[0] + object.high[0]), 0.5 * (object.low[1] + object.high[1]), 0.5 * (object.low[2] + object.high[2]));
+    Vec3 center = relative.position + to_sensor(e.placement, middle);
+    double radius = KIND == SPHERE ? object.size[0] : 0.5 * object.diagonal;
+    Sums sums{vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0), 0, 0};
+    Queue& queue = queues[warp];
+    u32 queued = 0;
+    for (u32 from = 0; from < groups; from += 32) {
+        bool own = !fault && from + lane < groups && is_near(spheres + 4 * (u64)(from + lane), center, radius);
+        u32 near = __ballot_sync(ALL_LANES, own);
+        for (u32 group = from; group < min(from + 32, groups); group++) {
+            queued = find_contacts(skin, object, b, e, group, near >> (group - from) & 1u, queue, queued);
+            if (queued >= 32) queued = press_full_warp(skin, b, e, queue, queued, sums);
+        }
+    }
+    if (lane < queued) press_contact(skin, b, e, queue, lane, sums);
+    __syncwarp();
+    Sums all = warp_sums(sums);
+    if (lane != 0) return;
+    write_loads(b, e.index, fault, sensor, other, all.force, all.torque);
+    u32 now = fault | (all.saturated ? SATURATED : 0u), known = memory.status[e.index];
+    if ((known | now) != known) memory.status[e.index] = known | now;
+    if (memory.points) memory.points[e.index] = all.points;
+    if (memory.saturated) memory.saturated[e.index] = all.saturated;
+}
+
+// Ends contact and clears the status of the environments where the mask is not zero. One thread per environment. mask: (n); null for all.
+extern "C" __global__ void reset(View mask, Memory memory, u32 groups, u32 n) {
+    u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n || (mask.address && number_at(mask, i, 0, 0) == 0.0)) return;
+    memory.status[i] = 0;
+    for (u32 group = 0; group < groups; group++) memory.touching[(u64)i * groups + group] = 0;
+}

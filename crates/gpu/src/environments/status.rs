@@ -1,0 +1,53 @@
+//! The status of each environment: faults of its inputs and exceeded limits, kept until it is reset.
+
+use crate::GpuError;
+
+/// A pose or a velocity is not finite.
+pub const NOT_FINITE: u32 = 1;
+/// A quaternion does not have length 1, or a matrix is no rotation.
+pub const NOT_A_ROTATION: u32 = 2;
+/// The object is farther than 1,000 km from the sensor, or a body is faster than 10⁶ m/s or rad/s.
+pub const OUT_OF_RANGE: u32 = 4;
+/// A contact was deeper than the skin allows; its load is a lower bound.
+pub const SATURATED: u32 = 8;
+/// The skin could not be solved (CPU only).
+pub const FAILED: u32 = 16;
+
+/// The bits of faults: in such a step the environment had no contact.
+const FAULTS: [(u32, &str); 4] = [
+    (NOT_FINITE, "a pose or a velocity is not finite"),
+    (
+        NOT_A_ROTATION,
+        "a rotation is none: its quaternion must have length 1, its matrix columns of length 1 at right angles",
+    ),
+    (OUT_OF_RANGE, "the object is more than 1,000 km from the sensor, or a body is faster than 1e6 m/s or rad/s"),
+    (FAILED, "the skin could not be solved"),
+];
+
+/// The error for environments with faults, naming the first of them. `failure`: the message of a skin.
+pub(super) fn faults(status: &[u32], failure: Option<&str>) -> Result<(), GpuError> {
+    let bits = FAULTS.iter().fold(0, |all, (bit, _)| all | bit);
+    let mut bad = status.iter().enumerate().filter(|(_, status)| *status & bits != 0);
+    let Some((first, status)) = bad.next() else { return Ok(()) };
+    let why =
+        FAULTS.iter().filter(|(bit, _)| status & bit != 0).map(|(_, why)| *why).collect::<Vec<_>>().join(", and ");
+    let others = match bad.count() {
+        0 => String::new(),
+        others => format!(" ({others} others have faults too)"),
+    };
+    let detail = failure.filter(|_| status & FAILED != 0).map_or(String::new(), |text| format!(": {text}"));
+    let reason = format!(
+        "environment {first}{others}: {why}{detail}; it had no contact in that step. reset() clears the status"
+    );
+    Err(GpuError::BadInput { reason })
+}
+
+/// The warning about contacts beyond the range of the skin.
+pub(super) fn saturation(status: &[u32]) -> Option<String> {
+    let mut beyond = status.iter().enumerate().filter(|(_, status)| *status & SATURATED != 0).map(|(i, _)| i);
+    let first = beyond.next()?;
+    let all = 1 + beyond.count();
+    Some(format!(
+        "contacts in {all} environments exceed the maximum penetration, first in environment {first}: their loads are lower bounds"
+    ))
+}

@@ -1,0 +1,135 @@
+//! Environments on the GPU, in arrays of the caller, against those on the CPU.
+
+use crate::gpu;
+use dermis_geometry::{Pose, Primitive, Quat, Random, Vec3, shapes};
+use dermis_gpu::array::Arrays;
+use dermis_gpu::environments::{Bindings, Element, Environments, RotationFormat, View};
+use dermis_gpu::{Gpu, GpuObject};
+use dermis_sensor::{Sensor, SensorSpec, presets};
+use dermis_skin::Object;
+use std::sync::Arc;
+
+const DT_S: f64 = 1e-3;
+
+/// Motion of `count` environments at one step: 13 numbers per body, position, quaternion w first, velocity.
+fn bodies(random: &mut Random, count: usize) -> [Vec<f64>; 2] {
+    let mut side = || random.uniform() * 2.0 - 1.0;
+    let mut vector = |scale: f64| Vec3::new(side(), side(), side()) * scale;
+    let mut all = [Vec::new(), Vec::new()];
+    for _ in 0..count {
+        let on = Pose::new(Quat::from_scaled_axis(vector(2.0)), vector(1.0));
+        let other = on * Pose::new(Quat::from_scaled_axis(vector(2.0)), Vec3::Z * 7e-3 + vector(4e-3));
+        for (body, pose) in all.iter_mut().zip([other, on]) {
+            let (p, q, v, w) = (pose.translation, pose.rotation, vector(0.1), vector(1.0));
+            body.extend([p.x, p.y, p.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z]);
+        }
+    }
+    all
+}
+
+/// Addresses of inputs and outputs, in host or GPU memory.
+fn bindings(bodies: [u64; 2], taxels: u64, wrench: u64, loads: u64, count: usize, columns: usize) -> Bindings {
+    let mut bindings = Bindings::new(DT_S);
+    for body in 0..2 {
+        let view = |first: u64| View::new(bodies[body] + 8 * first, &[13, 1], Element::F64);
+        let arrays = if body == 0 { &mut bindings.object } else { &mut bindings.sensor };
+        (arrays.position, arrays.rotation, arrays.twist) = (view(0), view(3), view(7));
+        arrays.rotation_format = RotationFormat::QuaternionWFirst as i32;
+        arrays.center = [1e-3, 2e-3, -3e-3];
+        arrays.load = View::new(loads + 48 * (body * count) as u64, &[6, 1], Element::F64);
+    }
+    bindings.taxels = View::new(taxels, &[columns as i64, 1], Element::F64);
+    bindings.wrench = View::new(wrench, &[6, 1], Element::F64);
+    bindings
+}
+
+fn compare(gpu: &Arc<Gpu>, label: &str, sensor: &Sensor, object: &Arc<Object>, count: usize, steps: usize) {
+    let columns = sensor.taxels().len();
+    let arrays = Arc::new(Arrays::new(gpu, sensor).unwrap());
+    let uploaded = Arc::new(GpuObject::new(gpu, object).unwrap());
+    let mut there = Environments::on_gpu(&arrays, &uploaded, count).unwrap();
+    let mut here = Environments::on_cpu(sensor, object, count);
+    let (mut taxels, mut wrench, mut loads) =
+        (vec![7.0f64; columns * count], vec![7.0f64; 6 * count], vec![7.0f64; 12 * count]);
+    let outputs = [gpu.upload(&taxels).unwrap(), gpu.upload(&wrench).unwrap(), gpu.upload(&loads).unwrap()];
+    let (mut random, mut farthest, mut largest) = (Random::new(7), 0.0f64, 0.0f64);
+    let mut inputs = bodies(&mut random, count);
+    for step in 0..steps {
+        if step == steps / 2 {
+            inputs[0][13 + 2] = f64::NAN;
+            inputs[0][2 * 13] = 1e9;
+        }
+        let on_gpu = [gpu.upload(&inputs[0]).unwrap(), gpu.upload(&inputs[1]).unwrap()];
+        gpu.finish().unwrap();
+        let [a, b, c] = outputs.each_ref().map(|buffer| buffer.address());
+        let out = bindings([on_gpu[0].address(), on_gpu[1].address()], a, b, c, count, columns);
+        let addresses = [taxels.as_mut_ptr() as u64, wrench.as_mut_ptr() as u64, loads.as_mut_ptr() as u64];
+        let [a, b, c] = addresses;
+        let own = bindings([inputs[0].as_ptr() as u64, inputs[1].as_ptr() as u64], a, b, c, count, columns);
+        // SAFETY: the arrays have a row per environment and live until the end of the step.
+        #[allow(unsafe_code)]
+        unsafe {
+            there.bind(out).unwrap();
+            here.bind(own).unwrap();
+        }
+        there.launch(0).unwrap();
+        here.launch(0).unwrap();
+        gpu.finish_all_streams().unwrap();
+        for (expected, got) in [&taxels, &wrench, &loads].into_iter().zip(&outputs) {
+            for (expected, got) in expected.iter().zip(got.download().unwrap()) {
+                assert!(got.is_finite());
+                farthest = farthest.max((expected - got).abs());
+                largest = largest.max(expected.abs());
+            }
+        }
+        // The bodies move by their own velocity.
+        for body in &mut inputs {
+            for row in body.chunks_mut(13) {
+                (0..3).for_each(|axis| row[axis] += DT_S * row[7 + axis]);
+            }
+        }
+    }
+    println!("{label}: largest {largest:.2e}, largest difference in {steps} steps {farthest:.1e}");
+    assert!(largest > 0.01 && farthest <= 1e-9 * largest.max(1.0), "{label}: {farthest:e} of {largest}");
+    assert_eq!(there.status().unwrap(), here.status().unwrap(), "{label}");
+    assert!(there.check().unwrap_err().to_string().contains("environment 1 (1 others"));
+}
+
+/// World poses, velocities, readings and loads of both bodies, with springs that are taxels and sums over springs.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn bound_environments_match_the_cpu() {
+    let gpu = gpu();
+    let ball = Arc::new(Object::of_primitive(Primitive::Sphere { radius_m: 8e-3 }, 2e-3).unwrap());
+    let mesh = Arc::new(Object::new(shapes::sphere(8e-3, 1.2e-3).unwrap()));
+    let foam = presets::find("uji-foam-14x6").unwrap().build(None).unwrap();
+    let text = "name = \"t\"\ncontact_points = 4\n[surface.grid]\nrows = 10\ncols = 7\npitch = \"3 mm\"\n[skin]\nkind = \"springs\"\n\
+                stiffness = \"100 N/m\"\ndamping = \"1 N s/m\"\nmax_penetration = \"6 mm\"\n[reading]\nkind = \"gaussian\"\nsigma = \"2 mm\"\n";
+    let spread = SensorSpec::parse("the test", text).unwrap().build(None).unwrap();
+    for (label, sensor, object) in
+        [("foam, ball", &foam, &ball), ("foam, mesh", &foam, &mesh), ("cover, ball", &spread, &ball)]
+    {
+        compare(&gpu, label, sensor, object, 70, 12);
+    }
+}
+
+/// 16,384 environments of 1,600 taxels need at most 2 GB; more than fits is refused with the number that does.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn many_environments_fit_and_too_many_are_refused() {
+    let gpu = gpu();
+    let text = "name = \"wide\"\ncontact_points = 1\n[surface.grid]\nrows = 40\ncols = 40\npitch = \"1 mm\"\n[skin]\nkind = \"springs\"\n\
+                stiffness = \"100 N/m\"\ndamping = \"1 N s/m\"\nmax_penetration = \"6 mm\"\n";
+    let sensor = SensorSpec::parse("the test", text).unwrap().build(None).unwrap();
+    let arrays = Arc::new(Arrays::new(&gpu, &sensor).unwrap());
+    let ball = Object::of_primitive(Primitive::Sphere { radius_m: 8e-3 }, 2e-3).unwrap();
+    let ball = Arc::new(GpuObject::new(&gpu, &ball).unwrap());
+    let before = gpu.free_bytes().unwrap();
+    let many = Environments::on_gpu(&arrays, &ball, 16_384).unwrap();
+    let used = before - gpu.free_bytes().unwrap();
+    println!("16,384 environments of 1,600 taxels: {:.2} GB", used as f64 / 1e9);
+    assert!(used < 1_900_000_000, "{used}");
+    drop(many);
+    let refused = Environments::on_gpu(&arrays, &ball, 10_000_000).unwrap_err().to_string();
+    assert!(refused.contains("at most") && refused.contains("10000000 environments"), "{refused}");
+}

@@ -1,0 +1,111 @@
+"""Throughput of a ball on a tactile plate in MuJoCo Warp: no sensor, its own `tactile` sensor, and dermis springs, coupled.
+
+    python3 mjwarp.py [--worlds 4096 16384] [--taxels 10 40]      # 10 x 10 and 40 x 40 taxels
+
+All steps are in one captured CUDA graph. Medians of 5 x 200 steps of 2 ms; the weight of the ball is read at the end.
+"""
+
+import argparse
+import statistics
+import time
+
+import mujoco
+import mujoco_warp as mjw
+import numpy as np
+import warp as wp
+
+import dermis
+import dermis.mjwarp
+
+RADIUS, MASS, SIDE, GRAVITY = 10e-3, 0.05, 40e-3, 9.81
+SKIN = """
+name = "plate"
+contact_points = 1
+[surface.grid]
+rows = {n}
+cols = {n}
+pitch = "{pitch} mm"
+[skin]
+kind = "springs"
+stiffness = "{stiffness} N/m"
+damping = "{damping} N s/m"
+max_penetration = "6 mm"
+[skin.friction]
+kind = "lugre"
+sigma0 = "{bristles} N/m"
+sigma1 = "{sliding} N s/m"
+viscous = "{sliding} N s/m"
+mu_static = 0.6
+mu_dynamic = 0.5
+stribeck_speed = "0.01 m/s"
+"""
+
+
+def sensor(n):
+    each = 1e4 * (SIDE * 1e3 / n) ** 2 * 1e-2  # 1e8 N/m^3
+    words = {"n": n, "pitch": SIDE * 1e3 / n, "stiffness": each, "damping": each * 5e-3, "bristles": each, "sliding": each * 1e-3}
+    return dermis.Sensor.parse(SKIN.format(**words))
+
+
+def scene(tactile):
+    asset = sense = ""
+    if tactile:
+        asset = f'<asset><mesh name="pad" builtin="plate" params="{tactile} {tactile}" scale="{SIDE / 2} {SIDE / 2} 1"/></asset>'
+        sense = '<sensor><tactile name="touch" geom="plate" mesh="pad"/></sensor>'
+    return f"""<mujoco><option timestep="0.002" gravity="0 0 -{GRAVITY}"/>{asset}
+      <worldbody><geom name="plate" type="box" size="{SIDE / 2} {SIDE / 2} 0.005" pos="0 0 -0.005"/><site name="skin" pos="0 0 0"/>
+      <body name="ball" pos="0.001 0.002 {RADIUS - 1e-4}"><freejoint/><geom name="ball" type="sphere" size="{RADIUS}" mass="{MASS}"/></body>
+      </worldbody>{sense}</mujoco>"""
+
+
+def measure(worlds, taxels, kind):
+    model = mujoco.MjModel.from_xml_string(scene(taxels if kind == "tactile" else 0))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    m, d = mjw.put_model(model), mjw.put_data(model, data, nworld=worlds, nconmax=16, njmax=32)
+    touch = None
+    if kind.startswith("dermis"):
+        touch = dermis.mjwarp.attach(m, d, sensor(taxels), model=model, site="skin", object="ball", dtype=kind[7:] or "float32")
+    mjw.step(m, d)
+    wp.synchronize()
+    with wp.ScopedCapture() as capture:
+        mjw.step(m, d)
+    for _ in range(500):
+        wp.capture_launch(capture.graph)
+    wp.synchronize()
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        for _ in range(200):
+            wp.capture_launch(capture.graph)
+        wp.synchronize()
+        times.append((time.perf_counter() - start) / 200)
+    seconds = statistics.median(times)
+    note = ""
+    if touch is not None:
+        touch.check()
+        weight = touch.taxels.numpy().sum(axis=1)
+        note = f"weight read to {np.abs(weight / (MASS * GRAVITY) - 1).max():.1e}"
+    elif kind == "tactile":
+        note = f"{d.sensordata.shape[1]} numbers"
+    print(f"{worlds:6} worlds, {taxels * taxels:5} taxels, {kind:14}: {worlds / seconds / 1e6:6.2f} M env-steps/s, "
+          f"{seconds * 1e6:6.0f} us a step; {note}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worlds", type=int, nargs="*", default=[4096, 16384])
+    parser.add_argument("--taxels", type=int, nargs="*", default=[10, 40])
+    arguments = parser.parse_args()
+    wp.config.quiet = True
+    for worlds in arguments.worlds:
+        for taxels in arguments.taxels:
+            for kind in ("none", "tactile", "dermis", "dermis float64"):
+                try:
+                    measure(worlds, taxels, kind)
+                except Exception as error:  # the other lines are still wanted
+                    print(f"{worlds:6} worlds, {taxels * taxels:5} taxels, {kind:14}: {type(error).__name__}: {error}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
