@@ -1,4 +1,4 @@
-//! Passes the commit to the program, for `dermis --version`, and embeds the page of `dermis view`: the files of `apps/playground/web`, and the compiled WebAssembly module if `cargo xtask playground`
+//! Passes the commit to the program, for `dermis --version`, and embeds the page of `dermis view`: the files of `web` (a link to `apps/playground/web`), and the compiled WebAssembly module if `cargo xtask playground`
 //! has built it from the present sources.
 
 use std::fmt::Write;
@@ -16,7 +16,7 @@ fn main() -> std::io::Result<()> {
     name_commit();
     let root = fs::canonicalize("../..")?;
     let mut list = String::from("pub const ASSETS: &[Asset] = &[\n");
-    let web = root.join("apps/playground/web");
+    let web = fs::canonicalize("web")?;
     println!("cargo:rerun-if-changed={}", web.display());
     let mut files: Vec<PathBuf> = fs::read_dir(&web)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
     files.sort();

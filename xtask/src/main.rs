@@ -1,18 +1,20 @@
 //! The tasks of this repository: `cargo xtask test` runs the checks of CI on any machine.
 //!
 //! [`mod@test`] lists the steps, [`test_programs`] compiles and runs the Rust tests, [`test_code`] compiles their own code quickly, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
-//! has replaced, [`unwraps`] refuses `.unwrap()` outside of tests, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@beside`] runs a task while others run, [`date`] names logs, [`mod@fuzz`] damages files, [`mod@reference`] writes the reference pages, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
+//! has replaced, [`unwraps`] refuses `.unwrap()` outside of tests, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@beside`] runs a task while others run, [`date`] names logs, [`mod@fuzz`] damages files, [`mod@reference`] writes the reference pages, [`mod@guide`] builds the guide and runs its blocks, [`mod@release`] makes a release, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
 //! [`validate`] compares dermis with other programs, and [`workspace`] reads Cargo's metadata.
 
 mod beside;
 mod date;
 mod deny;
 mod fuzz;
+mod guide;
 mod hand_written;
 mod layering;
 mod playground;
 mod python;
 mod reference;
+mod release;
 mod source_size;
 mod step;
 mod test;
@@ -36,13 +38,15 @@ cargo xtask TASK
   wheel     the Python package as a wheel in dist/, with the MuJoCo engine plugin and the page in it
   playground
             the page as static files in dist/playground, which the program then contains: `dermis view` shows it
-  docs      the schemas and reference pages in docs/reference, from the types that read the files
+  docs      the guide with its figures and the API reference in dist/guide, and the schemas and pages of docs/reference, from the types that read the files
   layering  only the checks of dependencies between crates, vocabulary, CUDA function length and `.unwrap()` outside of tests (and a warning for very long files), and the
             list of hand-written parts with their reasons
   fuzz [TARGET...] [--time 60s]
             damaged inputs for every reader of files, or for some (`--list`); the inputs of validation/fuzz/corpus come first
   validate [NAME] [ARGUMENT...]
             our numbers against other programs', which are installed for it; a dated log is left in validation/NAME
+  release VERSION
+            all checks, a dated changelog, crates and wheels with SHA256SUMS in dist/release, a commit and a tag; nothing is published
   help      this text";
 
 /// What the command line asks for.
@@ -55,6 +59,8 @@ enum Task {
     Layering,
     Lint,
     Playground,
+    /// The new version.
+    Release(String),
     Test,
     Wheel,
     /// All validations, or the one named, with further arguments.
@@ -76,11 +82,15 @@ impl Task {
             "test" => Task::Test,
             "wheel" => Task::Wheel,
             "playground" => Task::Playground,
+            "release" => match rest {
+                [version] => return Ok(Task::Release(version.clone())),
+                _ => return Err("`release` takes the new version, such as 0.2.0".to_owned()),
+            },
             "fuzz" => return Ok(Task::Fuzz(rest.to_vec())),
             "validate" => Task::Validate(None, Vec::new()),
             _ => {
                 return Err(format!(
-                    "unknown task {name:?}; the tasks are test, lint, wheel, playground, docs, layering, fuzz, validate and help"
+                    "unknown task {name:?}; the tasks are test, lint, wheel, playground, docs, layering, fuzz, validate, release and help"
                 ));
             }
         };
@@ -106,7 +116,7 @@ fn main() -> ExitCode {
             println!("{HELP}");
             return ExitCode::SUCCESS;
         }
-        Ok(Task::Docs) => &[reference::WRITE],
+        Ok(Task::Docs) => guide::DOCS,
         Ok(Task::Layering) => &[test::LAYERING],
         Ok(Task::Lint) => test::BESIDE,
         Ok(Task::Test) => return exit(Workspace::read().and_then(|workspace| test::run(&workspace))),
@@ -114,6 +124,9 @@ fn main() -> ExitCode {
         Ok(Task::Playground) => &[playground::BUILD],
         Ok(Task::Fuzz(arguments)) => {
             return exit(Workspace::read().and_then(|workspace| fuzz::run(&arguments, &workspace)));
+        }
+        Ok(Task::Release(version)) => {
+            return exit(Workspace::read().and_then(|workspace| release::run(&version, &workspace)));
         }
         Ok(Task::Validate(name, arguments)) => {
             let chosen = validate::chosen(name.as_deref());
@@ -153,6 +166,7 @@ mod tests {
         assert_eq!(task(&["playground"]), Ok(Task::Playground));
         assert_eq!(task(&["validate"]), Ok(Task::Validate(None, vec![])));
         assert_eq!(task(&["validate", "drake"]), Ok(Task::Validate(Some("drake".into()), vec![])));
+        assert_eq!(task(&["release", "0.2.0"]), Ok(Task::Release("0.2.0".into())));
         assert_eq!(task(&["fuzz", "stl"]), Ok(Task::Fuzz(vec!["stl".into()])));
     }
 

@@ -89,6 +89,18 @@ fn tests(workspace: &Workspace) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The wheel in the environment of the tests, with what they need.
+pub const INSTALL: Step = Step { name: "wheel", run: install };
+
+fn install(workspace: &Workspace) -> Result<(), Failure> {
+    let place = workspace.target.join("python");
+    let wheel = wheel(workspace, &place.join("dist"))?;
+    for invocation in checks(&place, &wheel).iter().take(2) {
+        invocation.run(&workspace.root)?;
+    }
+    Ok(())
+}
+
 /// Creates the virtual environment under the target folder if it is missing; returns its Python.
 pub fn environment(workspace: &Workspace) -> (Option<Invocation>, PathBuf) {
     let venv = workspace.target.join("python/venv");

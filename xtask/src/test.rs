@@ -11,6 +11,7 @@ use std::path::Path;
 
 use crate::beside::Beside;
 use crate::deny;
+use crate::guide;
 use crate::hand_written;
 use crate::layering;
 use crate::playground;
@@ -31,6 +32,7 @@ pub const STEPS: &[Step] = &[
     Step { name: "tests", run: tests },
     Step { name: "examples", run: examples },
     python::TESTS,
+    guide::TESTS,
     playground::TESTS,
 ];
 

@@ -53,6 +53,10 @@ pub const ALL: &[Validation] = &[
     ),
     Validation::in_python("cuda", "the skins on an NVIDIA GPU against the CPU: results and speed"),
     Validation::in_python("ray", "data sets made on a Ray cluster that loses nodes and drivers"),
+    Validation::in_python(
+        "packages",
+        "crates, wheels for old systems and other machines, extras; other operating systems compile",
+    ),
     Validation::in_rust(
         "fuzz",
         "damaged inputs for every reader, with checks of overflow (`--time 60s` for each)",

@@ -95,6 +95,16 @@ pub fn progress(what: &'static str, length: u64) -> ProgressBar {
     bar
 }
 
+/// A count on stderr, for work of unknown length; hidden if stderr is not a terminal.
+pub fn counter(what: &'static str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, progress_target()).with_message(what);
+    let style = ProgressStyle::with_template("{msg} {pos}");
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    bar
+}
+
 /// Ctrl-C was pressed while a command listened to it.
 static PRESSED: AtomicBool = AtomicBool::new(false);
 /// A command listens to Ctrl-C: it ends by itself and keeps its results.

@@ -14,6 +14,7 @@ mod console;
 mod dataset;
 mod demo;
 mod doctor;
+mod estimate;
 mod export;
 mod image;
 mod import;
@@ -63,6 +64,7 @@ enum Command {
     Press(press::Arguments),
     Calibrate(calibrate::Arguments),
     Characterise(characterise::Arguments),
+    Estimate(estimate::Arguments),
     Import(import::Arguments),
     Dataset(dataset::Arguments),
     Reproduce(reproduce::Arguments),
@@ -85,6 +87,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Press(arguments) => press::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Characterise(arguments) => characterise::run(&arguments),
+        Command::Estimate(arguments) => estimate::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Dataset(arguments) => dataset::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),

@@ -1,5 +1,6 @@
 //! `dermis validate`: comparisons with reference solutions and measurements.
 
+mod pose;
 mod real;
 
 use crate::console::{say, say_json};
@@ -42,6 +43,8 @@ enum What {
     },
     /// Real sensors: fits each to some samples of its measurements and predicts the others, beside null model and peers.
     Real(real::Arguments),
+    /// Balls on real sensors: centre and radius estimated from single images, with lights fitted to the other images.
+    Pose(pose::Arguments),
     /// A paraboloid on a bonded layer: force, contact radius, surface and stress on the base.
     #[command(after_help = "Example:\n  dermis validate layer paraboloid.json")]
     Layer {
@@ -60,6 +63,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Hydroelastic { file, time } => run_hydroelastic(file, *time, json),
         What::Feats { folder, cell } => run_feats(folder, *cell, json),
         What::Layer { file, cells } => run_layer(file, *cells, json),
+        What::Pose(arguments) => pose::run(arguments, json),
         What::Real(arguments) => real::run(arguments, json),
     }
 }

@@ -84,6 +84,39 @@ fn a_load_below_the_threshold_is_shown_with_the_report_of_zero() {
     assert!(image.width() > image.height(), "{} × {}", image.width(), image.height());
 }
 
+/// A press and its estimate: position, depth and size return from the image and from the taxels that the press wrote.
+#[test]
+fn an_estimate_returns_the_press_that_made_the_reading() {
+    let folder = TempDir::new().unwrap();
+    let press = ["press", "--sensor", "gelsight", "--object", "sphere:radius=3mm", "--at", "1mm,-2mm", "--depth"];
+    dermis(folder.path(), &[&press[..], &["0.5mm", "--out", "made"]].concat());
+    let estimate =
+        ["estimate", "shape", "--sensor", "gelsight", "--object", "sphere:radius=4mm", "--json", "--reading"];
+    let text = dermis(folder.path(), &[&estimate[..], &["made/rgb.png", "--out", "found"]].concat());
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let value = |report: &Value, name: &str| report["estimates"][name]["value"].as_f64().unwrap();
+    assert!((value(&report, "x_mm") - 1.0).abs() < 0.03 && (value(&report, "y_mm") + 2.0).abs() < 0.03, "{report}");
+    assert!((value(&report, "scale") - 0.75).abs() < 0.02, "{report}");
+    assert!(folder.path().join("found/estimate.png").exists());
+    let from_taxels = [&BALL[1..], &["--depth", "1mm", "--at", "3mm,5mm", "--out", "taxels"]].concat();
+    dermis(folder.path(), &[&["press"], &from_taxels[..]].concat());
+    let estimate = [&["estimate", "pose"], &BALL[1..], &["--json", "--reading", "taxels/taxels.csv"]].concat();
+    let report: Value = serde_json::from_str(&dermis(folder.path(), &estimate)).unwrap();
+    assert!((value(&report, "x_mm") - 3.0).abs() < 0.01 && (value(&report, "y_mm") - 5.0).abs() < 0.01, "{report}");
+    assert!((value(&report, "depth_mm") - 1.0).abs() < 0.01, "{report}");
+    let refused = |reading: &str, words: &str| {
+        let error = fails(folder.path(), &[&["estimate", "pose"], &BALL[1..], &["--reading", reading]].concat());
+        assert!(error.contains(words) && error.lines().count() == 1, "{error}");
+    };
+    refused("made/rgb.png", "no camera");
+    refused("none.csv", "cannot be read");
+    refused("made/reading.json", "must be a .png image or a .csv table");
+    write(folder.path(), "bad.csv", "taxel,value_n\n0,much\n");
+    refused("bad.csv", "bad.csv, line 2: `value_n` must be a finite number, got \"much\"");
+    write(folder.path(), "few.csv", "taxel,value_n\n0,1\n");
+    refused("few.csv", "1 taxels");
+}
+
 /// Under a layer every taxel carries some load; those far from the contact are not active.
 #[test]
 fn a_small_contact_does_not_activate_every_taxel() {

@@ -13,9 +13,9 @@ def plugin_path():
     given = os.environ.get("DERMIS_MUJOCO_PLUGIN")
     if given:
         return pathlib.Path(given)
-    import dermis
+    from dermis import _engine_plugin
 
-    return pathlib.Path(dermis.__file__).parent / "_plugin" / "libdermis_mujoco.so"
+    return _engine_plugin.path()
 
 
 mujoco.mj_loadPluginLibrary(str(plugin_path()))

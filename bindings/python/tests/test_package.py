@@ -9,6 +9,7 @@ import inspect
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import urllib.request
@@ -17,6 +18,7 @@ import warnings
 import pytest
 
 import dermis
+from dermis import _engine_plugin
 
 
 def test_an_import_is_light():
@@ -128,8 +130,17 @@ def test_the_readme_is_true(tmp_path, monkeypatch):
         assert image.stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("name", ["dermis", "dermis.calibration", "dermis.experiments"])
-def test_what_texts_show_is_what_comes_out(name):
+# `dermis.torch` and `dermis.rerun` need what is not here, and are run by `cargo xtask validate packages`.
+@pytest.mark.parametrize("name", ["dermis", "dermis.calibration", "dermis.dataset", "dermis.experiments", "dermis.gym", "dermis.mujoco"])
+def test_what_texts_show_is_what_comes_out(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if name in ("dermis.gym", "dermis.mujoco"):
+        pytest.importorskip("mujoco")
+        guide = (pathlib.Path(__file__).parents[3] / "docs/mujoco.md").read_text()
+        (tmp_path / "gripper.xml").write_text(guide.split("```xml file=gripper.xml\n")[1].split("```")[0])
+    if name == "dermis.dataset":
+        example = subprocess.run([sys.executable, "-m", "dermis", "dataset", "example", "array"], capture_output=True, text=True, check=True)
+        (tmp_path / "array.toml").write_text(re.sub(r"(?m)^count = .*", "count = 20", example.stdout))
     done = doctest.testmod(importlib.import_module(name))
     assert done.failed == 0 and done.attempted > 1
 
@@ -176,6 +187,35 @@ def test_the_package_shows_the_page(tmp_path):
 
 def test_the_wheel_has_the_engine_plugin_and_its_licence():
     files = {str(path) for path in importlib.metadata.files("dermis")}
-    assert "dermis/_plugin/libdermis_mujoco.so" in files
+    assert str(_engine_plugin.path().relative_to(pathlib.Path(dermis.__file__).parent.parent)) in files
     assert importlib.metadata.metadata("dermis")["License-Expression"] == "MIT OR Apache-2.0"
     assert any("LICENSE" in name for name in files), sorted(files)
+
+
+def test_an_installation_without_the_engine_plugin_is_silent_until_it_is_asked_for(monkeypatch, tmp_path):
+    """MuJoCo calls the entry point at every import and prints a warning if it raises."""
+    monkeypatch.setattr(_engine_plugin, "place", lambda: tmp_path / "missing.so")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (entry,) = importlib.metadata.entry_points(group="mujoco.plugins", name="dermis")
+        assert entry.load()() is None
+    with pytest.raises(FileNotFoundError, match="cargo xtask wheel"):
+        _engine_plugin.load()
+
+
+@pytest.mark.parametrize(("system", "name"), [("linux", "libdermis_mujoco.so"), ("darwin", "libdermis_mujoco.dylib"), ("win32", "dermis_mujoco.dll")])
+def test_the_engine_plugin_has_the_name_of_the_system(monkeypatch, system, name):
+    monkeypatch.setattr(sys, "platform", system)
+    assert _engine_plugin.place().name == name
+
+
+def test_a_package_page_tells_what_a_stranger_looks_for():
+    told = importlib.metadata.metadata("dermis")
+    assert {"Homepage", "Documentation", "Changelog", "Issues"} == {url.split(",")[0] for url in told.get_all("Project-URL")}
+    assert {"mujoco", "gym", "ros", "rerun", "torch", "datasets"} <= set(told.get_all("Provides-Extra"))
+    versions = [line.rsplit(" ", 1)[1] for line in told.get_all("Classifier") if "Python :: 3." in line]
+    assert told["Requires-Python"] == f">={versions[0]}", versions
+    assert any(line.startswith("Development Status") for line in told.get_all("Classifier"))
+    # Relative links of a README are broken on a package page.
+    links = re.findall(r"\]\(([^)]+)\)", told.get_payload())
+    assert links and not [link for link in links if not link.startswith("https://") and not link.startswith("#")]

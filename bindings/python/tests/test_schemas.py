@@ -58,7 +58,7 @@ def blocks():
     """The TOML examples of the documentation, in Markdown and in doc comments, that are whole files."""
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("**/src/**/*.rs"), *ROOT.glob("bindings/*/README.md")]:
         text = re.sub(r"(?m)^//[!/] ?", "", path.read_text())
-        for block in re.findall(r"(?ms)^```toml\n(.*?)^```", text):
+        for block in re.findall(r"(?ms)^```toml[^\n]*\n(.*?)^```", text):
             keys = tomllib.loads(block).keys()
             kind = {"world": "scene", "scenario": "dataset", "surface": "sensor", "expect": "experiment"}
             for key in keys & kind.keys():

@@ -1,7 +1,7 @@
 //! dermis simulates tactile sensors for robots.
 //!
-//! This is the facade: it re-exports the other crates under one name and adds scene files, the run loop, data sets and
-//! images.
+//! This is the facade: it re-exports the other crates under one name and adds scene files, the run loop, data sets,
+//! images and estimates from readings.
 //!
 //! ```
 //! use dermis::prelude::*;
@@ -25,6 +25,9 @@ pub use dermis_world as world;
 pub mod camera_frame;
 pub mod compare;
 pub mod dataset;
+pub mod estimate;
+#[cfg(doctest)]
+mod guide;
 pub mod image;
 pub mod output;
 pub mod run;

@@ -2,5 +2,6 @@
 
 mod compare;
 mod dataset;
+mod estimate;
 mod limits;
 mod scene;

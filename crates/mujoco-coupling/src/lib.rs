@@ -19,6 +19,7 @@ mod implicit;
 pub mod layout;
 pub mod library;
 mod limit;
+mod loaded;
 mod model;
 mod mount;
 pub mod passive;

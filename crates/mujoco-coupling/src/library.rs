@@ -1,12 +1,13 @@
 //! The MuJoCo library that this process has loaded.
 //!
 //! The crate does not link MuJoCo, because the file name of libmujoco contains its exact version and one build must
-//! support many versions. This module finds the library among the loaded ones, and its functions by name.
+//! support many versions. `loaded.rs` finds the library among the loaded ones, this module its functions by name.
 
 use crate::CouplingError;
 use crate::layout::Layout;
+use crate::loaded::Loaded;
 use libc::{c_char, c_int, c_void};
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicPtr;
 
@@ -108,71 +109,36 @@ impl Library {
     }
 }
 
-/// Collects the names of loaded libraries that may be MuJoCo.
-unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, names: *mut c_void) -> c_int {
-    // SAFETY: the loader passes a valid record, and `names` is the vector passed to `dl_iterate_phdr` below.
-    unsafe {
-        let name = (*info).dlpi_name;
-        if !name.is_null() {
-            let name = CStr::from_ptr(name);
-            let file = name.to_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-            if file.starts_with(b"libmujoco") {
-                (*names.cast::<Vec<CString>>()).push(name.to_owned());
-            }
-        }
-    }
-    0
-}
-
-/// A handle to look up MuJoCo's symbols: a loaded libmujoco, or the program itself if MuJoCo is linked into it.
-fn handle() -> Option<*mut c_void> {
-    let mut names: Vec<CString> = Vec::new();
-    // SAFETY: the callback runs during the call, while the vector is alive.
-    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast()) };
-    let loaded = names.iter().filter_map(|name| {
-        // SAFETY: the name is NUL-terminated; RTLD_NOLOAD loads no library. The handle is never closed.
-        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD) };
-        (!handle.is_null()).then_some(handle)
-    });
-    loaded.chain([libc::RTLD_DEFAULT]).find(|&handle| symbol(handle, c"mjp_registerPlugin").is_some())
-}
-
-fn symbol(handle: *mut c_void, name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: the handle is from `dlopen` or the default one, and the name is NUL-terminated.
-    let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
-    (!found.is_null()).then_some(found)
-}
-
 fn find() -> Option<(Library, String)> {
-    let handle = handle()?;
+    let mujoco = Loaded::mujoco()?;
     /// The function of a name. Its type is that of MuJoCo's header and the same in all supported versions.
-    unsafe fn function<F: Copy>(handle: *mut c_void, name: &CStr) -> Option<F> {
-        let found = symbol(handle, name)?;
+    unsafe fn function<F: Copy>(mujoco: Loaded, name: &CStr) -> Option<F> {
+        let found = mujoco.symbol(name)?;
         // SAFETY: the caller requests the function pointer type of this name, which has the size of a pointer.
         Some(unsafe { std::mem::transmute_copy::<*mut c_void, F>(&found) })
     }
     // SAFETY: each type is that of the function or variable in mujoco.h, and the library stays loaded.
     unsafe {
-        let version: VersionString = function(handle, c"mj_versionString")?;
+        let version: VersionString = function(mujoco, c"mj_versionString")?;
         let version = CStr::from_ptr(version()).to_string_lossy().into_owned();
         let library = Library {
-            mj_name2id: function(handle, c"mj_name2id")?,
-            mj_id2name: function(handle, c"mj_id2name")?,
-            mj_get_plugin_config: function(handle, c"mj_getPluginConfig")?,
-            mj_object_velocity: function(handle, c"mj_objectVelocity")?,
-            mj_apply_ft: function(handle, c"mj_applyFT")?,
-            mj_jac: function(handle, c"mj_jac")?,
-            mj_solve_m: function(handle, c"mj_solveM")?,
-            mj_rne: function(handle, c"mj_rne")?,
-            mj_fwd_actuation: function(handle, c"mj_fwdActuation")?,
-            mj_mul_jac_t_vec: function(handle, c"mj_mulJacTVec")?,
-            mj_contact_force: function(handle, c"mj_contactForce")?,
-            mj_state_size: function(handle, c"mj_stateSize")?,
-            mj_get_state: function(handle, c"mj_getState")?,
-            mju_error: function(handle, c"mju_error")?,
-            mju_warning: function(handle, c"mju_warning")?,
-            mjp_register_plugin: function(handle, c"mjp_registerPlugin")?,
-            mjcb_passive: AtomicPtr::from_ptr(symbol(handle, c"mjcb_passive")?.cast()),
+            mj_name2id: function(mujoco, c"mj_name2id")?,
+            mj_id2name: function(mujoco, c"mj_id2name")?,
+            mj_get_plugin_config: function(mujoco, c"mj_getPluginConfig")?,
+            mj_object_velocity: function(mujoco, c"mj_objectVelocity")?,
+            mj_apply_ft: function(mujoco, c"mj_applyFT")?,
+            mj_jac: function(mujoco, c"mj_jac")?,
+            mj_solve_m: function(mujoco, c"mj_solveM")?,
+            mj_rne: function(mujoco, c"mj_rne")?,
+            mj_fwd_actuation: function(mujoco, c"mj_fwdActuation")?,
+            mj_mul_jac_t_vec: function(mujoco, c"mj_mulJacTVec")?,
+            mj_contact_force: function(mujoco, c"mj_contactForce")?,
+            mj_state_size: function(mujoco, c"mj_stateSize")?,
+            mj_get_state: function(mujoco, c"mj_getState")?,
+            mju_error: function(mujoco, c"mju_error")?,
+            mju_warning: function(mujoco, c"mju_warning")?,
+            mjp_register_plugin: function(mujoco, c"mjp_registerPlugin")?,
+            mjcb_passive: AtomicPtr::from_ptr(mujoco.symbol(c"mjcb_passive")?.cast()),
             layout: Layout::of(&version).ok(),
         };
         Some((library, version))

@@ -177,7 +177,7 @@ macro_rules! experiment {
             name: $name,
             title: $title,
             needs_data: $needs_data,
-            expected: include_str!(concat!("../../../experiments/", $name, "/expected.toml")),
+            expected: include_str!(concat!("../experiments/", $name, "/expected.toml")),
             run: $module::run,
         }
     };
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn every_bound_is_two_sided_or_says_why_not() {
-        let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments")).unwrap();
+        let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/experiments")).unwrap();
         let with_bounds = folders.map(|entry| entry.unwrap().path()).filter(|path| path.join("expected.toml").exists());
         let mut named: Vec<_> = with_bounds.map(|path| path.file_name().unwrap().to_owned()).collect();
         let mut all: Vec<_> = ALL.iter().map(|experiment| std::ffi::OsString::from(experiment.name)).collect();

@@ -92,6 +92,11 @@ impl Optics {
         &self.light
     }
 
+    /// The same camera with another light.
+    pub fn with_light(self, light: Light) -> Self {
+        Self { light, ..self }
+    }
+
     /// The markers, if any.
     pub fn markers(&self) -> Option<&Markers> {
         self.markers.as_ref()

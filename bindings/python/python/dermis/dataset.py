@@ -2,13 +2,13 @@
 
 >>> from dermis import dataset
 >>> dataset.make("array.toml", "out/array")                         # all cores of this machine; resumes
->>> dataset.make("array.toml", "/shared/array", ray="auto")         # all nodes of a Ray cluster
+>>> dataset.make("array.toml", "/shared/array", ray="auto")         # all nodes of a Ray cluster  # doctest: +SKIP
 >>> touches = dataset.Touches("out/array")                          # rows by number, as numpy arrays
 
->>> dataset.encode_videos("out/images", "out/videos")               # a LeRobot set with videos instead of images
+>>> dataset.encode_videos("out/images", "out/videos")               # a LeRobot set with videos  # doctest: +SKIP
 
 ``dermis dataset example array`` prints a description to start from. Reading needs ``pyarrow``, images ``pillow``; both come with
-``pip install dermis[dataset]``. Videos also need PyAV: ``pip install dermis[video]``. ``dermis.torch`` has the same rows for PyTorch.
+``pip install dermis[datasets]``. Videos also need PyAV: ``pip install dermis[video]``. ``dermis.torch`` has the same rows for PyTorch.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class Touches:
         try:
             import pyarrow.parquet as parquet
         except ImportError as error:
-            raise ImportError("pyarrow is not installed: pip install dermis[dataset]") from error
+            raise ImportError("pyarrow is not installed: pip install dermis[datasets]") from error
         self.folder = pathlib.Path(folder)
         about = self.folder / "dataset.json"
         if not about.is_file():
@@ -232,7 +232,7 @@ class Touches:
         try:
             from PIL import Image
         except ImportError as error:
-            raise ImportError("pillow is not installed: pip install dermis[dataset]") from error
+            raise ImportError("pillow is not installed: pip install dermis[datasets]") from error
         source = io.BytesIO(value["bytes"]) if isinstance(value, dict) else self.folder / value
         pixels = np.asarray(Image.open(source))
         return pixels.reshape(self._shapes[name])

@@ -121,7 +121,7 @@ impl TryFrom<Row> for Claim {
 
 /// The built-in claims; a test checks that they parse.
 pub fn read() -> Claims {
-    let text = include_str!("../../../../experiments/claims.toml");
+    let text = include_str!("../../experiments/claims.toml");
     dermis::sensor::parse_toml("experiments/claims.toml", text).unwrap_or_default()
 }
 

@@ -15,6 +15,7 @@ mod mean_shape;
 mod no_model;
 mod page;
 mod peers;
+pub mod pose;
 mod row;
 mod score;
 mod split;
@@ -24,6 +25,7 @@ mod table;
 mod taxel_positions;
 mod weights;
 
+use ball_images::BallImages;
 pub use description::{Data, ForceAtDepth, RealSpec, RowSpec};
 pub use peers::Peer;
 pub use row::{Comparison, FITTED, Figure, MEAN_SHAPE, Measure, NULL, PRESET, Row, Status};
@@ -138,7 +140,7 @@ impl RowSpec {
         match &self.data {
             Data::BallImages { background, labels, only, ball, pixel, loose } => {
                 let (ball_m, pixel_m) = (ball.si(), pixel.si());
-                ball_images::BallImages { background, labels, only, ball_m, pixel_m, loose: *loose }.compare(&setting)
+                BallImages { background, labels, only, ball_m, pixel_m, loose: *loose }.compare(&setting)
             }
             Data::Weights { files, stamp, fit_grams } => weights::compare(&setting, files, stamp.si(), fit_grams),
             Data::ForceDepth { table, ball, finite_elements } => {

@@ -99,7 +99,7 @@ impl BallImages<'_> {
     }
 
     /// The sensor with the camera of the images, and its description.
-    fn sensor(&self, setting: &Setting<'_>, background: &FloatImage) -> Result<(SensorSpec, Sensor), RealError> {
+    pub fn sensor(&self, setting: &Setting<'_>, background: &FloatImage) -> Result<(SensorSpec, Sensor), RealError> {
         let spec = setting.spec()?;
         let own = spec.camera.clone();
         let plain = CameraSpec::plain(background.width, background.height, self.pixel_m);
@@ -112,6 +112,11 @@ impl BallImages<'_> {
         };
         let bare = SensorSpec { camera: Some(camera), light: None, markers: None, ..spec.clone() };
         Ok((spec, bare.build(None)?))
+    }
+
+    /// Presses with the simulated surface of a ball where its label says, or where its image shows it if labels are loose.
+    pub fn presses(&self, sensor: &Sensor, data: &BallPresses) -> Result<Vec<BallPress>, RealError> {
+        if self.loose { self.found(sensor, data) } else { self.labelled(sensor, data) }
     }
 
     /// Presses with the simulated surface of a ball where its label says.
@@ -147,7 +152,8 @@ impl BallImages<'_> {
     }
 }
 
-fn chosen<'a>(presses: &'a [BallPress], numbers: &[usize]) -> Vec<&'a BallPress> {
+/// The presses of some numbers.
+pub fn chosen<'a>(presses: &'a [BallPress], numbers: &[usize]) -> Vec<&'a BallPress> {
     numbers.iter().map(|&i| &presses[i]).collect()
 }
 
@@ -160,8 +166,8 @@ const FOUND: &str = "The labels are loose: centre and depth of every ball, also 
 /// Background of a light that is put on an image afterwards.
 const BLACK: BackgroundSpec = BackgroundSpec::Colour([0.0; 3]);
 
-/// The light fitted to presses.
-fn calibrated(background: &FloatImage, presses: &[&BallPress]) -> Result<LightSpec, RealError> {
+/// The light fitted to presses, on black.
+pub fn calibrated(background: &FloatImage, presses: &[&BallPress]) -> Result<LightSpec, RealError> {
     Ok(LightSpec::Calibrated(fit_calibrated(background, presses, BLACK, place_degree(presses))?.spec))
 }
 

@@ -10,14 +10,14 @@ pub const DESCRIPTION: &str = "dataset.toml";
 
 /// Descriptions of public data sets.
 const SHIPPED: [(&str, &str); 8] = [
-    ("gelsight-ball.toml", include_str!("../../../../../validation/real/gelsight-ball.toml")),
-    ("digit-ball.toml", include_str!("../../../../../validation/real/digit-ball.toml")),
-    ("weiss-dsa.toml", include_str!("../../../../../validation/real/weiss-dsa.toml")),
-    ("fots-markers.toml", include_str!("../../../../../validation/real/fots-markers.toml")),
-    ("feats-gelsight-mini.toml", include_str!("../../../../../validation/real/feats-gelsight-mini.toml")),
-    ("taxim-fem.toml", include_str!("../../../../../validation/real/taxim-fem.toml")),
-    ("ubi-fingertip.toml", include_str!("../../../../../validation/real/ubi-fingertip.toml")),
-    ("eflesh.toml", include_str!("../../../../../validation/real/eflesh.toml")),
+    ("gelsight-ball.toml", include_str!("../../../real/gelsight-ball.toml")),
+    ("digit-ball.toml", include_str!("../../../real/digit-ball.toml")),
+    ("weiss-dsa.toml", include_str!("../../../real/weiss-dsa.toml")),
+    ("fots-markers.toml", include_str!("../../../real/fots-markers.toml")),
+    ("feats-gelsight-mini.toml", include_str!("../../../real/feats-gelsight-mini.toml")),
+    ("taxim-fem.toml", include_str!("../../../real/taxim-fem.toml")),
+    ("ubi-fingertip.toml", include_str!("../../../real/ubi-fingertip.toml")),
+    ("eflesh.toml", include_str!("../../../real/eflesh.toml")),
 ];
 
 /// A data set and the folder of its data, if it is at hand.

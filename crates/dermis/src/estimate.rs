@@ -1,0 +1,349 @@
+//! Estimates the pose and size of an object from one reading of a sensor, by fitting the simulated reading.
+//!
+//! The fit starts where the reading shows a contact. The intervals follow from the residuals, whose correlation between
+//! neighbours is taken into account; they do not include errors of the sensor's description, such as those of its light.
+
+mod gauss_newton;
+
+use dermis_geometry::shapes::ShapeError;
+use dermis_sensor::calibration::optics::find_contact;
+use dermis_sensor::optics::{FloatImage, OpticsError};
+use dermis_sensor::{Aim, Goal, PressError, Pressed, Sensor, press};
+use dermis_skin::{Motion, Object, SkinError};
+use gauss_newton::{LeastSquares, Solution};
+use serde::Serialize;
+use std::cell::Cell;
+
+/// Errors of an estimate.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
+pub enum EstimateError {
+    #[error("the reading has {got} taxels and sensor {sensor:?} has {expected}: give the sensor that was read")]
+    OtherSensor { sensor: String, got: usize, expected: usize },
+    #[error("the reading shows no contact that differs clearly from sensor {sensor:?} at rest")]
+    NoContact { sensor: String },
+    #[error("{object} cannot be pressed on sensor {sensor:?} near the contact of the reading")]
+    NoPress { sensor: String, object: String },
+    #[error("sensor {sensor:?} has no camera or no deformed surface: estimate from its taxels")]
+    NoCamera { sensor: String },
+    #[error("nothing is to be estimated: name at least one unknown")]
+    NothingUnknown,
+    #[error(transparent)]
+    Skin(#[from] SkinError),
+    #[error(transparent)]
+    Optics(#[from] OpticsError),
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+}
+
+/// A press: where, how deep and how large.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Placement {
+    /// Position of the object's origin: x and y (m).
+    pub at_m: [f64; 2],
+    /// Travel past first contact (m).
+    pub depth_m: f64,
+    /// Rotation about the sensor's x axis, then y (rad).
+    pub tilt_rad: [f64; 2],
+    /// Rotation about the sensor's z axis (rad), applied before the tilt.
+    pub yaw_rad: f64,
+    /// Size by that of the given object.
+    pub scale: f64,
+}
+
+/// A quantity to estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unknown {
+    /// Position along x.
+    X,
+    /// Position along y.
+    Y,
+    /// Travel past first contact.
+    Depth,
+    /// Tilt about x.
+    TiltX,
+    /// Tilt about y.
+    TiltY,
+    /// Rotation about the normal.
+    Yaw,
+    /// Size.
+    Scale,
+}
+
+impl Unknown {
+    fn entry(self, placement: &mut Placement) -> &mut f64 {
+        match self {
+            Self::X => &mut placement.at_m[0],
+            Self::Y => &mut placement.at_m[1],
+            Self::Depth => &mut placement.depth_m,
+            Self::TiltX => &mut placement.tilt_rad[0],
+            Self::TiltY => &mut placement.tilt_rad[1],
+            Self::Yaw => &mut placement.yaw_rad,
+            Self::Scale => &mut placement.scale,
+        }
+    }
+
+    /// Step of the differences: larger than the effect of single cells and taxels, smaller than a contact.
+    fn step(self) -> f64 {
+        match self {
+            Self::X | Self::Y => 20e-6,
+            Self::Depth => 10e-6,
+            Self::TiltX | Self::TiltY | Self::Yaw => 0.01,
+            Self::Scale => 0.02,
+        }
+    }
+}
+
+/// A measured reading.
+#[derive(Clone, Copy, Debug)]
+pub enum Measured<'a> {
+    /// An image of the sensor's camera.
+    Image(&'a FloatImage),
+    /// Forces (N) on all taxels.
+    Taxels(&'a [f64]),
+}
+
+/// An estimate.
+#[derive(Clone, Debug, Serialize)]
+pub struct Estimate {
+    /// The values of all quantities.
+    pub placement: Placement,
+    /// Standard error of each unknown, in the unit of its value.
+    pub standard_errors: Vec<(Unknown, f64)>,
+    /// Root mean square residual (levels of 255, or N).
+    pub rms: f64,
+    /// False if the fit stopped before it converged.
+    pub converged: bool,
+}
+
+impl Estimate {
+    /// The 95 % interval of an unknown; `None` if it was given.
+    pub fn interval(&self, unknown: Unknown) -> Option<[f64; 2]> {
+        const NORMAL_975: f64 = 1.96;
+        let (_, error) = self.standard_errors.iter().find(|(name, _)| *name == unknown)?;
+        let mut placement = self.placement;
+        let value = *unknown.entry(&mut placement);
+        Some([value - NORMAL_975 * error, value + NORMAL_975 * error])
+    }
+}
+
+/// Parts of the greatest depth, and sizes, at which fits start.
+const START_DEPTHS: [f64; 3] = [0.15, 0.3, 0.55];
+const START_SCALES: [f64; 3] = [0.7, 1.0, 1.4];
+/// Number of yaw angles, over half a turn, at which fits start.
+const START_YAWS: u32 = 6;
+/// Number of starts that are followed.
+const FOLLOWED: usize = 3;
+
+/// Estimates `unknowns`; the other quantities are those of `known`, and a position that is unknown starts where the
+/// reading shows a contact. `progress` is called with the number of simulated presses so far.
+pub fn estimate(
+    sensor: &Sensor,
+    object: &Object,
+    measured: Measured<'_>,
+    known: Placement,
+    unknowns: &[Unknown],
+    progress: &dyn Fn(usize),
+) -> Result<Estimate, EstimateError> {
+    if unknowns.is_empty() {
+        return Err(EstimateError::NothingUnknown);
+    }
+    let view = View::of(sensor, measured)?;
+    let placed = |values: &[f64]| {
+        let mut placement = known;
+        unknowns.iter().zip(values).for_each(|(unknown, value)| *unknown.entry(&mut placement) = *value);
+        placement
+    };
+    let presses = Cell::new(0);
+    let predict = |values: &[f64]| {
+        presses.set(presses.get() + 1);
+        progress(presses.get());
+        view.predict(sensor, object, &placed(values))
+    };
+    let steps: Vec<f64> = unknowns.iter().map(|unknown| unknown.step()).collect();
+    let problem = LeastSquares { predict: &predict, measured: &view.measured, groups: &view.groups, steps: &steps };
+    let mut starts = Vec::new();
+    for mut start in starts_near(sensor, view.center_m, known, unknowns) {
+        // The contact of an object is not at its origin: moves it to the contact of the reading.
+        for is_moved in [false, true] {
+            let values: Vec<f64> = unknowns.iter().map(|unknown| *unknown.entry(&mut start)).collect();
+            let Some(predicted) = predict(&values)? else { break };
+            if is_moved {
+                let off: f64 = predicted.iter().zip(&view.measured).map(|(a, b)| (a - b).powi(2)).sum();
+                starts.push((off, values));
+                break;
+            }
+            let (here, there) = (view.center_of(&view.measured), view.center_of(&predicted));
+            for (axis, unknown) in [Unknown::X, Unknown::Y].into_iter().enumerate() {
+                if let (Some(here), Some(there), true) = (here, there, unknowns.contains(&unknown)) {
+                    start.at_m[axis] += here[axis] - there[axis];
+                }
+            }
+        }
+    }
+    starts.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut best: Option<Solution> = None;
+    for (_, start) in starts.iter().take(FOLLOWED) {
+        let solved = problem.solve(start)?;
+        if let Some(solution) = solved.filter(|new| best.as_ref().is_none_or(|best| new.rms < best.rms)) {
+            best = Some(solution);
+        }
+    }
+    let no_press =
+        || EstimateError::NoPress { sensor: sensor.name().to_owned(), object: object.surface.mesh().name().to_owned() };
+    let Solution { values, covariance, rms, converged } = best.ok_or_else(no_press)?;
+    let errors = unknowns.iter().enumerate().map(|(k, unknown)| (*unknown, covariance[(k, k)].max(0.0).sqrt()));
+    Ok(Estimate { placement: placed(&values), standard_errors: errors.collect(), rms, converged })
+}
+
+fn starts_near(sensor: &Sensor, center_m: [f64; 2], known: Placement, unknowns: &[Unknown]) -> Vec<Placement> {
+    let has = |unknown: Unknown| unknowns.contains(&unknown);
+    let mut at_m = known.at_m;
+    for (axis, unknown) in [Unknown::X, Unknown::Y].into_iter().enumerate() {
+        if has(unknown) {
+            at_m[axis] = center_m[axis];
+        }
+    }
+    let max_m = sensor.skin().max_depth_m();
+    let depths = if has(Unknown::Depth) { START_DEPTHS.map(|part| part * max_m).to_vec() } else { vec![known.depth_m] };
+    let scales = if has(Unknown::Scale) { START_SCALES.to_vec() } else { vec![known.scale] };
+    let yaw = |i: u32| known.yaw_rad + std::f64::consts::PI * f64::from(i) / f64::from(START_YAWS);
+    let yaws: Vec<f64> = if has(Unknown::Yaw) { (0..START_YAWS).map(yaw).collect() } else { vec![known.yaw_rad] };
+    let mut starts = Vec::new();
+    for &depth_m in &depths {
+        for &scale in &scales {
+            starts.extend(yaws.iter().map(|&yaw_rad| Placement { at_m, depth_m, yaw_rad, scale, ..known }));
+        }
+    }
+    starts
+}
+
+/// The press of a placement, or `None` where it is impossible.
+pub fn press_at(sensor: &Sensor, object: &Object, placement: &Placement) -> Result<Option<Pressed>, EstimateError> {
+    let Placement { at_m, depth_m, tilt_rad, yaw_rad, scale } = *placement;
+    if !(scale > 0.05 && scale < 20.0) {
+        return Ok(None);
+    }
+    let object = if scale == 1.0 { object.clone() } else { object.scaled(scale)? };
+    match press(sensor, &object, &Aim { at_m, tilt_rad, yaw_rad }, Goal::Depth(depth_m)) {
+        Ok(pressed) => Ok(Some(pressed)),
+        Err(PressError::Skin(error)) => Err(error.into()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The part of a reading that is compared.
+struct View {
+    measured: Vec<f64>,
+    /// The reading without contact.
+    rest: Vec<f64>,
+    /// Position of each value on the sensor (m).
+    places_m: Vec<[f64; 2]>,
+    groups: Vec<usize>,
+    /// Middle of the contact (m).
+    center_m: [f64; 2],
+    /// Pixels of an image; `None` for taxels.
+    pixels: Option<Vec<usize>>,
+}
+
+/// Half side of the compared window by the radius of the contact.
+const WINDOW: f64 = 2.5;
+/// Compared pixels at most.
+const MAX_PIXELS: f64 = 20_000.0;
+/// Side of a group of pixels by the radius of the contact.
+const GROUP: f64 = 0.4;
+/// Part of the largest force that a loaded taxel has.
+const LOADED: f64 = 0.05;
+
+impl View {
+    fn of(sensor: &Sensor, measured: Measured<'_>) -> Result<Self, EstimateError> {
+        match measured {
+            Measured::Image(image) => Self::of_image(sensor, image),
+            Measured::Taxels(forces) => Self::of_taxels(sensor, forces),
+        }
+    }
+
+    fn of_image(sensor: &Sensor, image: &FloatImage) -> Result<Self, EstimateError> {
+        let no_camera = || EstimateError::NoCamera { sensor: sensor.name().to_owned() };
+        let camera = sensor.optics().ok_or_else(no_camera)?.camera();
+        image.check_size("the reading", camera.width, camera.height)?;
+        let (untouched, _) = sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[] })?;
+        let rest = sensor.render(&untouched, 0)?.image;
+        let contact = find_contact(&rest, image, None)
+            .ok_or_else(|| EstimateError::NoContact { sensor: sensor.name().to_owned() })?;
+        let half = (WINDOW * contact.radius).max(12.0);
+        let stride = (2.0 * half / MAX_PIXELS.sqrt()).ceil().max(1.0) as usize;
+        let side = (GROUP * contact.radius).max(4.0);
+        let range = |middle: f64, count: usize| {
+            let first = (middle - half).max(0.0) as usize;
+            (first..((middle + half) as usize + 1).min(count)).step_by(stride)
+        };
+        let per_row = (2.0 * half / side) as usize + 2;
+        let (mut pixels, mut places) = (Vec::new(), Vec::new());
+        for row in range(contact.row, image.height) {
+            for column in range(contact.column, image.width) {
+                pixels.push(row * image.width + column);
+                let group = |at: usize, middle: f64| ((at as f64 - middle + half).max(0.0) / side) as usize;
+                places.push(group(row, contact.row) * per_row + group(column, contact.column));
+            }
+        }
+        let on_plane = |&i: &usize| camera.on_plane([(i % image.width) as f64, (i / image.width) as f64]);
+        let places_m = [0; 3].iter().flat_map(|_| pixels.iter().map(on_plane)).collect();
+        let (measured, rest) = (values_of(image, &pixels), values_of(&rest, &pixels));
+        let groups = [0; 3].iter().flat_map(|_| places.iter().copied()).collect();
+        let center_m = camera.on_plane([contact.column, contact.row]);
+        Ok(Self { measured, rest, places_m, groups, center_m, pixels: Some(pixels) })
+    }
+
+    fn of_taxels(sensor: &Sensor, forces: &[f64]) -> Result<Self, EstimateError> {
+        let (name, centers) = (sensor.name().to_owned(), sensor.taxels().centers());
+        if forces.len() != centers.len() {
+            return Err(EstimateError::OtherSensor { sensor: name, got: forces.len(), expected: centers.len() });
+        }
+        let peak = forces.iter().copied().fold(0.0, f64::max);
+        let loaded = || centers.iter().zip(forces).filter(|(_, force)| **force > LOADED * peak);
+        let sum: f64 = loaded().map(|(_, force)| force).sum();
+        if sum.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) || !sum.is_finite() {
+            return Err(EstimateError::NoContact { sensor: name });
+        }
+        let mean = |axis: usize| loaded().map(|(at, force)| at[axis] * force).sum::<f64>() / sum;
+        Ok(Self {
+            measured: forces.to_vec(),
+            rest: vec![0.0; forces.len()],
+            places_m: centers.iter().map(|at| [at.x, at.y]).collect(),
+            groups: (0..forces.len()).collect(),
+            center_m: [mean(0), mean(1)],
+            pixels: None,
+        })
+    }
+
+    /// Centre of the squared changes from the reading without contact; `None` without a change.
+    fn center_of(&self, values: &[f64]) -> Option<[f64; 2]> {
+        let (mut sum, mut moments) = (0.0, [0.0; 2]);
+        for ((value, rest), place) in values.iter().zip(&self.rest).zip(&self.places_m) {
+            let weight = (value - rest).powi(2);
+            sum += weight;
+            moments[0] += weight * place[0];
+            moments[1] += weight * place[1];
+        }
+        (sum > 0.0).then(|| moments.map(|moment| moment / sum))
+    }
+
+    fn predict(
+        &self,
+        sensor: &Sensor,
+        object: &Object,
+        placement: &Placement,
+    ) -> Result<Option<Vec<f64>>, EstimateError> {
+        let Some(pressed) = press_at(sensor, object, placement)? else { return Ok(None) };
+        Ok(Some(match &self.pixels {
+            Some(pixels) => values_of(&sensor.render(&pressed.touch, 0)?.image, pixels),
+            None => pressed.reading.values_newton,
+        }))
+    }
+}
+
+fn values_of(image: &FloatImage, pixels: &[usize]) -> Vec<f64> {
+    image.channels.iter().flat_map(|channel| pixels.iter().map(|&i| f64::from(channel[i].clamp(0.0, 255.0)))).collect()
+}

@@ -1,0 +1,189 @@
+//! Robust nonlinear least squares with a few unknowns (Levenberg–Marquardt, differences of the predictions).
+
+use nalgebra::{DMatrix, DVector};
+
+/// A problem: predictions that should equal measurements.
+pub struct LeastSquares<'a, E> {
+    /// Predictions for values of the unknowns; `None` where the model has none, such as outside the sensor.
+    pub predict: &'a dyn Fn(&[f64]) -> Result<Option<Vec<f64>>, E>,
+    /// The measurements.
+    pub measured: &'a [f64],
+    /// Group of each measurement. Errors within a group are correlated, those of different groups are not.
+    pub groups: &'a [usize],
+    /// Step of the differences for each unknown.
+    pub steps: &'a [f64],
+}
+
+/// The solution of a problem.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// Values of the unknowns.
+    pub values: Vec<f64>,
+    /// Covariance of the values, from the scatter of the residuals between groups.
+    pub covariance: DMatrix<f64>,
+    /// Root mean square residual.
+    pub rms: f64,
+    /// True if the last step was shorter than a hundredth of the step of the differences, or no step was an improvement.
+    pub converged: bool,
+}
+
+/// Maximum number of iterations, and of trials within one.
+const MAX_ITERATIONS: usize = 40;
+const MAX_TRIALS: usize = 6;
+/// Residuals beyond this multiple of their scale count linearly (Huber).
+const LINEAR_BEYOND: f64 = 2.0;
+/// Length of a step, in steps of the differences, at which the search has converged.
+const CONVERGED: f64 = 0.05;
+
+impl<E> LeastSquares<'_, E> {
+    /// Minimises from a start. `None` if the start has no prediction.
+    pub fn solve(&self, start: &[f64]) -> Result<Option<Solution>, E> {
+        let mut values = start.to_vec();
+        let Some(mut residuals) = self.residuals(&values)? else { return Ok(None) };
+        let (mut damping, mut converged) = (1e-3, false);
+        for _ in 0..MAX_ITERATIONS {
+            let weights = weights(&residuals);
+            let Some(slopes) = self.slopes(&values)? else { break };
+            let (normal, gradient) = normal_equations(&slopes, &residuals, &weights);
+            let cost = cost(&residuals, scale(&residuals));
+            let mut moved = None;
+            for _ in 0..MAX_TRIALS {
+                let Some(step) = damped_step(&normal, &gradient, damping) else { break };
+                let trial: Vec<f64> = values.iter().zip(&step).map(|(value, step)| value + step).collect();
+                let better = self.residuals(&trial)?.filter(|new| self::cost(new, scale(&residuals)) < cost);
+                if let Some(new) = better {
+                    damping = (damping * 0.2).max(1e-9);
+                    moved = Some((trial, new, step));
+                    break;
+                }
+                damping *= 8.0;
+            }
+            let Some((trial, new, step)) = moved else {
+                converged = true;
+                break;
+            };
+            (values, residuals) = (trial, new);
+            if step.iter().zip(self.steps).all(|(step, scale)| step.abs() < CONVERGED * scale) {
+                converged = true;
+                break;
+            }
+        }
+        let covariance = self.covariance(&values, &residuals)?;
+        let rms = (residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len().max(1) as f64).sqrt();
+        Ok(Some(Solution { values, covariance, rms, converged }))
+    }
+
+    fn residuals(&self, values: &[f64]) -> Result<Option<Vec<f64>>, E> {
+        let predicted = (self.predict)(values)?;
+        Ok(predicted
+            .map(|all| all.iter().zip(self.measured).map(|(predicted, measured)| measured - predicted).collect()))
+    }
+
+    /// Central differences of the predictions, one list per unknown; `None` if one of them has no prediction.
+    fn slopes(&self, values: &[f64]) -> Result<Option<Vec<Vec<f64>>>, E> {
+        let mut slopes = Vec::new();
+        for (k, step) in self.steps.iter().enumerate() {
+            let beside = |sign: f64| {
+                let mut moved = values.to_vec();
+                moved[k] += sign * step;
+                (self.predict)(&moved)
+            };
+            let (Some(above), Some(below)) = (beside(1.0)?, beside(-1.0)?) else { return Ok(None) };
+            slopes.push(above.iter().zip(&below).map(|(above, below)| (above - below) / (2.0 * step)).collect());
+        }
+        Ok(Some(slopes))
+    }
+
+    /// H⁻¹ (Σ gᵢ gᵢᵀ) H⁻¹ with the gradients gᵢ of the groups. Infinite where the measurements do not determine the values.
+    fn covariance(&self, values: &[f64], residuals: &[f64]) -> Result<DMatrix<f64>, E> {
+        let count = values.len();
+        let unknown = DMatrix::from_element(count, count, f64::INFINITY);
+        let Some(slopes) = self.slopes(values)? else { return Ok(unknown) };
+        let weights = weights(residuals);
+        let (normal, _) = normal_equations(&slopes, residuals, &weights);
+        let Some(inverse) = normal.try_inverse() else { return Ok(unknown) };
+        let groups = self.groups.iter().max().map_or(0, |last| last + 1);
+        let mut gradients = vec![DVector::<f64>::zeros(count); groups];
+        for (i, group) in self.groups.iter().enumerate() {
+            for k in 0..count {
+                gradients[*group][k] += weights[i] * residuals[i] * slopes[k][i];
+            }
+        }
+        let used = gradients.iter().filter(|gradient| gradient.norm() > 0.0).count();
+        let scatter = gradients.iter().fold(DMatrix::zeros(count, count), |sum, g| sum + g * g.transpose());
+        let few = used as f64 / used.saturating_sub(count).max(1) as f64;
+        Ok(&inverse * scatter * &inverse * few)
+    }
+}
+
+/// Scale of the residuals, from their median.
+fn scale(residuals: &[f64]) -> f64 {
+    let mut sizes: Vec<f64> = residuals.iter().map(|residual| residual.abs()).collect();
+    let middle = sizes.len() / 2;
+    if sizes.is_empty() {
+        return 1.0;
+    }
+    let (_, median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
+    let rms = (residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len() as f64).sqrt();
+    // Where most measurements are exact, such as taxels without load, the median says nothing.
+    (1.4826 * *median).max(0.3 * rms).max(f64::MIN_POSITIVE)
+}
+
+fn weights(residuals: &[f64]) -> Vec<f64> {
+    let limit = LINEAR_BEYOND * scale(residuals);
+    residuals.iter().map(|residual| (limit / residual.abs().max(limit)).min(1.0)).collect()
+}
+
+fn cost(residuals: &[f64], scale: f64) -> f64 {
+    let limit = LINEAR_BEYOND * scale;
+    let one = |size: f64| if size <= limit { size * size } else { limit * (2.0 * size - limit) };
+    residuals.iter().map(|residual| one(residual.abs())).sum()
+}
+
+fn normal_equations(slopes: &[Vec<f64>], residuals: &[f64], weights: &[f64]) -> (DMatrix<f64>, DVector<f64>) {
+    let sum = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).zip(weights).map(|((a, b), w)| a * b * w).sum() };
+    let normal = DMatrix::from_fn(slopes.len(), slopes.len(), |i, j| sum(&slopes[i], &slopes[j]));
+    (normal, DVector::from_fn(slopes.len(), |i, _| sum(&slopes[i], residuals)))
+}
+
+/// A step of the unknowns. One that has no effect on the predictions, such as the rotation of a ball, stays.
+fn damped_step(normal: &DMatrix<f64>, gradient: &DVector<f64>, damping: f64) -> Option<Vec<f64>> {
+    let mut damped = normal.clone();
+    for i in 0..damped.nrows() {
+        let own = damped[(i, i)];
+        damped[(i, i)] = if own > 0.0 { own * (1.0 + damping) } else { 1.0 };
+    }
+    Some(damped.cholesky()?.solve(gradient).iter().copied().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    /// y = a exp(−b x) with noise and outliers: both values return within their errors.
+    #[test]
+    fn a_decay_returns_despite_outliers() {
+        let noise = |i: usize| 0.01 * ((i * 7919 % 101) as f64 / 50.0 - 1.0);
+        let predict =
+            |v: &[f64]| -> Vec<f64> { (0..200).map(|i| v[0] * (-v[1] * f64::from(i) * 0.02).exp()).collect() };
+        let mut measured = predict(&[2.0, 1.5]);
+        measured.iter_mut().enumerate().for_each(|(i, y)| *y += noise(i) + if i % 40 == 3 { 0.5 } else { 0.0 });
+        let groups: Vec<usize> = (0..200).map(|i| i / 4).collect();
+        let predict = |v: &[f64]| Ok::<_, Infallible>(Some(predict(v)));
+        let problem = LeastSquares { predict: &predict, measured: &measured, groups: &groups, steps: &[1e-3, 1e-3] };
+        let solution = problem.solve(&[1.0, 0.5]).unwrap().unwrap();
+        assert!(solution.converged);
+        for (k, truth) in [2.0, 1.5].into_iter().enumerate() {
+            let sigma = solution.covariance[(k, k)].sqrt();
+            assert!((solution.values[k] - truth).abs() < 3.0 * sigma && sigma < 0.03, "{solution:?}");
+        }
+    }
+
+    #[test]
+    fn a_start_without_prediction_has_no_solution() {
+        let predict = |_: &[f64]| Ok::<_, Infallible>(None);
+        let problem = LeastSquares { predict: &predict, measured: &[1.0], groups: &[0], steps: &[0.1] };
+        assert!(problem.solve(&[0.0]).unwrap().is_none());
+    }
+}

@@ -1,0 +1,4 @@
+//! The Rust blocks of the guide, as doc tests; other blocks are run by `docs/site/build.py`.
+
+#[doc = include_str!("../../../docs/install.md")]
+struct Install;

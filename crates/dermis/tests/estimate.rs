@@ -1,0 +1,147 @@
+//! Pose and size of objects from single readings: simulated readings with noise return what made them.
+
+use dermis::estimate::{Estimate, EstimateError, Measured, Placement, Unknown, estimate, press_at};
+use dermis::geometry::Primitive;
+use dermis::prelude::*;
+use dermis::sensor::optics::FloatImage;
+
+const OPTICAL: &str = r#"name = "optical"
+
+[surface.grid]
+rows = 5
+cols = 6
+pitch = "2 mm"
+
+[skin]
+kind = "layer"
+thickness = "4 mm"
+young = "150 kPa"
+poisson = 0.45
+cell = "0.2 mm"
+
+[camera]
+width = 160
+height = 120
+pixel = "0.07 mm"
+
+[light]
+kind = "phong"
+relative = true
+background = { colour = [110.0, 120.0, 100.0] }
+
+[[light.sources]]
+azimuth = "20 deg"
+elevation = "30 deg"
+diffuse = [120.0, 0.0, 0.0]
+
+[[light.sources]]
+azimuth = "140 deg"
+elevation = "25 deg"
+diffuse = [0.0, 110.0, 0.0]
+
+[[light.sources]]
+azimuth = "265 deg"
+elevation = "40 deg"
+diffuse = [0.0, 0.0, 130.0]
+"#;
+
+fn optical() -> Sensor {
+    SensorSpec::parse("optical.toml", OPTICAL).unwrap().build(None).unwrap()
+}
+
+fn ball(radius_m: f64) -> Object {
+    Object::of_primitive(Primitive::Sphere { radius_m }, radius_m / 20.0).unwrap()
+}
+
+/// Noise between −1 and 1.
+fn noise(i: usize) -> f64 {
+    let mixed = (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    mixed as f64 / f64::from(1u32 << 23) - 1.0
+}
+
+/// What a camera of 8 bits would give, with noise of two levels.
+fn seen(sensor: &Sensor, object: &Object, placement: &Placement) -> FloatImage {
+    let pressed = press_at(sensor, object, placement).unwrap().unwrap();
+    let mut image = sensor.render(&pressed.touch, 0).unwrap().image;
+    for (c, channel) in image.channels.iter_mut().enumerate() {
+        let noisy = |(i, level): (usize, &mut f32)| *level = (*level + 2.0 * noise(3 * i + c) as f32).round();
+        channel.iter_mut().enumerate().for_each(noisy);
+    }
+    image
+}
+
+const AT_REST: Placement = Placement { at_m: [0.0; 2], depth_m: 0.0, tilt_rad: [0.0; 2], yaw_rad: 0.0, scale: 1.0 };
+
+fn covers(found: &Estimate, unknown: Unknown, truth: f64) -> bool {
+    let [low, high] = found.interval(unknown).unwrap();
+    // Three standard errors.
+    let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
+    (truth - middle).abs() <= 3.0 / 1.96 * half
+}
+
+/// The radius is known only to 25 %, the position not at all.
+#[test]
+fn centre_and_radius_of_a_ball_come_from_one_noisy_image() {
+    let sensor = optical();
+    for (at_m, depth_m, radius_m) in [([1.4e-3, -0.9e-3], 0.5e-3, 2e-3), ([-1.1e-3, 0.6e-3], 0.3e-3, 2.6e-3)] {
+        let truth = Placement { at_m, depth_m, ..AT_REST };
+        let image = seen(&sensor, &ball(radius_m), &truth);
+        let unknowns = [Unknown::X, Unknown::Y, Unknown::Depth, Unknown::Scale];
+        let found = estimate(&sensor, &ball(2.5e-3), Measured::Image(&image), AT_REST, &unknowns, &|_| ()).unwrap();
+        let placement = found.placement;
+        assert!(found.converged && found.rms < 2.0, "{found:?}");
+        assert!((placement.at_m[0] - at_m[0]).hypot(placement.at_m[1] - at_m[1]) < 10e-6, "{found:?}");
+        assert!((placement.scale * 2.5e-3 / radius_m - 1.0).abs() < 0.01, "{found:?}");
+        let scale = radius_m / 2.5e-3;
+        for (unknown, truth) in [(Unknown::X, at_m[0]), (Unknown::Y, at_m[1]), (Unknown::Scale, scale)] {
+            assert!(covers(&found, unknown, truth), "{unknown:?}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn the_rotation_of_a_cuboid_comes_from_one_image() {
+    let sensor = optical();
+    let object = Object::of_primitive(Primitive::Cuboid { half_m: Vec3::new(2e-3, 0.8e-3, 1e-3) }, 1e-4).unwrap();
+    let truth = Placement { at_m: [0.5e-3, 0.4e-3], depth_m: 0.3e-3, yaw_rad: 0.6, ..AT_REST };
+    let image = seen(&sensor, &object, &truth);
+    let unknowns = [Unknown::X, Unknown::Y, Unknown::Depth, Unknown::Yaw];
+    let found = estimate(&sensor, &object, Measured::Image(&image), AT_REST, &unknowns, &|_| ()).unwrap();
+    let turned = (found.placement.yaw_rad - 0.6).rem_euclid(std::f64::consts::PI);
+    assert!(turned.min(std::f64::consts::PI - turned) < 1f64.to_radians(), "{found:?}");
+    let off = (found.placement.at_m[0] - 0.5e-3).hypot(found.placement.at_m[1] - 0.4e-3);
+    assert!(off < 0.05e-3, "{found:?}");
+}
+
+#[test]
+fn position_and_depth_come_from_taxels() {
+    let sensor = dermis::sensor::presets::find("weiss-dsa").unwrap().build(None).unwrap();
+    let truth = Placement { at_m: [2.1e-3, -4.3e-3], depth_m: 0.8e-3, ..AT_REST };
+    let pressed = press_at(&sensor, &ball(10e-3), &truth).unwrap().unwrap();
+    let peak = pressed.reading.values_newton.iter().copied().fold(0.0, f64::max);
+    let noisy: Vec<f64> =
+        pressed.reading.values_newton.iter().enumerate().map(|(i, v)| v + 0.01 * peak * noise(i)).collect();
+    let unknowns = [Unknown::X, Unknown::Y, Unknown::Depth];
+    let found = estimate(&sensor, &ball(10e-3), Measured::Taxels(&noisy), AT_REST, &unknowns, &|_| ()).unwrap();
+    for (value, truth) in found.placement.at_m.iter().zip(truth.at_m) {
+        assert!((value - truth).abs() < 0.1e-3, "{found:?}");
+    }
+    assert!((found.placement.depth_m / truth.depth_m - 1.0).abs() < 0.03, "{found:?}");
+}
+
+#[test]
+fn readings_without_contact_or_of_another_sensor_are_refused() {
+    let sensor = optical();
+    let unknowns = [Unknown::X];
+    let blank = FloatImage::new(160, 120, [110.0, 120.0, 100.0]);
+    let refused = |measured: Measured<'_>, unknowns: &[Unknown]| {
+        estimate(&sensor, &ball(2e-3), measured, AT_REST, unknowns, &|_| ()).unwrap_err()
+    };
+    assert!(matches!(refused(Measured::Image(&blank), &unknowns), EstimateError::NoContact { .. }));
+    assert!(matches!(refused(Measured::Image(&blank), &[]), EstimateError::NothingUnknown));
+    let small = FloatImage::new(16, 12, [0.0; 3]);
+    assert!(refused(Measured::Image(&small), &unknowns).to_string().contains("16 x 12"));
+    assert!(refused(Measured::Taxels(&[1.0]), &unknowns).to_string().contains("1 taxels"));
+    assert!(matches!(refused(Measured::Taxels(&[0.0; 30]), &unknowns), EstimateError::NoContact { .. }));
+    assert!(matches!(refused(Measured::Taxels(&[f64::NAN; 30]), &unknowns), EstimateError::NoContact { .. }));
+}

@@ -1,0 +1,155 @@
+"""Checks the packages of crates and Python: `cargo xtask validate packages`; see README.md."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+
+ROOT = pathlib.Path(__file__).parents[2]
+SYSTEMS = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin", "x86_64-apple-darwin"]
+WHEELS = {"x86_64": "x86_64-unknown-linux-gnu", "aarch64": "aarch64-unknown-linux-gnu"}
+GLIBC = "2.28"
+PRESS = 'import dermis; print(dermis.Sensor.preset("gelsight").press(dermis.Object.sphere(radius=4e-3), depth=0.4e-3).force)'
+#: The modules that an extra is for.
+MODULES = {"mujoco": "dermis.mujoco", "gym": "dermis.gym", "rerun": "dermis.rerun", "torch": "dermis.torch", "datasets": "dermis.dataset, pyarrow, PIL", "ros": "dermis.ros, cyclonedds", "video": "av", "show": "matplotlib", "progress": "tqdm"}
+
+
+class Log:
+    """The lines of the log; a part that fails does not keep the next from running."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.failed: list[str] = []
+
+    def say(self, line: str) -> None:
+        print(line, flush=True)
+        self.lines.append(line)
+
+    def run(self, what: str, command: list[str], **environment: str) -> str | None:
+        """Runs a command; logs its time and, if it fails, the end of what it says."""
+        start = time.monotonic()
+        bin_folder = str(pathlib.Path(sys.executable).parent)
+        env = os.environ | {"PATH": os.pathsep.join([bin_folder, os.environ["PATH"]])} | environment
+        done = subprocess.run(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        took = time.monotonic() - start
+        if done.returncode:
+            self.failed.append(what)
+            self.say(f"- {what}: **failed** after {took:.0f} s\n\n```text\n{done.stdout.strip()[-1500:]}\n```\n")
+            return None
+        self.say(f"- {what}: passed, {took:.0f} s")
+        return done.stdout
+
+
+def crates(log: Log, work: pathlib.Path) -> None:
+    target = str(work / "package")
+    done = log.run("cargo publish --workspace --dry-run", ["cargo", "publish", "--workspace", "--dry-run", "--no-verify", "--allow-dirty", "--target-dir", target])
+    if done is not None:
+        packed = sorted((work / "package/package/tmp-registry").glob("*.crate"))
+        log.say("  " + ", ".join(f"{path.stem} ({path.stat().st_size // 1024} KiB)" for path in packed))
+
+
+def systems(log: Log, work: pathlib.Path) -> None:
+    for target in SYSTEMS:
+        subprocess.run(["rustup", "target", "add", target], check=True, capture_output=True)
+        exclude = ["--exclude", "dermis-mujoco", "--exclude", "dermis-fuzz"]
+        log.run(f"cargo check for {target}", ["cargo-zigbuild", "check", "--release", "--workspace", *exclude, "--target", target])
+
+
+def wheels(log: Log, work: pathlib.Path) -> None:
+    out, plugin = work / "wheels", ROOT / "bindings/python/python/dermis/_plugin"
+    shutil.rmtree(out, ignore_errors=True)
+    target_folder = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    for arch, target in WHEELS.items():
+        subprocess.run(["rustup", "target", "add", target], check=True, capture_output=True)
+        build = ["cargo-zigbuild", "zigbuild", "--release", "-p", "dermis-mujoco", "-p", "dermis-python", "--target", f"{target}.{GLIBC}"]
+        if log.run(f"libraries for {arch}", build) is None:
+            continue
+        plugin.mkdir(exist_ok=True)
+        built, placed = target_folder / target / "release/libdermis_mujoco.so", plugin / "libdermis_mujoco.so"
+        # `strip` of this machine knows only its own architecture.
+        stripped = subprocess.run(["strip", "--strip-unneeded", "-o", placed, built], capture_output=True)
+        if stripped.returncode:
+            shutil.copy(built, placed)
+        tag = GLIBC.replace(".", "_")
+        maturin = ["maturin", "build", "--release", "--zig", "--target", target, "--compatibility", f"manylinux_{tag}", "--manifest-path", "bindings/python/Cargo.toml", "--out", str(out)]
+        log.run(f"wheel for {arch}", maturin)
+    for wheel in sorted(out.glob("*.whl")):
+        log.say(f"- {wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
+        log.run("  twine check", ["twine", "check", "--strict", str(wheel)])
+        shown = log.run("  auditwheel show", ["auditwheel", "show", str(wheel)])
+        if shown is not None:
+            log.say("  " + " ".join(re.sub(r"\s+", " ", shown).split('"')[-2:-1]))
+        log.say(f"  newest symbols: {newest_symbols(wheel, work / 'unpacked')}")
+        if os.uname().machine in wheel.name:
+            try_wheel(log, wheel, work / "clean")
+
+
+def newest_symbols(wheel: pathlib.Path, folder: pathlib.Path) -> str:
+    """The newest version of glibc whose symbols the libraries of a wheel ask for."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.unpack_archive(wheel, folder, "zip")
+    told = []
+    for library in sorted(folder.rglob("*.so")):
+        versions = {tuple(map(int, found.split(b"."))) for found in re.findall(rb"GLIBC_(\d+\.\d+(?:\.\d+)?)\0", library.read_bytes())}
+        told.append(f"{library.name} {'.'.join(map(str, max(versions, default=())))}")
+    return ", ".join(told)
+
+
+def environment(folder: pathlib.Path, *packages: str) -> list[str]:
+    """Commands that make an empty environment with packages in it."""
+    return ["bash", "-euc", f"python3 -m venv --clear '{folder}' && '{folder}/bin/pip' install --quiet " + " ".join(f"'{package}'" for package in packages)]
+
+
+def try_wheel(log: Log, wheel: pathlib.Path, folder: pathlib.Path) -> None:
+    if log.run("  installed into an empty environment", environment(folder, str(wheel))) is None:
+        return
+    log.run("  dermis --version", [str(folder / "bin/dermis"), "--version"])
+    pressed = log.run("  a GelSight pressed", [str(folder / "bin/python"), "-c", PRESS])
+    log.say(f"  {pressed and pressed.strip()}")
+
+
+def extras(log: Log, work: pathlib.Path) -> None:
+    found = sorted((work / "wheels").glob(f"*{os.uname().machine}*.whl"))
+    if not found:
+        log.say("- extras: no wheel for this machine; run `--only wheels` first")
+        return
+    project = tomllib.loads((ROOT / "bindings/python/pyproject.toml").read_text())["project"]
+    for extra, needs in project["optional-dependencies"].items():
+        floors = [need.replace(">=", "==") + ".*" if need.count(".") < 2 else need.replace(">=", "==") for need in needs]
+        folder = work / "extra"
+        if log.run(f"dermis[{extra}] with {', '.join(floors)}", environment(folder, str(found[0]), *floors)) is not None:
+            log.run(f"  import {MODULES[extra]}", [str(folder / "bin/python"), "-c", f"import dermis, {MODULES[extra]}"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dermis", type=pathlib.Path, help="not used")
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--log", type=pathlib.Path, required=True, help="folder of the log")
+    parts = {"crates": crates, "systems": systems, "wheels": wheels, "extras": extras}
+    parser.add_argument("--only", choices=parts, action="append", help="a part; default: all")
+    options = parser.parse_args()
+    log, today = Log(), datetime.datetime.now(datetime.timezone.utc).date()
+    path = options.log / f"log-{today}.md"
+    if not (path.exists() and options.only):
+        rust = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout.split(" (")[0]
+        path.write_text(f"# Packages, {today}\n\n{rust}, Python {sys.version.split()[0]}, {os.uname().sysname} {os.uname().machine}.\n")
+    for name in options.only or parts:
+        log.say(f"\n## {name}\n")
+        parts[name](log, options.work)
+    with path.open("a") as file:
+        file.write("\n".join(log.lines) + "\n")
+    if log.failed:
+        sys.exit(f"failed: {', '.join(part.strip() for part in log.failed)}")
+
+
+if __name__ == "__main__":
+    main()
