@@ -70,7 +70,7 @@ def measure(worlds, taxels, kind):
     wp.synchronize()
     with wp.ScopedCapture() as capture:
         mjw.step(m, d)
-    for _ in range(500):
+    for _ in range(10_000):
         wp.capture_launch(capture.graph)
     wp.synchronize()
     times = []
