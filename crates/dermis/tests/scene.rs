@@ -95,3 +95,46 @@ fn a_plate_on_the_carrier_beside_the_skin_is_said() {
     assert!(warnings.iter().any(|text| text.contains("rests on \"block\" beside the skin")), "{warnings:?}");
     assert!((height_m(&recording) - 0.020).abs() < 5e-4, "{} m", height_m(&recording));
 }
+
+/// The rows of a sensor with magnetometers have their flux density, which changes as a driven ball comes down.
+#[test]
+fn a_run_records_the_flux_density_of_magnetometers() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let sensor = r#"
+        name = "magnetic"
+        [surface.grid]
+        rows = 4
+        cols = 4
+        pitch = "5 mm"
+        [skin]
+        kind = "layer"
+        thickness = "6 mm"
+        young = "0.2 MPa"
+        poisson = 0.4
+        [magnets]
+        positions = [["1 mm", "0 mm", "-3 mm"]]
+        directions = [[0, 0, 1]]
+        shape = { kind = "dipole", moment = "10 mA m^2" }
+        [magnetometers]
+        positions = [["0 mm", "0 mm", "-8 mm"]]
+    "#;
+    std::fs::write(folder.path().join("magnetic.toml"), sensor).unwrap();
+    let scene = r#"
+        [world]
+        duration = "20 ms"
+        [[body]]
+        name = "ball"
+        motion = "driven"
+        shape.sphere.radius = "8 mm"
+        at = ["0 mm", "0 mm", "8.1 mm"]
+        velocity = ["0 mm/s", "0 mm/s", "-30 mm/s"]
+        [[sensor]]
+        name = "skin"
+        file = "magnetic.toml"
+    "#;
+    let spec = SceneSpec::parse("scene.toml", scene).unwrap();
+    let recording = run(&mut spec.build("scene.toml", Some(folder.path())).unwrap(), &mut |_| Continue::Yes).unwrap();
+    let field = |row: usize| recording.sensors[0].rows[row].magnetic_tesla[0];
+    let last = recording.sensors[0].rows.len() - 1;
+    assert!((field(last) - field(0)).length() > 1e-6, "{} {}", field(0), field(last));
+}

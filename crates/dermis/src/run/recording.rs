@@ -60,6 +60,8 @@ pub struct SensorRow {
     pub saturated: usize,
     /// Normal force on each taxel (N).
     pub values_newton: Vec<f64>,
+    /// Flux density (T) at each magnetometer, in its frame; empty without magnetometers.
+    pub magnetic_tesla: Vec<Vec3>,
 }
 
 /// One body over time.
@@ -122,6 +124,7 @@ impl Recording {
                 raw_sum: reading.raw_sum,
                 saturated: reading.saturated,
                 values_newton: reading.values_newton,
+                magnetic_tesla: reading.magnetic_tesla.unwrap_or_default(),
             });
         }
         for track in &mut self.bodies {
@@ -152,12 +155,18 @@ impl Recording {
         for taxel in 0..track.taxels {
             let _ = write!(text, ",t{taxel}_n");
         }
+        for chip in 0..track.rows.first().map_or(0, |row| row.magnetic_tesla.len()) {
+            let _ = write!(text, ",bx{chip}_ut,by{chip}_ut,bz{chip}_ut");
+        }
         for (time_s, row) in self.times_s.iter().zip(&track.rows) {
             let SensorRow { sum_newton, force_newton: f, raw_sum, saturated, .. } = row;
             let time = seconds(*time_s);
             let _ = write!(text, "\n{time},{sum_newton},{},{},{},{raw_sum},{saturated}", f.x, f.y, f.z);
             for value in &row.values_newton {
                 let _ = write!(text, ",{value}");
+            }
+            for field in row.magnetic_tesla.iter().map(|field| *field * 1e6) {
+                let _ = write!(text, ",{},{},{}", field.x, field.y, field.z);
             }
         }
         text + "\n"
