@@ -77,6 +77,7 @@ macro_rules! plain_errors {
     ($($error:ty),* $(,)?) => { $(impl ToPyErr for $error {})* };
 }
 plain_errors!(
+    dermis::estimate::EstimateError,
     dermis::geometry::MeshError,
     dermis::geometry::TopologyError,
     dermis::geometry::shapes::ShapeError,

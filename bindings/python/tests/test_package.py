@@ -131,7 +131,7 @@ def test_the_readme_is_true(tmp_path, monkeypatch):
 
 
 # `dermis.torch` and `dermis.rerun` need what is not here.
-@pytest.mark.parametrize("name", ["dermis", "dermis.calibration", "dermis.dataset", "dermis.experiments", "dermis.gym", "dermis.mujoco"])
+@pytest.mark.parametrize("name", ["dermis", "dermis.calibration", "dermis.dataset", "dermis.estimate", "dermis.experiments", "dermis.gym", "dermis.mujoco"])
 def test_what_texts_show_is_what_comes_out(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if name in ("dermis.gym", "dermis.mujoco"):

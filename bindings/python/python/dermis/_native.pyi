@@ -1000,6 +1000,17 @@ def compare_images(
     truth: ArrayLike, image: ArrayLike, mask: ArrayLike | None, window: Literal["uniform", "gaussian"]
 ) -> tuple[float, float, float, float, int]:
     """Returns SSIM, PSNR (dB), MAE and RMSE (levels, of 255), and the number of compared pixels."""
+def estimate_placement(
+    sensor: Sensor,
+    obj: Object,
+    image: ArrayLike | None,
+    taxels: ArrayLike | None,
+    known: Sequence[float],
+    unknowns: Sequence[str],
+) -> str:
+    """Estimates unknowns from an image or from the forces on the taxels; `known` has x, y, depth, tilt_x, tilt_y, yaw and scale.
+    Returns the estimate as JSON.
+    """
 def run_command(arguments: Sequence[str]) -> int:
     """Runs the command line ``arguments``, which start with the name of the program, and returns the exit code. Ctrl-C ends the
     process.
