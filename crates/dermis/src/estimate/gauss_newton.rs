@@ -2,10 +2,13 @@
 
 use nalgebra::{DMatrix, DVector};
 
+/// Predictions for values of the unknowns; `None` where the model has none, such as outside the sensor.
+pub type Predict<'a, E> = &'a dyn Fn(&[f64]) -> Result<Option<Vec<f64>>, E>;
+
 /// A problem: predictions that should equal measurements.
 pub struct LeastSquares<'a, E> {
-    /// Predictions for values of the unknowns; `None` where the model has none, such as outside the sensor.
-    pub predict: &'a dyn Fn(&[f64]) -> Result<Option<Vec<f64>>, E>,
+    /// The predictions.
+    pub predict: Predict<'a, E>,
     /// The measurements.
     pub measured: &'a [f64],
     /// Group of each measurement. Errors within a group are correlated, those of different groups are not.
