@@ -182,7 +182,7 @@ fn report(arguments: &Arguments, sensor: &Sensor, found: &Estimate) -> Value {
         .into_iter()
         .map(|(name, value, unit, half)| {
             let key = if unit.is_empty() { name.to_owned() } else { format!("{name}_{unit}") };
-            let interval = half.is_finite().then(|| [value - half, value + half]);
+            let interval = half.is_finite().then_some([value - half, value + half]);
             (key, json!({ "value": value, "interval_95": interval }))
         })
         .collect();

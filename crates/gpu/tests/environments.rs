@@ -34,13 +34,13 @@ impl Arrays {
         let mut random = Random::new(seed);
         let mut side = || random.uniform() * 2.0 - 1.0;
         let mut vector = |scale: f64| Vec3::new(side(), side(), side()) * scale;
-        let mut bodies = [vec![[0.0; 13]; N], vec![[0.0; 13]; N]];
-        for i in 0..N {
+        let mut bodies = [Vec::new(), Vec::new()];
+        for _ in 0..N {
             let on = Pose::new(Quat::from_scaled_axis(vector(2.0)), vector(1.0));
             let other = on * Pose::new(Quat::from_scaled_axis(vector(2.0)), Vec3::Z * 8e-3 + vector(3e-3));
             for (body, pose) in [other, on].iter().enumerate() {
                 let (p, q, v, w) = (pose.translation, pose.rotation, vector(0.1), vector(1.0));
-                bodies[body][i] = [p.x, p.y, p.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z];
+                bodies[body].push([p.x, p.y, p.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z]);
             }
         }
         let loads = [vec![1.0; 6 * N], vec![1.0; 6 * N]];

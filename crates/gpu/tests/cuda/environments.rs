@@ -30,8 +30,8 @@ fn bodies(random: &mut Random, count: usize) -> [Vec<f64>; 2] {
 /// Addresses of inputs and outputs, in host or GPU memory.
 fn bindings(bodies: [u64; 2], taxels: u64, wrench: u64, loads: u64, count: usize, columns: usize) -> Bindings {
     let mut bindings = Bindings::new(DT_S);
-    for body in 0..2 {
-        let view = |first: u64| View::new(bodies[body] + 8 * first, &[13, 1], Element::F64);
+    for (body, address) in bodies.into_iter().enumerate() {
+        let view = |first: u64| View::new(address + 8 * first, &[13, 1], Element::F64);
         let arrays = if body == 0 { &mut bindings.object } else { &mut bindings.sensor };
         (arrays.position, arrays.rotation, arrays.twist) = (view(0), view(3), view(7));
         arrays.rotation_format = RotationFormat::QuaternionWFirst as i32;
