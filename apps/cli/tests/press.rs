@@ -88,11 +88,12 @@ fn a_load_below_the_threshold_is_shown_with_the_report_of_zero() {
 #[test]
 fn an_estimate_returns_the_press_that_made_the_reading() {
     let folder = TempDir::new().unwrap();
+    let small = ["--set", "camera.width=160", "--set", "camera.height=120", "--set", "camera.pixel=\"0.12 mm\""];
     let press = ["press", "--sensor", "gelsight", "--object", "sphere:radius=3mm", "--at", "1mm,-2mm", "--depth"];
-    dermis(folder.path(), &[&press[..], &["0.5mm", "--out", "made"]].concat());
+    dermis(folder.path(), &[&press[..], &["0.5mm", "--out", "made"], &small].concat());
     let estimate =
         ["estimate", "shape", "--sensor", "gelsight", "--object", "sphere:radius=4mm", "--json", "--reading"];
-    let text = dermis(folder.path(), &[&estimate[..], &["made/rgb.png", "--out", "found"]].concat());
+    let text = dermis(folder.path(), &[&estimate[..], &["made/rgb.png", "--out", "found"], &small].concat());
     let report: Value = serde_json::from_str(&text).unwrap();
     let value = |report: &Value, name: &str| report["estimates"][name]["value"].as_f64().unwrap();
     assert!((value(&report, "x_mm") - 1.0).abs() < 0.03 && (value(&report, "y_mm") + 2.0).abs() < 0.03, "{report}");
