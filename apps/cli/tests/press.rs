@@ -88,7 +88,16 @@ fn a_load_below_the_threshold_is_shown_with_the_report_of_zero() {
 #[test]
 fn an_estimate_returns_the_press_that_made_the_reading() {
     let folder = TempDir::new().unwrap();
-    let small = ["--set", "camera.width=160", "--set", "camera.height=120", "--set", "camera.pixel=\"0.12 mm\""];
+    let small = [
+        "--set",
+        "skin.mu=0",
+        "--set",
+        "camera.width=160",
+        "--set",
+        "camera.height=120",
+        "--set",
+        "camera.pixel=\"0.12 mm\"",
+    ];
     let press = ["press", "--sensor", "gelsight", "--object", "sphere:radius=3mm", "--at", "1mm,-2mm", "--depth"];
     dermis(folder.path(), &[&press[..], &["0.5mm", "--out", "made"], &small].concat());
     let estimate =
