@@ -35,8 +35,8 @@ pub struct Arguments {
     /// Unit of the file: m, cm, mm or in.
     #[arg(long)]
     unit: Option<LengthUnit>,
-    /// The reading: a PNG image of the camera, or a CSV table with a column `value_n` and a row for each taxel, as `dermis press --out`
-    /// writes them.
+    /// The reading: a PNG image of the camera, or a CSV table with a column `value_n` (the force on the taxel before the response of the
+    /// sensor) and a row for each taxel, as `dermis press --out` writes them. Columns `taxel`, `x_m` and `y_m` are checked.
     #[arg(long, value_name = "FILE.png|FILE.csv")]
     reading: PathBuf,
     /// Also estimate the tilt.
@@ -60,7 +60,7 @@ pub struct Arguments {
 enum What {
     /// The rotation about the normal, unless the object is a sphere.
     Pose,
-    /// The size: a factor for all lengths of the object.
+    /// The size: a factor for all lengths of the object; also the rotation, unless it is given or the object is a sphere.
     Shape,
 }
 
@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let before = refuse_filled(arguments.out.as_deref(), arguments.overwrite)?;
     let sensor = noiseless(arguments)?;
     let object = ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.object(None, None)?;
-    let read = read(&arguments.reading)?;
+    let read = read(&arguments.reading, &sensor)?;
     let measured = match &read {
         Read::Image(image) => Measured::Image(image),
         Read::Taxels(forces) => Measured::Taxels(forces),
@@ -109,7 +109,8 @@ fn unknowns(arguments: &Arguments, object: &Object) -> Vec<Unknown> {
     match arguments.what {
         What::Pose if !is_sphere && arguments.yaw.is_none() => unknowns.push(Unknown::Yaw),
         What::Pose => {}
-        What::Shape => unknowns.push(Unknown::Scale),
+        What::Shape if is_sphere || arguments.yaw.is_some() => unknowns.push(Unknown::Scale),
+        What::Shape => unknowns.extend([Unknown::Scale, Unknown::Yaw]),
     }
     if arguments.tilt && !is_sphere {
         unknowns.extend([Unknown::TiltX, Unknown::TiltY]);
@@ -126,7 +127,10 @@ fn noiseless(arguments: &Arguments) -> anyhow::Result<Sensor> {
     Ok(spec.build(folder)?)
 }
 
-fn read(path: &Path) -> anyhow::Result<Read> {
+/// Distance (m) beyond which the taxels of a table are those of another sensor.
+const MAX_OFFSET_M: f64 = 10e-6;
+
+fn read(path: &Path, sensor: &Sensor) -> anyhow::Result<Read> {
     let name = path.display().to_string();
     match path.extension().and_then(|end| end.to_str()) {
         Some("png") => {
@@ -135,24 +139,49 @@ fn read(path: &Path) -> anyhow::Result<Read> {
         }
         Some("csv") => {
             let text = std::fs::read_to_string(path).with_context(|| format!("{name}: the reading cannot be read"))?;
-            Ok(Read::Taxels(taxels(&name, &text)?))
+            Ok(Read::Taxels(taxels(&name, &text, sensor)?))
         }
         _ => bail!("`--reading` must be a .png image or a .csv table, got {name}"),
     }
 }
 
-fn taxels(name: &str, text: &str) -> anyhow::Result<Vec<f64>> {
+fn taxels(name: &str, text: &str, sensor: &Sensor) -> anyhow::Result<Vec<f64>> {
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let heads: Vec<&str> = lines.next().map_or("", |(_, line)| line).split(',').map(str::trim).collect();
-    let Some(column) = heads.iter().position(|head| *head == "value_n") else {
+    let find = |column: &str| heads.iter().position(|head| *head == column);
+    let Some(column) = find("value_n") else {
         bail!("{name}: has no column `value_n` with the force on each taxel (N)");
     };
-    let number = |(index, line): (usize, &str)| {
-        let got = line.split(',').nth(column).map_or("", str::trim);
-        let value = got.parse::<f64>().ok().filter(|value| value.is_finite());
-        value.with_context(|| format!("{name}, line {}: `value_n` must be a finite number, got {got:?}", index + 1))
-    };
-    lines.map(number).collect()
+    let mut forces = Vec::new();
+    for (index, line) in lines {
+        let number = |at: usize| {
+            let got = line.split(',').nth(at).map_or("", str::trim);
+            let value = got.parse::<f64>().ok().filter(|value| value.is_finite());
+            let key = heads[at];
+            value.with_context(|| format!("{name}, line {}: `{key}` must be a finite number, got {got:?}", index + 1))
+        };
+        if let Some(taxel) = find("taxel").map(number).transpose()?
+            && taxel != forces.len() as f64
+        {
+            bail!("{name}, line {}: `taxel` must be {}, got {taxel}: order the rows", index + 1, forces.len());
+        }
+        let center = sensor.taxels().centers().get(forces.len());
+        for (key, axis) in [("x_m", 0), ("y_m", 1)] {
+            let (at, is) = (find(key).map(number).transpose()?, center.map(|center| center[axis]));
+            if let (Some(at), Some(is)) = (at, is)
+                && (at - is).abs() > MAX_OFFSET_M
+            {
+                bail!(
+                    "{name}, line {}: `{key}` is {at}, but taxel {} of sensor {:?} is at {is}: give the sensor that was read",
+                    index + 1,
+                    forces.len(),
+                    sensor.name()
+                );
+            }
+        }
+        forces.push(number(column)?);
+    }
+    Ok(forces)
 }
 
 /// Name, value, unit and half width of the interval of each unknown, in the units of the command line.
@@ -191,7 +220,9 @@ fn report(arguments: &Arguments, sensor: &Sensor, found: &Estimate) -> Value {
         "object": arguments.object,
         "estimates": estimates,
         "rms": found.rms,
+        "explained": found.explained,
         "converged": found.converged,
+        "warnings": found.warnings,
     })
 }
 
@@ -204,9 +235,7 @@ fn tell(arguments: &Arguments, sensor: &Sensor, found: &Estimate, read: &Read) {
     }
     let unit = if matches!(read, Read::Image(_)) { "of 255" } else { "N" };
     say(format!("  residual   {} {unit} rms; intervals of 95 % from the residuals of the fit", short(found.rms)));
-    if !found.converged {
-        say("  warning    the fit stopped before it converged");
-    }
+    found.warnings.iter().for_each(|warning| say(format!("  warning    {warning}")));
 }
 
 fn figure(measured: &FloatImage, fitted: &FloatImage) -> Image {

@@ -123,6 +123,10 @@ fn an_estimate_returns_the_press_that_made_the_reading() {
     refused("made/reading.json", "must be a .png image or a .csv table");
     write(folder.path(), "bad.csv", "taxel,value_n\n0,much\n");
     refused("bad.csv", "bad.csv, line 2: `value_n` must be a finite number, got \"much\"");
+    write(folder.path(), "order.csv", "taxel,value_n\n1,1\n0,2\n");
+    refused("order.csv", "`taxel` must be 0, got 1: order the rows");
+    write(folder.path(), "other.csv", "taxel,x_m,value_n\n0,1.5,1\n");
+    refused("other.csv", "give the sensor that was read");
     write(folder.path(), "few.csv", "taxel,value_n\n0,1\n");
     refused("few.csv", "1 taxels");
 }

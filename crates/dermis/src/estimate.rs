@@ -113,8 +113,12 @@ pub struct Estimate {
     pub standard_errors: Vec<(Unknown, f64)>,
     /// Root mean square residual (levels of 255, or N).
     pub rms: f64,
+    /// Part of the squared change of the reading by the contact that the fit explains; 1 for a perfect fit.
+    pub explained: f64,
     /// False if the fit stopped before it converged.
     pub converged: bool,
+    /// Warnings of the skin about the fitted press, and about the fit.
+    pub warnings: Vec<String>,
 }
 
 impl Estimate {
@@ -194,7 +198,31 @@ pub fn estimate(
         || EstimateError::NoPress { sensor: sensor.name().to_owned(), object: object.surface.mesh().name().to_owned() };
     let Solution { values, covariance, rms, converged } = best.ok_or_else(no_press)?;
     let errors = unknowns.iter().enumerate().map(|(k, unknown)| (*unknown, covariance[(k, k)].max(0.0).sqrt()));
-    Ok(Estimate { placement: placed(&values), standard_errors: errors.collect(), rms, converged })
+    let mut placement = placed(&values);
+    placement.yaw_rad = wrapped(placement.yaw_rad);
+    let changes = view.measured.iter().zip(&view.rest).map(|(value, rest)| (value - rest).powi(2)).sum::<f64>();
+    let explained = 1.0 - rms * rms * view.measured.len() as f64 / changes;
+    let mut warnings =
+        press_at(sensor, object, &placement)?.map_or_else(Vec::new, |pressed| pressed.touch.warning_texts());
+    if explained < WELL_EXPLAINED {
+        warnings.push(format!(
+            "the fit explains only {:.0} % of the change of the reading: object, sensor or unknowns may be wrong, or the reading has no contact",
+            100.0 * explained.max(0.0)
+        ));
+    }
+    if !converged {
+        warnings.push("the fit stopped before it converged".to_owned());
+    }
+    Ok(Estimate { placement, standard_errors: errors.collect(), rms, explained, converged, warnings })
+}
+
+/// Part of the change of a reading below which a fit is doubtful.
+const WELL_EXPLAINED: f64 = 0.9;
+
+/// The angle (rad) between −π and π.
+fn wrapped(angle_rad: f64) -> f64 {
+    use std::f64::consts::{PI, TAU};
+    (angle_rad + PI).rem_euclid(TAU) - PI
 }
 
 fn starts_near(sensor: &Sensor, center_m: [f64; 2], known: Placement, unknowns: &[Unknown]) -> Vec<Placement> {

@@ -41,8 +41,12 @@ class Placement(NamedTuple):
     """Standard error of each unknown, from the residuals of the fit; infinite where the reading does not determine it."""
     rms: float
     """Root mean square residual: levels of 255 of an image, newtons of taxels."""
+    explained: float
+    """Part of the squared change of the reading by the contact that the fit explains; 1 for a perfect fit."""
     converged: bool
     """False if the fit stopped before it converged."""
+    warnings: list[str]
+    """Warnings of the skin about the fitted press, and about the fit."""
 
 
 def placement(
@@ -60,7 +64,8 @@ def placement(
 ) -> Placement:
     """Estimates where an object touched a sensor.
 
-    image: what the camera saw, levels 0–255, (height, width, 3); or taxels: forces on the taxels (N), in the shape of ``Reading.taxels``.
+    image: what the camera saw, levels 0–255, (height, width, 3); or taxels: forces on the taxels before the response of
+    the sensor (N), in the shape of ``Reading.taxels``.
     unknowns: what to estimate; the other quantities are at (m), depth (m), tilt (rad), yaw (rad) and scale. An unknown position starts where
     the reading shows a contact.
 
@@ -79,5 +84,7 @@ def placement(
         scale=placed["scale"],
         standard_errors={name: infinite if error is None else error for name, error in found["standard_errors"]},
         rms=found["rms"],
+        explained=found["explained"],
         converged=found["converged"],
+        warnings=found["warnings"],
     )

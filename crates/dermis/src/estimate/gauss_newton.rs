@@ -35,6 +35,10 @@ const MAX_ITERATIONS: usize = 40;
 const MAX_TRIALS: usize = 6;
 /// Residuals beyond this multiple of their scale count linearly (Huber).
 const LINEAR_BEYOND: f64 = 2.0;
+/// Longest step of an iteration, in steps of the differences.
+const MAX_STEP: f64 = 25.0;
+/// Ratio of the eigenvalues of the normal matrix, in steps of the differences, below which an unknown is not determined.
+const MIN_RATIO: f64 = 1e-10;
 /// Length of a step, in steps of the differences, at which the search has converged.
 const CONVERGED: f64 = 0.05;
 
@@ -52,6 +56,7 @@ impl<E> LeastSquares<'_, E> {
             let mut moved = None;
             for _ in 0..MAX_TRIALS {
                 let Some(step) = damped_step(&normal, &gradient, damping) else { break };
+                let step = self.limited(step);
                 let trial: Vec<f64> = values.iter().zip(&step).map(|(value, step)| value + step).collect();
                 let better = self.residuals(&trial)?.filter(|new| self::cost(new, scale(&residuals)) < cost);
                 if let Some(new) = better {
@@ -74,6 +79,13 @@ impl<E> LeastSquares<'_, E> {
         let covariance = self.covariance(&values, &residuals)?;
         let rms = (residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len().max(1) as f64).sqrt();
         Ok(Some(Solution { values, covariance, rms, converged }))
+    }
+
+    /// The step, shortened to [`MAX_STEP`] steps of the differences of every unknown.
+    fn limited(&self, step: Vec<f64>) -> Vec<f64> {
+        let longest = step.iter().zip(self.steps).map(|(step, scale)| (step / scale).abs()).fold(0.0, f64::max);
+        let part = if longest > MAX_STEP { MAX_STEP / longest } else { 1.0 };
+        step.into_iter().map(|step| step * part).collect()
     }
 
     fn residuals(&self, values: &[f64]) -> Result<Option<Vec<f64>>, E> {
@@ -104,7 +116,10 @@ impl<E> LeastSquares<'_, E> {
         let Some(slopes) = self.slopes(values)? else { return Ok(unknown) };
         let weights = weights(residuals);
         let (normal, _) = normal_equations(&slopes, residuals, &weights);
-        let Some(inverse) = normal.try_inverse() else { return Ok(unknown) };
+        let per_step = DMatrix::from_fn(count, count, |i, j| normal[(i, j)] * self.steps[i] * self.steps[j]);
+        let eigenvalues = per_step.symmetric_eigenvalues();
+        let is_determined = eigenvalues.min() > MIN_RATIO * eigenvalues.max();
+        let Some(inverse) = normal.try_inverse().filter(|_| is_determined) else { return Ok(unknown) };
         let groups = self.groups.iter().max().map_or(0, |last| last + 1);
         let mut gradients = vec![DVector::<f64>::zeros(count); groups];
         for (i, group) in self.groups.iter().enumerate() {
