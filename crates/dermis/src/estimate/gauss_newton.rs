@@ -189,7 +189,7 @@ mod tests {
         measured.iter_mut().enumerate().for_each(|(i, y)| *y += noise(i) + if i % 40 == 3 { 0.5 } else { 0.0 });
         let groups: Vec<usize> = (0..200).map(|i| i / 4).collect();
         let predict = |v: &[f64]| Ok::<_, Infallible>(Some(predict(v)));
-        let problem = LeastSquares { predict: &predict, measured: &measured, groups: &groups, steps: &[1e-3, 1e-3] };
+        let problem = LeastSquares { predict: &predict, measured: &measured, groups: &groups, steps: &[0.02, 0.02] };
         let solution = problem.solve(&[1.0, 0.5]).unwrap().unwrap();
         assert!(solution.converged);
         for (k, truth) in [2.0, 1.5].into_iter().enumerate() {
