@@ -4,11 +4,11 @@ use crate::console::{commit_over, counter, probe, refuse_filled, say, say_json, 
 use crate::sensor::SensorArguments;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use dermis::draw::{FigurePage, Image};
 use dermis::estimate::{Estimate, Measured, Placement, Unknown, estimate, press_at};
 use dermis::geometry::Primitive;
 use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::Angle;
+use dermis::image;
 use dermis::object::ObjectSpec;
 use dermis::output::Output;
 use dermis::prelude::*;
@@ -97,8 +97,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some(folder) = &arguments.out else { return Ok(()) };
     let mut output = Output::new();
     output.add("estimate.json", serde_json::to_string_pretty(&report)? + "\n");
-    if let (Read::Image(image), Some(pressed)) = (&read, press_at(&sensor, &object, &found.placement)?) {
-        output.add_image("estimate.png", &figure(image, &sensor.render(&pressed.touch, 0)?.image));
+    if let (Read::Image(measured), Some(pressed)) = (&read, press_at(&sensor, &object, &found.placement)?) {
+        output.add_image(
+            "estimate.png",
+            &image::measured_and_simulated(measured, &sensor.render(&pressed.touch, 0)?.image, "fitted", 360),
+        );
     }
     commit_over(output, folder, arguments.json, &before)
 }
@@ -106,11 +109,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn unknowns(arguments: &Arguments, object: &Object) -> Vec<Unknown> {
     let is_sphere = matches!(object.surface.primitive(), Some(Primitive::Sphere { .. }));
     let mut unknowns = vec![Unknown::X, Unknown::Y, Unknown::Depth];
-    match arguments.what {
-        What::Pose if !is_sphere && arguments.yaw.is_none() => unknowns.push(Unknown::Yaw),
-        What::Pose => {}
-        What::Shape if is_sphere || arguments.yaw.is_some() => unknowns.push(Unknown::Scale),
-        What::Shape => unknowns.extend([Unknown::Scale, Unknown::Yaw]),
+    if arguments.what == What::Shape {
+        unknowns.push(Unknown::Scale);
+    }
+    if !is_sphere && arguments.yaw.is_none() {
+        unknowns.push(Unknown::Yaw);
     }
     if arguments.tilt && !is_sphere {
         unknowns.extend([Unknown::TiltX, Unknown::TiltY]);
@@ -236,19 +239,4 @@ fn tell(arguments: &Arguments, sensor: &Sensor, found: &Estimate, read: &Read) {
     let unit = if matches!(read, Read::Image(_)) { "of 255" } else { "N" };
     say(format!("  residual   {} {unit} rms; intervals of 95 % from the residuals of the fit", short(found.rms)));
     found.warnings.iter().for_each(|warning| say(format!("  warning    {warning}")));
-}
-
-fn figure(measured: &FloatImage, fitted: &FloatImage) -> Image {
-    const WIDTH: usize = 360;
-    let small = |image: &FloatImage| image.to_rgb8().resize_box(WIDTH, WIDTH * image.height / image.width.max(1));
-    let mut difference = measured.clone();
-    for (channel, fitted) in difference.channels.iter_mut().zip(&fitted.channels) {
-        channel.iter_mut().zip(fitted).for_each(|(level, fitted)| *level = 127.5 + 2.0 * (fitted - *level));
-    }
-    FigurePage::new(3)
-        .gap(8)
-        .image(small(measured), "measured")
-        .image(small(fitted), "fitted")
-        .image(small(&difference), "fitted − measured, doubled around grey")
-        .render()
 }

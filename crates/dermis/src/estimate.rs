@@ -167,23 +167,22 @@ pub fn estimate(
     };
     let steps: Vec<f64> = unknowns.iter().map(|unknown| unknown.step()).collect();
     let problem = LeastSquares { predict: &predict, measured: &view.measured, groups: &view.groups, steps: &steps };
-    let mut starts = Vec::new();
+    let (here, mut starts) = (view.center_of(&view.measured), Vec::new());
     for mut start in starts_near(sensor, view.center_m, known, unknowns) {
+        let values_of =
+            |start: &mut Placement| -> Vec<f64> { unknowns.iter().map(|unknown| *unknown.entry(start)).collect() };
+        let Some(predicted) = predict(&values_of(&mut start))? else { continue };
         // The contact of an object is not at its origin: moves it to the contact of the reading.
-        for is_moved in [false, true] {
-            let values: Vec<f64> = unknowns.iter().map(|unknown| *unknown.entry(&mut start)).collect();
-            let Some(predicted) = predict(&values)? else { break };
-            if is_moved {
-                let off: f64 = predicted.iter().zip(&view.measured).map(|(a, b)| (a - b).powi(2)).sum();
-                starts.push((off, values));
-                break;
+        let there = view.center_of(&predicted);
+        for (axis, unknown) in [Unknown::X, Unknown::Y].into_iter().enumerate() {
+            if let (Some(here), Some(there), true) = (here, there, unknowns.contains(&unknown)) {
+                start.at_m[axis] += here[axis] - there[axis];
             }
-            let (here, there) = (view.center_of(&view.measured), view.center_of(&predicted));
-            for (axis, unknown) in [Unknown::X, Unknown::Y].into_iter().enumerate() {
-                if let (Some(here), Some(there), true) = (here, there, unknowns.contains(&unknown)) {
-                    start.at_m[axis] += here[axis] - there[axis];
-                }
-            }
+        }
+        let values = values_of(&mut start);
+        if let Some(predicted) = predict(&values)? {
+            let off: f64 = predicted.iter().zip(&view.measured).map(|(a, b)| (a - b).powi(2)).sum();
+            starts.push((off, values));
         }
     }
     starts.sort_by(|a, b| a.0.total_cmp(&b.0));

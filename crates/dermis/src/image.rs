@@ -5,6 +5,7 @@ use dermis_draw::{
 };
 use dermis_geometry::shapes::cuboid;
 use dermis_geometry::{Pose, TriMesh, Vec2, Vec3};
+use dermis_sensor::optics::FloatImage;
 use dermis_sensor::{Reading, Sensor, TaxelMesh};
 use dermis_world::World;
 
@@ -190,6 +191,21 @@ pub fn press_view(
         (length_m * 1e6).round() * 1e-3
     );
     scene_figure(&image, title, peak, &caption)
+}
+
+/// A measured image, a simulated one with its name, and their difference, each of a width (pixels).
+pub fn measured_and_simulated(measured: &FloatImage, simulated: &FloatImage, name: &str, width: usize) -> Image {
+    let small = |image: &FloatImage| image.to_rgb8().resize_box(width, width * image.height / image.width.max(1));
+    let mut difference = measured.clone();
+    for (channel, simulated) in difference.channels.iter_mut().zip(&simulated.channels) {
+        channel.iter_mut().zip(simulated).for_each(|(level, simulated)| *level = 127.5 + 2.0 * (simulated - *level));
+    }
+    FigurePage::new(3)
+        .gap(8)
+        .image(small(measured), "measured")
+        .image(small(simulated), name)
+        .image(small(&difference), format!("{name} − measured, doubled around grey"))
+        .render()
 }
 
 #[cfg(test)]

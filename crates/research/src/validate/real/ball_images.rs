@@ -6,9 +6,9 @@ use super::score::{Sample, Statistic};
 use super::split::Split;
 use super::{RealError, Setting};
 use crate::ball_presses::{BallPresses, LabelledPress};
-use dermis::draw::{FigurePage, Image};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::sphere;
+use dermis::image::measured_and_simulated;
 use dermis::sensor::calibration::optics::{
     AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, Region, ball_reliefs, depth_of_contact, find_contact,
     fit_calibrated, fit_phong, quiet_background, rmse_255,
@@ -262,27 +262,7 @@ fn figures(presses: &[&BallPress], names: &[String], (model, render): &Renderer<
             let (press, simulated) = (presses[i], render(presses[i]));
             let caption =
                 format!("{}, the {rank} of {} kept out: {model}, rmse {rmse:.1} in contact", names[i], presses.len());
-            let page = FigurePage::new(3)
-                .gap(8)
-                .image(small(&press.image), "measured")
-                .image(small(&simulated), "simulated")
-                .image(small(&difference(&press.image, &simulated)), "simulated − measured, doubled around grey");
-            Figure { caption, image: page.render() }
+            Figure { caption, image: measured_and_simulated(&press.image, &simulated, "simulated", 320) }
         })
         .collect()
-}
-
-fn small(image: &FloatImage) -> Image {
-    const WIDTH: usize = 320;
-    image.to_rgb8().resize_box(WIDTH, WIDTH * image.height / image.width.max(1))
-}
-
-fn difference(measured: &FloatImage, simulated: &FloatImage) -> FloatImage {
-    let mut image = measured.clone();
-    for (channel, simulated) in image.channels.iter_mut().zip(&simulated.channels) {
-        for (level, simulated) in channel.iter_mut().zip(simulated) {
-            *level = 127.5 + 2.0 * (simulated - *level);
-        }
-    }
-    image
 }
