@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::environment;
 use crate::playground;
 use crate::python;
 use crate::reference;
@@ -27,15 +28,7 @@ const OUT: &str = "dist/guide";
 
 /// Runs the blocks and writes the pages.
 fn write(workspace: &Workspace, out: &Path) -> Result<(), Failure> {
-    let (_, python) = python::environment(workspace);
-    for invocation in [tools(&python), pages(&python, out)] {
-        invocation.run(&workspace.root)?;
-    }
-    Ok(())
-}
-
-fn tools(python: &Path) -> Invocation {
-    Invocation::program(python).args("-m pip install --quiet --requirement docs/site/requirements.txt".split(' '))
+    pages(&environment::test_python(workspace)?, out).run(&workspace.root)
 }
 
 fn pages(python: &Path, out: &Path) -> Invocation {
@@ -48,9 +41,7 @@ fn pages(python: &Path, out: &Path) -> Invocation {
 
 /// The Python reference, from the docstrings of the package and the types of its stub.
 fn pdoc(workspace: &Workspace) -> Result<(), Failure> {
-    let (_, python) = python::environment(workspace);
-    tools(&python).run(&workspace.root)?;
-    Invocation::program(&python)
+    Invocation::program(&environment::test_python(workspace)?)
         // PyTorch and the transports of ROS are no part of the test environment.
         .args(
             "-m pdoc dermis !dermis.torch !dermis.ros --docformat google --output-directory dist/guide/python"

@@ -1,12 +1,13 @@
 //! The tasks of this repository: `cargo xtask test` runs the checks of CI on any machine.
 //!
 //! [`mod@test`] lists the steps, [`test_programs`] compiles and runs the Rust tests, [`test_code`] compiles their own code quickly, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
-//! has replaced, [`unwraps`] refuses `.unwrap()` outside of tests, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@beside`] runs a task while others run, [`date`] names logs, [`mod@fuzz`] damages files, [`mod@reference`] writes the reference pages, [`mod@guide`] builds the guide and runs its blocks, [`mod@release`] makes a release, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
+//! has replaced, [`unwraps`] refuses `.unwrap()` outside of tests, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@beside`] runs a task while others run, [`mod@environment`] installs packages and a browser, [`date`] names logs, [`mod@fuzz`] damages files, [`mod@reference`] writes the reference pages, [`mod@guide`] builds the guide and runs its blocks, [`mod@release`] makes a release, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
 //! [`validate`] compares dermis with other programs, and [`workspace`] reads Cargo's metadata.
 
 mod beside;
 mod date;
 mod deny;
+mod environment;
 mod fuzz;
 mod guide;
 mod hand_written;
@@ -35,6 +36,8 @@ cargo xtask TASK
 
   test      everything CI checks
   lint      the part of it that needs no test: third-party crates, clippy and the API docs
+  environment
+            what the tests of the package, the guide and the page need: a virtual environment and Chromium
   wheel     the Python package as a wheel in dist/, with the MuJoCo engine plugin and the page in it
   playground
             the page as static files in dist/playground, which the program then contains: `dermis view` shows it
@@ -53,6 +56,7 @@ cargo xtask TASK
 #[derive(Debug, PartialEq)]
 enum Task {
     Docs,
+    Environment,
     /// The arguments of the program.
     Fuzz(Vec<String>),
     Help,
@@ -77,6 +81,7 @@ impl Task {
         let task = match name {
             "help" | "--help" | "-h" => Task::Help,
             "docs" => Task::Docs,
+            "environment" => Task::Environment,
             "layering" => Task::Layering,
             "lint" => Task::Lint,
             "test" => Task::Test,
@@ -90,7 +95,7 @@ impl Task {
             "validate" => Task::Validate(None, Vec::new()),
             _ => {
                 return Err(format!(
-                    "unknown task {name:?}; the tasks are test, lint, wheel, playground, docs, layering, fuzz, validate, release and help"
+                    "unknown task {name:?}; the tasks are test, lint, environment, wheel, playground, docs, layering, fuzz, validate, release and help"
                 ));
             }
         };
@@ -117,6 +122,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Ok(Task::Docs) => guide::DOCS,
+        Ok(Task::Environment) => environment::INSTALL,
         Ok(Task::Layering) => &[test::LAYERING],
         Ok(Task::Lint) => test::BESIDE,
         Ok(Task::Test) => return exit(Workspace::read().and_then(|workspace| test::run(&workspace))),
@@ -163,6 +169,7 @@ mod tests {
         assert_eq!(task(&["lint"]), Ok(Task::Lint));
         assert_eq!(task(&["docs"]), Ok(Task::Docs));
         assert_eq!(task(&["wheel"]), Ok(Task::Wheel));
+        assert_eq!(task(&["environment"]), Ok(Task::Environment));
         assert_eq!(task(&["playground"]), Ok(Task::Playground));
         assert_eq!(task(&["validate"]), Ok(Task::Validate(None, vec![])));
         assert_eq!(task(&["validate", "drake"]), Ok(Task::Validate(Some("drake".into()), vec![])));

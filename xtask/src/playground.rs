@@ -10,7 +10,7 @@ use std::process::Command;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::python;
+use crate::environment;
 use crate::step::{Failure, Invocation, Step};
 use crate::workspace::Workspace;
 
@@ -23,8 +23,6 @@ pub const TESTS: Step = Step { name: "playground", run: tests };
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
 /// Folder of the page's files.
 const WEB: &str = "apps/playground/web";
-/// Names of Chromium's executable.
-const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// Builds the WebAssembly and copies it beside the files of the page.
 pub fn build(workspace: &Workspace, out: &Path) -> Result<(), Failure> {
@@ -123,49 +121,18 @@ fn tests(workspace: &Workspace) -> Result<(), Failure> {
     let site = site(workspace);
     // The program that the page is compared with; the tests before have built it.
     Invocation::new("cargo build --workspace --release --bins").run(&workspace.root)?;
-    let browser = browser(workspace)?;
-    let (make, python) = python::environment(workspace);
-    if let Some(make) = make {
-        make.run(&workspace.root)?;
-    }
-    for invocation in checks(&python, &site, &workspace.target.join("release/dermis"), &browser) {
-        invocation.run(&workspace.root)?;
-    }
-    Ok(())
+    let (browser, python) = (environment::browser(workspace)?, environment::test_python(workspace)?);
+    checks(&python, &site, &workspace.target.join("release/dermis"), &browser).run(&workspace.root)
 }
 
-fn checks(python: &Path, site: &Path, program: &Path, browser: &Path) -> [Invocation; 2] {
+fn checks(python: &Path, site: &Path, program: &Path, browser: &Path) -> Invocation {
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    [
-        Invocation::program(python)
-            .args("-m pip install --quiet --requirement apps/playground/requirements-test.txt".split(' ')),
-        Invocation::program(python)
-            .args("-m pytest -q -p no:cacheprovider --numprocesses=2 --durations=10 apps/playground/tests".split(' '))
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .env("DERMIS", text(program))
-            .env("DERMIS_SITE", text(site))
-            .env("CHROMIUM", text(browser)),
-    ]
-}
-
-/// The installed Chromium, or one installed from Debian.
-fn browser(workspace: &Workspace) -> Result<PathBuf, Failure> {
-    if let Some(found) = find_browser() {
-        return Ok(found);
-    }
-    let install = "apt-get install --yes --no-install-recommends chromium";
-    let missing = |why: &str| Failure {
-        reason: format!("the tests of the page need Chromium, which is missing and could not be installed: {why}"),
-        repeat: install.into(),
-    };
-    Invocation::new("apt-get update --quiet").run(&workspace.root).map_err(|failure| missing(&failure.reason))?;
-    Invocation::new(install).run(&workspace.root).map_err(|failure| missing(&failure.reason))?;
-    find_browser().ok_or_else(|| missing("it is not on the path"))
-}
-
-fn find_browser() -> Option<PathBuf> {
-    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
-    BROWSERS.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|path| path.is_file())
+    Invocation::program(python)
+        .args("-m pytest -q -p no:cacheprovider --numprocesses=2 --durations=10 apps/playground/tests".split(' '))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("DERMIS", text(program))
+        .env("DERMIS_SITE", text(site))
+        .env("CHROMIUM", text(browser))
 }
 
 #[cfg(test)]
@@ -184,8 +151,7 @@ mod tests {
 
     #[test]
     fn the_tests_know_the_site_the_program_and_the_browser() {
-        let [install, tests] = checks(Path::new("/v/python"), Path::new("/s"), Path::new("/d"), Path::new("/c"));
-        assert!(install.line().ends_with("apps/playground/requirements-test.txt"));
+        let tests = checks(Path::new("/v/python"), Path::new("/s"), Path::new("/d"), Path::new("/c"));
         assert!(tests.line().contains("DERMIS=/d DERMIS_SITE=/s CHROMIUM=/c /v/python -m pytest"), "{}", tests.line());
     }
 }

@@ -1,11 +1,12 @@
 //! The Python package: its wheel, made by maturin, and its tests in a virtual environment.
 //!
 //! maturin compiles with the profile, features and target folder of the tests before, so that only PyO3 and the binding are left to compile.
-//! The environment is created once under the target folder and receives the new wheel each time.
+//! The [`environment`] receives the new wheel each time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::environment;
 use crate::playground;
 use crate::step::{Failure, Invocation, Step};
 use crate::workspace::Workspace;
@@ -17,8 +18,6 @@ pub const WHEEL: Step =
 /// Part of `cargo xtask test`.
 pub const TESTS: Step = Step { name: "python", run: tests };
 
-/// The package that makes the wheel; the same as in `pyproject.toml`, which `pip install bindings/python` follows.
-const MATURIN: &str = "maturin>=1.16,<2";
 /// Folder of the Python package.
 const PACKAGE: &str = "bindings/python/python/dermis";
 /// Name of the engine plugin's library.
@@ -31,11 +30,7 @@ const PLUGIN: &str = match () {
 /// Builds the engine plugin into the package, the page for the command line in it, and the wheel; returns the path of the wheel.
 fn wheel(workspace: &Workspace, out: &Path) -> Result<PathBuf, Failure> {
     let root = &workspace.root;
-    let (make, python) = environment(workspace);
-    if let Some(make) = make {
-        make.run(root)?;
-    }
-    Invocation::program(&python).args(["-m", "pip", "install", "--quiet", MATURIN]).run(root)?;
+    let python = environment::wheel_python(workspace)?;
     let site = root.join("dist/playground");
     playground::build(workspace, &site)?;
     // The test that loads the plugin has Cargo build it with the features of the whole workspace, as all tests; for the plugin alone Cargo would
@@ -81,9 +76,8 @@ fn place_library(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 fn tests(workspace: &Workspace) -> Result<(), Failure> {
-    let place = workspace.target.join("python");
-    let wheel = wheel(workspace, &place.join("dist"))?;
-    for invocation in checks(&place, &wheel) {
+    install(workspace)?;
+    for invocation in checks(&environment::test_python(workspace)?, &workspace.target.join("python/mypy")) {
         invocation.run(&workspace.root)?;
     }
     Ok(())
@@ -93,38 +87,24 @@ fn tests(workspace: &Workspace) -> Result<(), Failure> {
 pub const INSTALL: Step = Step { name: "wheel", run: install };
 
 fn install(workspace: &Workspace) -> Result<(), Failure> {
-    let place = workspace.target.join("python");
-    let wheel = wheel(workspace, &place.join("dist"))?;
-    for invocation in checks(&place, &wheel).iter().take(2) {
-        invocation.run(&workspace.root)?;
-    }
-    Ok(())
+    let wheel = wheel(workspace, &workspace.target.join("python/dist"))?;
+    Invocation::program(&environment::test_python(workspace)?)
+        .args("-m pip install --quiet --no-deps --force-reinstall".split(' '))
+        .args([text(&wheel)])
+        .run(&workspace.root)
 }
 
-/// Creates the virtual environment under the target folder if it is missing; returns its Python.
-pub fn environment(workspace: &Workspace) -> (Option<Invocation>, PathBuf) {
-    let venv = workspace.target.join("python/venv");
-    let make = (!venv.exists()).then(|| Invocation::new("python3 -m venv").args([text(&venv)]));
-    (make, python_in(&venv))
-}
-
-fn python_in(venv: &Path) -> PathBuf {
-    venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
-}
-
-/// The wheel in the environment, the tests of the package and of the engine plugin, and the types of the examples.
-fn checks(place: &Path, wheel: &Path) -> Vec<Invocation> {
-    let python = || Invocation::program(&python_in(&place.join("venv"))).env("PYTHONDONTWRITEBYTECODE", "1");
+/// The tests of the package and of the engine plugin, and the types of the examples.
+fn checks(python: &Path, mypy_cache: &Path) -> Vec<Invocation> {
+    let python = || Invocation::program(python).env("PYTHONDONTWRITEBYTECODE", "1");
     // Two processes: most tests keep one core busy.
     let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--numprocesses=2", "--durations=10"];
     vec![
-        python().args("-m pip install --quiet --requirement bindings/python/requirements-test.txt".split(' ')),
-        python().args("-m pip install --quiet --no-deps --force-reinstall".split(' ')).args([text(wheel)]),
         python().args(pytest).args(["bindings/python/tests"]).env("MPLBACKEND", "agg"),
         python().args(pytest).args(["bindings/mujoco/tests"]),
         python()
             .args("-m mypy --strict --config-file bindings/python/pyproject.toml --cache-dir".split(' '))
-            .args([text(&place.join("mypy"))])
+            .args([text(mypy_cache)])
             .args(["bindings/python/examples"]),
     ]
 }
@@ -136,6 +116,7 @@ fn text(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::environment::MATURIN;
 
     #[test]
     fn users_and_tests_get_the_wheel_of_one_tool() {
@@ -145,13 +126,5 @@ mod tests {
         assert!(!root.join("bindings/python/wheel.py").exists());
         let line = build(Path::new("/v/python"), Path::new("/r/dist")).line();
         assert!(line.starts_with("/v/python -m maturin build --release") && line.ends_with("--out /r/dist"), "{line}");
-    }
-
-    #[test]
-    fn the_environment_gets_the_wheel_before_the_tests() {
-        let lines: Vec<String> = checks(Path::new("/t"), Path::new("/w.whl")).iter().map(Invocation::line).collect();
-        let at = |what: &str| lines.iter().position(|line| line.contains(what)).unwrap();
-        assert!(at("requirements-test.txt") < at("/w.whl") && at("/w.whl") < at("bindings/python/tests"), "{lines:?}");
-        assert!(at("mypy --strict") == lines.len() - 1);
     }
 }

@@ -42,8 +42,12 @@ pub const BESIDE: &[Step] = &[deny::CHECK, Step { name: "clippy", run: clippy },
 /// Runs [`STEPS`] and [`BESIDE`].
 pub fn run(workspace: &Workspace) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| format!("this program has no path: {error}"))?;
-    let beside = Beside::start("deny, clippy and docs", &program, "lint", &workspace.target)?;
-    step::run_all_beside(STEPS, beside, workspace)
+    let start = |name, task| Beside::start(name, &program, task, &workspace.target);
+    let environment = start("packages and browser", "environment")?;
+    let outcome = step::run_all_beside(STEPS, start("deny, clippy and docs", "lint")?, workspace);
+    // The steps that need the environment have asked for it again and said what is missing.
+    let _ = environment.finish();
+    outcome
 }
 
 /// The folder into which [`BESIDE`] compiles, because Cargo lets one command at a time use a folder.

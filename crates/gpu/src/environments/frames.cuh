@@ -87,11 +87,35 @@ __device__ __forceinline__ u32 relative_motion(const BodyState& sensor, const Bo
     return dot(arm, arm) > MAX_MAGNITUDE * MAX_MAGNITUDE ? OUT_OF_RANGE : 0u;
 }
 
-// Writes or adds a load (N, N m) in the world frame, with the torque about the sensor's origin, to a body's array, about `load_at`.
-__device__ __forceinline__ void write_load(const BodyArrays& body, u32 i, bool add, Vec3 origin, const BodyState& state, Vec3 force,
-                                           Vec3 torque) {
+// What a step needs of both bodies: the object relative to the sensor and, to write loads, the rotation of the sensor and the vectors (m)
+// from the points of the bodies' loads to the sensor's origin, in the world frame. 24 numbers, as on the host.
+struct Bodies {
+    Relative relative;
+    Quat sensor_rotation;
+    Vec3 sensor_arm, object_arm;
+    // Bits of faults.
+    u64 fault;
+};
+
+// Reads the bodies of n environments, one thread each: in the kernel of the step every lane of a warp would compute the same.
+extern "C" __global__ void read_bodies(Bindings b, Bodies* bodies, u32 n) {
+    u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    BodyState sensor, object;
+    Bodies read{};
+    u32 fault = read_body(b.sensor, i, sensor) | read_body(b.object, i, object);
+    if (!fault) fault = relative_motion(sensor, object, read.relative);
+    read.sensor_rotation = sensor.rotation;
+    read.sensor_arm = sensor.origin - sensor.load_at;
+    read.object_arm = sensor.origin - object.load_at;
+    read.fault = fault;
+    bodies[i] = read;
+}
+
+// Writes or adds a load (N, N m) in the world frame, with the torque about the sensor's origin, to a body's array; `arm` as in `Bodies`.
+__device__ __forceinline__ void write_load(const BodyArrays& body, u32 i, bool add, Vec3 arm, Vec3 force, Vec3 torque) {
     if (body.load.address == 0) return;
-    Vec3 moved = torque + cross(origin - state.load_at, force);
+    Vec3 moved = torque + cross(arm, force);
     if (add) {
         force = force + row_vector(body.load, i, 0);
         moved = moved + row_vector(body.load, i, 3);
@@ -101,19 +125,17 @@ __device__ __forceinline__ void write_load(const BodyArrays& body, u32 i, bool a
 }
 
 // Writes the loads of environment i: force (N) and torque (N m) on the sensor about its origin, in its frame, and the loads on both bodies
-// in the world frame. With `fault` they are zero.
-__device__ __forceinline__ void write_loads(const Bindings& b, u32 i, u32 fault, const BodyState& sensor, const BodyState& object,
-                                            Vec3 force, Vec3 torque) {
+// in the world frame. With a fault they are zero.
+__device__ __forceinline__ void write_loads(const Bindings& b, u32 i, const Bodies& bodies, Vec3 force, Vec3 torque) {
     set_row_vector(b.wrench, i, 0, force);
     set_row_vector(b.wrench, i, 3, torque);
-    if (fault) {
+    if (bodies.fault) {
         Vec3 zero = vec3(0.0, 0.0, 0.0);
-        BodyState none{zero, zero, zero, zero, Quat{0.0, 0.0, 0.0, 1.0}};
-        if (!b.add_to_sensor) write_load(b.sensor, i, false, zero, none, zero, zero);
-        if (!b.add_to_object) write_load(b.object, i, false, zero, none, zero, zero);
+        if (!b.add_to_sensor) write_load(b.sensor, i, false, zero, zero, zero);
+        if (!b.add_to_object) write_load(b.object, i, false, zero, zero, zero);
         return;
     }
-    Vec3 world_force = rotate(sensor.rotation, force), world_torque = rotate(sensor.rotation, torque);
-    write_load(b.sensor, i, b.add_to_sensor, sensor.origin, sensor, world_force, world_torque);
-    write_load(b.object, i, b.add_to_object, sensor.origin, object, -world_force, -world_torque);
+    Vec3 world_force = rotate(bodies.sensor_rotation, force), world_torque = rotate(bodies.sensor_rotation, torque);
+    write_load(b.sensor, i, b.add_to_sensor, bodies.sensor_arm, world_force, world_torque);
+    write_load(b.object, i, b.add_to_object, bodies.object_arm, -world_force, -world_torque);
 }

@@ -14,6 +14,10 @@ use std::sync::Arc;
 /// Environments per block, one warp each; as in the kernel.
 const WARPS: usize = 8;
 const THREADS: usize = 32 * WARPS;
+/// Threads per block that read bodies, one per environment.
+const READ_THREADS: usize = 64;
+/// Numbers per environment in the struct `Bodies` of the kernels.
+const BODIES_NUMBERS: usize = 24;
 /// Size (bytes) of the buffer for forces of springs before they are summed over taxels.
 const SCRATCH_BYTES: usize = 1 << 29;
 
@@ -42,9 +46,12 @@ pub(super) struct GpuEnvironments {
     object: Arc<GpuObject>,
     count: usize,
     memory: Memory,
+    read: CudaFunction,
     step: CudaFunction,
     sum: CudaFunction,
     reset: CudaFunction,
+    /// What the step needs of the bodies, ([`BODIES_NUMBERS`] per environment).
+    bodies: DeviceBuffer<f64>,
     /// Bounding spheres of every 32 springs and their rays, (groups, 4).
     spheres: DeviceBuffer<f64>,
     /// Forces of springs of the environments that are processed at once, if taxels are sums over springs.
@@ -62,7 +69,7 @@ impl GpuEnvironments {
         let (gpu, springs) = (arrays.gpu(), arrays.springs()?);
         let (sites, groups) = (springs.sites, springs.sites.div_ceil(32));
         let is_mesh = object.cast_kind == SurfaceKind::Mesh;
-        let each = 48 * sites + 4 * groups + 4 + if is_mesh { 4 * sites } else { 0 };
+        let each = 8 * BODIES_NUMBERS + 48 * sites + 4 * groups + 4 + if is_mesh { 4 * sites } else { 0 };
         let at_once =
             if springs.weights.is_some() { (SCRATCH_BYTES / (24 * sites)).clamp(1, count.max(1)) } else { count };
         let scratch_bytes = if springs.weights.is_some() { 24 * sites * at_once } else { 0 };
@@ -89,9 +96,11 @@ impl GpuEnvironments {
             object: Arc::clone(object),
             count,
             memory,
+            read: gpu.kernel(&program, "read_bodies")?,
             step: gpu.kernel(&program, "step")?,
             sum: gpu.kernel(&program, "sum_over_taxels")?,
             reset: gpu.kernel(&program, "reset")?,
+            bodies: gpu.uninitialised(BODIES_NUMBERS * count)?,
             spheres: gpu.upload(&springs.spheres)?,
             scratch: springs.weights.as_ref().map(|_| gpu.uninitialised(3 * sites * at_once)).transpose()?,
             at_once: at_once.max(1),
@@ -116,6 +125,13 @@ impl GpuEnvironments {
 
     unsafe fn enqueue(&self, bindings: &Bindings, memory: Memory, stream: usize) -> Result<(), GpuError> {
         let springs = self.arrays.springs()?;
+        // SAFETY: the caller guarantees the bound arrays; the buffer has room for all environments.
+        unsafe {
+            launch_on!(
+                self.gpu, stream, self.read, (self.count.div_ceil(READ_THREADS).max(1), READ_THREADS);
+                bindings, &self.bodies.at_mut(0), &(self.count as u32)
+            )?;
+        }
         for first in (0..self.count).step_by(self.at_once) {
             let part = self.at_once.min(self.count - first);
             let (start, length) = (first as u32, part as u32);
@@ -124,7 +140,7 @@ impl GpuEnvironments {
             unsafe {
                 launch_on!(
                     self.gpu, stream, self.step, (part.div_ceil(WARPS), THREADS);
-                    &springs.skin, self.object.view(), bindings, &memory, &self.spheres.at(0), &start, &length, &forces
+                    &springs.skin, self.object.view(), bindings, &memory, &self.bodies.at(0), &self.spheres.at(0), &start, &length, &forces
                 )?;
             }
             if let Some(scratch) = &self.scratch {

@@ -36,14 +36,17 @@ __device__ __forceinline__ void write_spring(const SpringSkin& skin, const Bindi
     set_number(b.taxels, e.index, site, 0, 0.0 - dot(force, vector_at(skin.taxel_normals, skin.count, site)));
     set_vector(b.forces, e.index, site, force);
 }
-__device__ __forceinline__ void write_no_contact(const Bindings& b, const Environment& e, u32 site) {
-    if (e.site_forces) {
-        double* to = e.site_forces + 3 * (u64)site;
-        to[0] = to[1] = to[2] = 0.0;
-        return;
+// Writes zeros for springs 32 group … 32 group + 31; neighbouring lanes write neighbouring numbers.
+__device__ __forceinline__ void clear_group(const Bindings& b, const Environment& e, u32 group, u32 count) {
+    u32 lane = threadIdx.x & 31u, first = 32 * group, numbers = 3 * min(32u, count - first);
+    for (u32 k = lane; k < numbers; k += 32) {
+        if (e.site_forces)
+            e.site_forces[3 * (u64)first + k] = 0.0;
+        else
+            set_number(b.forces, e.index, first + k / 3, k % 3, 0.0);
     }
-    set_number(b.taxels, e.index, site, 0, 0.0);
-    set_vector(b.forces, e.index, site, vec3(0.0, 0.0, 0.0));
+    if (!e.site_forces && first + lane < count) set_number(b.taxels, e.index, first + lane, 0, 0.0);
+    __syncwarp();
 }
 
 // Searches the contacts of springs 32 group … 32 group + 31, one per lane; without `near` none can touch. Returns the length of the queue.
@@ -51,6 +54,7 @@ __device__ __forceinline__ u32 find_contacts(const SpringSkin& skin, const Objec
                                              u32 group, bool near, Queue& queue, u32 queued) {
     u32 lane = threadIdx.x & 31u, site = 32 * group + lane, before = e.touching[group], count = skin.count;
     bool touched = before >> lane & 1u, touches = false;
+    clear_group(b, e, group, count);
     Contact contact;
     if (near && site < count) {
         Vec3 point = vector_at(skin.sites, count, site), out = vector_at(skin.sites + 3 * count, count, site);
@@ -70,8 +74,6 @@ __device__ __forceinline__ u32 find_contacts(const SpringSkin& skin, const Objec
         queue.z[k] = contact.normal.z;
         queue.triangle[k] = contact.triangle;
         queue.site[k] = site | (touched ? TOUCHED_BEFORE : 0u) | (contact.saturated ? BEYOND_RANGE : 0u);
-    } else if (site < count) {
-        write_no_contact(b, e, site);
     }
     __syncwarp();
     return queued + __popc(now);
@@ -126,21 +128,20 @@ __device__ __forceinline__ bool is_near(const double* __restrict__ sphere, Vec3 
     return dot(apart, apart) <= reach * reach;
 }
 
-// Steps environments first … first + n − 1. spheres: bounding sphere of every 32 springs, (groups, 4). site_forces: (n, sites, 3) or null.
-// Faults of poses and velocities go to the status; such an environment has no contact.
+// Steps environments first … first + n − 1. bodies: of all environments. spheres: bounding sphere of every 32 springs, (groups, 4).
+// site_forces: (n, sites, 3) or null. Faults of poses and velocities go to the status; such an environment has no contact.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
-    step(SpringSkin skin, ObjectView object, Bindings b, Memory memory, const double* __restrict__ spheres, u32 first, u32 n,
-         double* site_forces) {
+    step(SpringSkin skin, ObjectView object, Bindings b, Memory memory, const Bodies* __restrict__ bodies,
+         const double* __restrict__ spheres, u32 first, u32 n, double* site_forces) {
     __shared__ Queue queues[WARPS];
     u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, i = blockIdx.x * WARPS + warp, count = skin.count;
     if (i >= n) return;
     Environment e;
     e.index = first + i;
     u32 groups = (count + 31) / 32;
-    BodyState sensor, other;
-    Relative relative{};
-    u32 fault = read_body(b.sensor, e.index, sensor) | read_body(b.object, e.index, other);
-    if (!fault) fault = relative_motion(sensor, other, relative);
+    const Bodies& read = bodies[e.index];
+    Relative relative = read.relative;
+    u32 fault = (u32)read.fault;
     e.bristles = memory.bristles + 6 * (u64)e.index * count;
     e.touching = memory.touching + (u64)e.index * groups;
     e.triangles = memory.triangles + (u64)e.index * count;
@@ -165,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
     __syncwarp();
     Sums all = warp_sums(sums);
     if (lane != 0) return;
-    write_loads(b, e.index, fault, sensor, other, all.force, all.torque);
+    write_loads(b, e.index, read, all.force, all.torque);
     u32 now = fault | (all.saturated ? SATURATED : 0u), known = memory.status[e.index];
     if ((known | now) != known) memory.status[e.index] = known | now;
     if (memory.points) memory.points[e.index] = all.points;
