@@ -11,6 +11,9 @@ struct Queue {
 #define TOUCHED_BEFORE 0x80000000u
 #define BEYOND_RANGE 0x40000000u
 #define SITE_BITS 0x3fffffffu
+// Blocks per multiprocessor: with 128 registers per thread nothing is kept in local memory; a ray through a mesh waits for memory, and more
+// warps hide that.
+#define BLOCKS (KIND == MESH ? 3 : 2)
 
 // One environment: its arrays and memory.
 struct Environment {
@@ -130,7 +133,7 @@ __device__ __forceinline__ bool is_near(const double* __restrict__ sphere, Vec3 
 
 // Steps environments first … first + n − 1. bodies: of all environments. spheres: bounding sphere of every 32 springs, (groups, 4).
 // site_forces: (n, sites, 3) or null. Faults of poses and velocities go to the status; such an environment has no contact.
-extern "C" __global__ void __launch_bounds__(32 * WARPS, 3)
+extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     step(SpringSkin skin, ObjectView object, Bindings b, Memory memory, const Bodies* __restrict__ bodies,
          const double* __restrict__ spheres, u32 first, u32 n, double* site_forces) {
     __shared__ Queue queues[WARPS];
