@@ -6,6 +6,7 @@ use dermis_sensor::calibration::{
 };
 use dermis_sensor::characterise::{Bench, Protocol, characterise};
 use dermis_sensor::{ResponseSpec, SensorSpec, Spread, SurfaceSpec, presets};
+use std::sync::LazyLock;
 
 /// The flat presets that are read in counts, each with an indenter (mm) that touches their contact points. Taxels of
 /// curved presets face away from an indenter that moves along z.
@@ -56,24 +57,28 @@ struct Case {
     bench: Bench,
 }
 
-fn cases() -> impl Iterator<Item = Case> {
-    ARRAYS.into_iter().map(|(name, indenter_mm)| {
-        let mut spec = presets::find(name).unwrap().without_optics();
-        if let SurfaceSpec::Grid { rows, cols, .. } = &mut spec.surface {
-            (*rows, *cols) = ((*rows).min(4), (*cols).min(3));
-        }
-        let deepest_m = spec.build(None).unwrap().skin().max_depth_m().min(2.2e-3) * 0.8;
-        let protocol = Protocol {
-            indenter_m: indenter_mm * 1e-3,
-            depths_m: (1..=7).map(|i| deepest_m * f64::from(i) / 7.0).collect(),
-            presses: 1,
-            creep_depth_m: 0.6 * deepest_m,
-            creep_s: 60.0,
-            ..Protocol::default()
-        };
-        let bench = characterise(&spec.build(None).unwrap(), &protocol, |_| true).unwrap();
-        Case { name, spec, protocol, bench }
-    })
+/// The cases, pressed once for all tests.
+fn cases() -> &'static [Case] {
+    static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| ARRAYS.into_iter().map(case).collect());
+    &CASES
+}
+
+fn case((name, indenter_mm): (&'static str, f64)) -> Case {
+    let mut spec = presets::find(name).unwrap().without_optics();
+    if let SurfaceSpec::Grid { rows, cols, .. } = &mut spec.surface {
+        (*rows, *cols) = ((*rows).min(4), (*cols).min(3));
+    }
+    let deepest_m = spec.build(None).unwrap().skin().max_depth_m().min(2.2e-3) * 0.8;
+    let protocol = Protocol {
+        indenter_m: indenter_mm * 1e-3,
+        depths_m: (1..=7).map(|i| deepest_m * f64::from(i) / 7.0).collect(),
+        presses: 1,
+        creep_depth_m: 0.6 * deepest_m,
+        creep_s: 60.0,
+        ..Protocol::default()
+    };
+    let bench = characterise(&spec.build(None).unwrap(), &protocol, |_| true).unwrap();
+    Case { name, spec, protocol, bench }
 }
 
 impl Case {
