@@ -132,11 +132,11 @@ fn size_m(random: &mut Random) -> f64 {
 /// A sphere in closed form or as a mesh, a box, also inside out, or a soup of triangles: needles, duplicates, inverted ones.
 fn object(random: &mut Random) -> Option<Object> {
     let size = size_m(random);
-    match pick(random, 16) {
+    match pick(random, 32) {
         0 => Object::of_primitive(Primitive::Sphere { radius_m: size }, 0.4 * size).ok(),
-        1..=7 => shapes::sphere(size, 0.4 * size).ok().map(Object::new),
-        8..=10 => shapes::cuboid(Vec3::new(size, 0.5 * size, 2.0 * size)).ok().map(Object::new),
-        11 => {
+        1..=14 => shapes::sphere(size, 0.4 * size).ok().map(Object::new),
+        15..=20 => shapes::cuboid(Vec3::new(size, 0.5 * size, 2.0 * size)).ok().map(Object::new),
+        21 | 22 => {
             let cuboid = shapes::cuboid(Vec3::splat(size)).ok()?;
             let inverted = cuboid.triangles().iter().map(|&[a, b, c]| [a, c, b]).collect();
             TriMesh::new("inverted", cuboid.vertices().to_vec(), inverted).ok().map(Object::new)
@@ -303,7 +303,7 @@ fn work(case: &Case, steps: u64, first: u64, stride: u64) -> Result<Worst, Strin
             }
             worst.walks_with_two_threads += 1;
         }
-        if count % 16 == 0 {
+        if count % 64 == 0 {
             one.install(|| path(case, &sensor, seed, &mut worst)).map_err(of_seed)?;
         }
         seed += stride;
