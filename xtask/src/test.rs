@@ -16,10 +16,10 @@ use crate::hand_written;
 use crate::layering;
 use crate::playground;
 use crate::python;
+use crate::refused_calls;
 use crate::source_size;
 use crate::step::{self, Failure, Invocation, Step};
 use crate::test_programs;
-use crate::unwraps;
 use crate::vocabulary;
 use crate::workspace::Workspace;
 
@@ -68,7 +68,7 @@ fn layering(workspace: &Workspace) -> Result<(), Failure> {
     }
     let mut violations = layering::violations(&workspace.packages);
     violations.extend(vocabulary::violations(&workspace.root));
-    violations.extend(unwraps::violations(&workspace.root));
+    violations.extend(refused_calls::violations(&workspace.root));
     match hand_written::parts(&workspace.root) {
         Ok(parts) => {
             println!("hand-written parts: {}", parts.len());

@@ -60,8 +60,8 @@ pub const ALL: &[Validation] = &[
     ),
     Validation::in_rust(
         "fuzz",
-        "damaged inputs for every reader, with checks of overflow (`--time 60s` for each)",
-        "cargo run --profile fuzz -p dermis-fuzz --bin dermis-fuzz -- --time 60s",
+        "an hour of damaged inputs for every reader, with checks of overflow (`--time 120s` for each)",
+        "cargo run --profile fuzz -p dermis-fuzz --bin dermis-fuzz -- --time 120s",
     ),
     Validation::in_rust(
         "kill",
@@ -70,7 +70,7 @@ pub const ALL: &[Validation] = &[
     ),
     Validation::in_rust(
         "soak",
-        "random contacts of all skins: finite, balanced, passive, reproducible (`--scale 0.01` for a part)",
+        "random contacts of all skins: finite, balanced, passive, reproducible; scenes for an hour (`--scale 0.01` for a part)",
         "cargo run --release -p dermis-fuzz --bin dermis-soak --",
     ),
 ];

@@ -1,6 +1,6 @@
 //! `dermis calibrate optics`: fits the light of an optical sensor to images of a pressed ball.
 
-use crate::console::{commit, probe, say, say_aside, say_json, short};
+use crate::console::{commit, probe, refuse_existing, say, say_aside, say_json, short};
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -51,6 +51,9 @@ pub struct Arguments {
     /// Write the calibrated sensor to this file, with its background and a figure of the fit in the same folder.
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
+    /// Replace files of these names.
+    #[arg(long)]
+    overwrite: bool,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -66,6 +69,12 @@ enum Kind {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (folder, name) = output_place(arguments)?;
+    let [sensor_file, background_file, figure_file, report_file] =
+        [".toml", "-background.png", "-fit.png", "-fit.json"].map(|end| format!("{name}{end}"));
+    if let Some(folder) = &folder {
+        let files = [&sensor_file, &background_file, &figure_file, &report_file].map(|name| folder.join(name));
+        refuse_existing(files, arguments.overwrite)?;
+    }
     probe(folder.as_deref())?;
     let data = BallPresses::read(&arguments.background, &arguments.presses)?;
     let radius_m = 0.5 * arguments.ball.si();
@@ -91,18 +100,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let trial = judge(arguments, background, &presses, scale.pixel_m)?;
     let all: Vec<&BallPress> = presses.iter().collect();
     let background = &quiet_background(background, &all);
-    let kept_as = BackgroundSpec::File(PathBuf::from(format!("{name}-background.png")));
+    let kept_as = BackgroundSpec::File(PathBuf::from(&background_file));
     let light = fit(arguments, background, &all, kept_as)?;
     let report = json!({ "presses": presses.len(), "scale": scale, "held_out": trial.report });
     tell(arguments, &presses, &scale, &trial, &report)?;
     let Some(folder) = folder else { return Ok(()) };
     let description = format!("{}, its light fitted to {} presses of a ball", bare.name, presses.len());
-    let spec = SensorSpec { name: name.clone(), description, light: Some(light), ..bare };
+    let spec = SensorSpec { name, description, light: Some(light), ..bare };
     let mut output = Output::new();
-    output.add(format!("{name}.toml"), spec.to_toml());
-    output.add(format!("{name}-background.png"), background.to_rgb8().encode_png());
-    output.add_image(format!("{name}-fit.png"), &trial.figure);
-    output.add(format!("{name}-fit.json"), serde_json::to_string_pretty(&report)? + "\n");
+    output.add(sensor_file, spec.to_toml());
+    output.add(background_file, background.to_rgb8().encode_png());
+    output.add_image(figure_file, &trial.figure);
+    output.add(report_file, serde_json::to_string_pretty(&report)? + "\n");
     commit(output, &folder, arguments.json)
 }
 

@@ -4,7 +4,7 @@ use anyhow::Context;
 use dermis::output::Output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI8, Ordering};
 
@@ -190,6 +190,14 @@ pub fn refuse_filled(folder: Option<&Path>, overwrite: bool) -> anyhow::Result<V
             folder.display()
         ),
         _ => Ok(names),
+    }
+}
+
+/// Refuses to replace files, unless `overwrite` is set.
+pub fn refuse_existing(files: impl IntoIterator<Item = PathBuf>, overwrite: bool) -> anyhow::Result<()> {
+    match files.into_iter().find(|path| !overwrite && path.exists()) {
+        Some(path) => anyhow::bail!("{}: exists; name another file, or replace it with `--overwrite`", path.display()),
+        None => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `dermis import`: converts OpenRAVE sensor definitions.
 
-use crate::console::{probe, say};
+use crate::console::{probe, refuse_existing, say};
 use anyhow::{Context, bail};
 use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::Length;
@@ -33,6 +33,9 @@ pub struct Arguments {
     /// Write the sensor to this .toml file; by default to stdout.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Replace a file of this name.
+    #[arg(long, requires = "out")]
+    overwrite: bool,
 }
 
 fn rows_and_cols(text: &str) -> Result<(usize, usize), String> {
@@ -43,6 +46,7 @@ fn rows_and_cols(text: &str) -> Result<(usize, usize), String> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let folder = arguments.out.as_deref().map(folder_of);
+    refuse_existing(arguments.out.clone(), arguments.overwrite)?;
     probe(folder)?;
     let file = arguments.file.display().to_string();
     let text = std::fs::read_to_string(&arguments.file).with_context(|| format!("{file}: cannot be read"))?;

@@ -103,32 +103,42 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
     }
 }
 
+/// A command that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// Exit code.
+    pub code: u8,
+    /// One sentence for stderr; empty if help was printed.
+    pub sentence: String,
+}
+
 /// Runs the command line `arguments`, which start with the name of the program, and returns the exit code. Ctrl-C ends the process.
 pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let cli = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
-        Err(error) => return usage(&error),
-    };
+    let Err(Failed { code, sentence }) = try_command(arguments) else { return 0 };
+    if !sentence.is_empty() {
+        eprintln!("dermis: {sentence}");
+    }
+    code
+}
+
+/// Like [`run_command`], and returns the sentence of a failure instead of printing it.
+pub fn try_command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failed> {
+    let cli = Cli::try_parse_from(arguments).or_else(|error| usage(&error))?;
     console::handle_interrupt();
     console::set_verbosity(cli.verbose, cli.quiet);
     let outcome = console::use_threads(cli.threads).and_then(|()| dispatch(cli.command));
-    match outcome {
-        Ok(()) => match console::lost_output() {
-            None => 0,
-            Some(reason) => {
-                eprintln!("dermis: the output could not be written: {reason}");
-                1
-            }
-        },
-        Err(error) => {
-            eprintln!("dermis: {}", console::one_line(&format!("{error:#}")));
-            error.downcast_ref::<console::Ended>().map_or(1, |ended| ended.code)
-        }
+    outcome.map_err(|error| Failed {
+        code: error.downcast_ref::<console::Ended>().map_or(1, |ended| ended.code),
+        sentence: console::one_line(&format!("{error:#}")),
+    })?;
+    match console::lost_output() {
+        None => Ok(()),
+        Some(reason) => Err(Failed { code: 1, sentence: format!("the output could not be written: {reason}") }),
     }
 }
 
-/// Prints clap's help unchanged, and a wrong argument as one line with exit code 2.
-fn usage(error: &clap::Error) -> u8 {
+/// Prints clap's help unchanged; a wrong argument is one sentence with exit code 2.
+fn usage(error: &clap::Error) -> Result<Cli, Failed> {
     let is_help = matches!(
         error.kind(),
         ErrorKind::DisplayHelp
@@ -138,11 +148,9 @@ fn usage(error: &clap::Error) -> u8 {
     );
     if is_help {
         let _ = error.print();
-        return if error.use_stderr() { 2 } else { 0 };
+        return Err(Failed { code: if error.use_stderr() { 2 } else { 0 }, sentence: String::new() });
     }
-    let text = error.to_string();
-    eprintln!("dermis: {}", one_sentence(&text));
-    2
+    Err(Failed { code: 2, sentence: one_sentence(&error.to_string()) })
 }
 
 /// clap's message without usage; its tips follow after a semicolon.

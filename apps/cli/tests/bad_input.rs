@@ -7,7 +7,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 /// Runs with `--out` into a folder that must not exist afterwards; checks the single line on stderr.
-fn refused(folder: &Path, code: i32, arguments: &[&str], words: &[&str]) {
+pub fn refused(folder: &Path, code: i32, arguments: &[&str], words: &[&str]) {
     let out = folder.join("out");
     let mut all: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
     if !arguments.contains(&"--out") {

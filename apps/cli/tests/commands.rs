@@ -141,7 +141,10 @@ fn import_makes_a_sensor_that_can_be_pressed() {
     write(folder.path(), "robot.xml", DEFINITION);
     let grid = ["import", "robot.xml", "--grid", "14x6", "--pitch", "3.86mm"];
     assert!(dermis(folder.path(), &grid).contains("stiffness = \"58.5 N/m\""));
-    dermis(folder.path(), &[&grid[..], &["--out", "made/t1.toml"]].concat());
+    let out = [&grid[..], &["--out", "made/t1.toml"]].concat();
+    dermis(folder.path(), &out);
+    crate::bad_input::refused(folder.path(), 1, &out, &["t1.toml: exists", "`--overwrite`"]);
+    dermis(folder.path(), &[&out[..], &["--overwrite"]].concat());
     let press = ["press", "--sensor", "made/t1.toml", "--object", "cuboid:size=9cm,9cm,1cm", "--depth", "1mm"];
     let report = json(&dermis(folder.path(), &[&press[..], &["--json"]].concat()));
     assert!((report["force_n"].as_f64().unwrap() - 84.0 * 58.5e-3).abs() < 1e-9, "{report}");

@@ -165,6 +165,13 @@ fn a_sensors_light_comes_from_twelve_presses() {
         let text = dermis(folder.path(), &[&CALIBRATE[..], &["--light", light, "--out", &out, "--json"]].concat());
         let report: Value = serde_json::from_str(&text).unwrap();
         assert!((report["scale"]["pixel_m"].as_f64().unwrap() / 7e-5 - 1.0).abs() < 5e-3, "{report}");
+        // Again without `--overwrite`: refused before any computation, and the files stay.
+        let again = run(folder.path(), &[&CALIBRATE[..], &["--light", light, "--out", &out]].concat());
+        let said = String::from_utf8_lossy(&again.stderr).into_owned();
+        assert!(
+            !again.status.success() && said.contains("again.toml: exists") && said.contains("`--overwrite`"),
+            "{said}"
+        );
         let inside = &report["held_out"]["inside"];
         let (ours, null) = (inside["rmse_255"].as_f64().unwrap(), inside["null_rmse_255"].as_f64().unwrap());
         assert!(ours < most && ours < 0.2 * null, "{light}: {ours} against {null}");

@@ -26,6 +26,8 @@ pub enum Entry {
     Advance = 9,
     /// The image of a camera.
     Image = 10,
+    /// The copy of an image into the memory of the caller.
+    ImageCopy = 11,
 }
 
 /// The entry that panics at its next call; 0: none.

@@ -81,25 +81,26 @@ pub unsafe extern "C" fn dermis_mujoco_image(
     message: *mut u8,
     message_bytes: usize,
 ) -> c_int {
-    // SAFETY: as the caller guarantees.
-    unsafe {
-        match plugin::image(data, instance) {
-            Ok((found, pixels)) => {
-                size.copy_from_nonoverlapping(found.as_ptr(), 2);
-                if !image.is_null() {
-                    image.copy_from_nonoverlapping(pixels.as_ptr(), pixels.len());
-                }
-                0
-            }
-            Err(error) => {
-                let text = error.to_string();
-                let length = text.len().min(message_bytes.saturating_sub(1));
-                message.copy_from_nonoverlapping(text.as_ptr(), length);
-                message.add(length).write(0);
-                1
+    let copied = |found: [usize; 2], pixels: &[u8]| {
+        // SAFETY: as the caller guarantees.
+        unsafe {
+            size.copy_from_nonoverlapping(found.as_ptr(), 2);
+            if !image.is_null() {
+                image.copy_from_nonoverlapping(pixels.as_ptr(), pixels.len());
             }
         }
+    };
+    // SAFETY: as the caller guarantees.
+    let Err(text) = (unsafe { plugin::image(data, instance, copied) }) else { return 0 };
+    let length = text.len().min(message_bytes.saturating_sub(1));
+    if message_bytes > 0 {
+        // SAFETY: as the caller guarantees.
+        unsafe {
+            message.copy_from_nonoverlapping(text.as_ptr(), length);
+            message.add(length).write(0);
+        }
     }
+    1
 }
 
 /// Runs when the library is loaded.

@@ -292,22 +292,32 @@ unsafe extern "C-unwind" fn reset(_model: *const c_void, state: *mut f64, instan
     });
 }
 
-/// The camera image of an instance at its last evaluation: height, width, and red, green and blue of each pixel.
+/// Passes the camera image of an instance at its last evaluation to `copied`: height and width, and red, green and blue of each
+/// pixel. No panic leaves this function, nor one of `copied`; the error is its message.
 ///
 /// # Safety
 /// `data` is an mjData with `instance` instances of plugins or more, and no other code uses it during the call.
-pub unsafe fn image(data: *const c_void, instance: c_int) -> Result<([usize; 2], Vec<u8>), PluginError> {
+pub unsafe fn image(
+    data: *const c_void,
+    instance: c_int,
+    copied: impl FnOnce([usize; 2], &[u8]),
+) -> Result<(), String> {
     let work = || {
         injected::check(Entry::Image);
         // SAFETY: as the caller guarantees.
         let address = unsafe { slot(data, instance) }.map_or(0, |slot| unsafe { slot.read() });
         if !is_stored(address) {
-            return Err(PluginError::NotOurs);
+            return Err(PluginError::NotOurs.to_string());
         }
         // SAFETY: `store` made the instance.
-        unsafe { &*(address as *const Instance) }.image()
+        let image = unsafe { &*(address as *const Instance) }.image();
+        let (size, pixels) = image.map_err(|error| error.to_string())?;
+        injected::check(Entry::ImageCopy);
+        copied(size, &pixels);
+        Ok(())
     };
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(PluginError::Panic(panic_text(&*panic))))
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(PluginError::Panic(panic_text(&*panic)).to_string()))
 }
 
 /// The text of a panic.

@@ -6,11 +6,13 @@ import mujoco
 import pytest
 
 from conftest import plugin_path
+from test_contacts import scene
 
 #: The numbers of `Entry` in `src/injected.rs`.
 LOADING = {"state_count": 1, "sensor_count": 2, "init": 3, "copy": 5, "reset": 6}
 STEPPING = {"compute": 7, "passive": 8, "advance": 9}
-DESTROY, IMAGE = 4, 10
+DESTROY = 4
+IMAGE = {"image": 10, "image_copy": 11}
 
 
 @pytest.fixture
@@ -59,11 +61,13 @@ def test_a_panic_while_data_are_freed_is_silent(example, load, panic_in):
     steps(*load(example("weights")))
 
 
-def test_a_panic_in_an_image_is_a_message(example, load, panic_in):
-    model, data = load(example("weights"))
+@pytest.mark.parametrize("entry", IMAGE)
+def test_a_panic_in_an_image_is_a_message(load, panic_in, entry):
+    model, data = load(scene("gelsight", "sense", "wrench"))
     library = ctypes.CDLL(str(plugin_path()))
     size, message = (ctypes.c_size_t * 2)(), ctypes.create_string_buffer(200)
-    panic_in(IMAGE)
-    outcome = library.dermis_mujoco_image(ctypes.c_void_p(data._address), 0, size, None, message, 200)
-    assert (outcome, panic_in(0)) == (1, 0)
+    call = (ctypes.c_void_p(data._address), 0, size, None, message, 200)
+    panic_in(IMAGE[entry])
+    assert (library.dermis_mujoco_image(*call), panic_in(0)) == (1, 0)
     assert b"a panic for a test" in message.value
+    assert library.dermis_mujoco_image(*call) == 0 and size[0] > 0 and size[1] > 0, message.value

@@ -49,9 +49,8 @@ impl Output {
     /// Checks that a folder can be created and written, before a long computation. Removes all that it creates.
     pub fn probe(folder: &Path) -> Result<(), OutputError> {
         let made = missing_ancestors(folder);
-        let probe = folder.join(".dermis-probe");
-        let result = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&probe, b""));
-        let _ = std::fs::remove_file(&probe);
+        let probe = || AtomicFile::create(&folder.join("probe")).map(drop);
+        let result = std::fs::create_dir_all(folder).and_then(|()| probe());
         for folder in &made {
             let _ = std::fs::remove_dir(folder);
         }

@@ -1,4 +1,5 @@
-//! Files that are complete as soon as they exist: written under a hidden name, then renamed. Every writer of dermis uses them.
+//! Files that are complete as soon as they exist: written under a hidden name, synced to the disk, then renamed. Every writer of
+//! dermis uses them. A file that exists under its name survives a loss of power, as far as the disk does what it reports.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
@@ -44,19 +45,33 @@ impl AtomicFile {
         &self.path
     }
 
-    /// Waits until the content is on the disk.
+    /// Waits until the content is on the disk; a full disk may be an error only here.
     pub fn sync(&self) -> io::Result<()> {
         self.file.as_file().sync_all()
     }
 
-    /// Renames the file to its path, unless a file of that name exists.
+    /// Syncs the file, renames it to its path, unless a file of that name exists, and syncs its folder.
     pub fn persist_new(self) -> io::Result<File> {
-        self.file.persist_noclobber(&self.path).map_err(|error| error.error)
+        self.sync()?;
+        let file = self.file.persist_noclobber(&self.path).map_err(|error| error.error)?;
+        sync_folder(&self.path);
+        Ok(file)
     }
 
-    /// Renames the file to its path and replaces an existing file.
+    /// Syncs the file, renames it to its path, in the place of an existing file, and syncs its folder.
     pub fn persist(self) -> io::Result<File> {
-        self.file.persist(&self.path).map_err(|error| error.error)
+        self.sync()?;
+        let file = self.file.persist(&self.path).map_err(|error| error.error)?;
+        sync_folder(&self.path);
+        Ok(file)
+    }
+}
+
+/// Syncs the folder of a path, and with it the name of a file. Not all systems can: the file is complete without it.
+fn sync_folder(path: &Path) {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Ok(folder) = File::open(parent.unwrap_or(Path::new("."))) {
+        let _ = folder.sync_all();
     }
 }
 
@@ -70,7 +85,7 @@ impl Write for AtomicFile {
     }
 }
 
-/// Writes a complete file; returns it, still open.
+/// Writes a complete file, which is on the disk afterwards; returns it, still open.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<File> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes)?;
@@ -139,6 +154,31 @@ mod tests {
         assert!(write(&taken, b"a").is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(write(Path::new("/"), b"a").is_err());
+    }
+
+    /// The test starts itself as a second process, in which no file may be larger than 100 KiB.
+    #[cfg(unix)]
+    #[test]
+    fn a_full_disk_leaves_the_old_file_and_nothing_else() {
+        const PLACE: &str = "DERMIS_FILES_FULL_PLACE";
+        if let Some(place) = std::env::var_os(PLACE) {
+            let error = write(Path::new(&place), &[1; 1 << 20]).unwrap_err();
+            println!("refused: {:?}", error.kind());
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        write(&path, b"old").unwrap();
+        // The ignored signal makes the limit an error of the write.
+        let name = "tests::a_full_disk_leaves_the_old_file_and_nothing_else";
+        let limited = format!("trap '' XFSZ; ulimit -f 100; exec \"$0\" --exact {name} --nocapture");
+        let mut limited_process = std::process::Command::new("bash");
+        let output = limited_process.args(["-c", &limited]).arg(std::env::current_exe().unwrap()).env(PLACE, &path);
+        let output = output.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("refused: FileTooLarge"), "{said}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[cfg(unix)]

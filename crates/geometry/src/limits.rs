@@ -55,3 +55,34 @@ pub const MAX_MCAP_RATIO: usize = 100;
 pub const MAX_PARQUET_VALUES: usize = 1 << 27;
 /// Unpacked bytes of a Parquet file.
 pub const MAX_PARQUET_BYTES: usize = 1 << 31;
+
+// Memory.
+
+/// Memory that the system does not give.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("needs about {:.1} GiB of memory, which this system does not give", .bytes / f64::from(1 << 30))]
+pub struct NoMemory {
+    /// Bytes that were asked for.
+    pub bytes: f64,
+}
+
+/// Asks the system for this many bytes and returns them at once: what a description asks for is refused in words before a
+/// computation takes it in parts, which would end the process.
+pub fn require_memory(bytes: f64) -> Result<(), NoMemory> {
+    let mut asked: Vec<u8> = Vec::new();
+    asked.try_reserve_exact(bytes.max(0.0) as usize).map_err(|_| NoMemory { bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_no_machine_has_is_refused_in_words() {
+        assert_eq!(require_memory(1e6), Ok(()));
+        for bytes in [1e15, 1e30, f64::INFINITY] {
+            assert_eq!(require_memory(bytes), Err(NoMemory { bytes }));
+        }
+        assert!(require_memory(1e15).unwrap_err().to_string().contains("931322.6 GiB"));
+    }
+}

@@ -96,15 +96,10 @@ impl AtomicFolder {
             let mut file = BufWriter::with_capacity(1 << 20, Hashing { to: file, bytes: 0, hash: Sha256::new() });
             write(&mut file)?;
             let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.to.sync()?;
             file.to.persist()?;
             Ok((file.bytes, hexadecimal(&file.hash.finalize())))
         });
         let (bytes, sha256) = written.map_err(refused(&path, "written"))?;
-        // Syncs the rename too: an entry that refers to this file must not reach the disk before the file.
-        if let Ok(folder) = File::open(parent) {
-            let _ = folder.sync_all();
-        }
         Ok(Placed { name: name.to_owned(), bytes, sha256 })
     }
 

@@ -64,7 +64,6 @@ impl Sink for ParquetSink {
         let Self { path, parts, writer, .. } = *self;
         let file = writer.finish().map_err(|error| RecordError::table(&path, error))?;
         let end = || -> std::io::Result<()> {
-            file.sync()?;
             file.persist_new()?;
             std::fs::remove_dir_all(&parts)
         };

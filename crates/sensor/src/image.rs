@@ -1,6 +1,6 @@
 //! The 8-bit image type: pixels, resizing, and PNG files.
 
-use dermis_geometry::limits::MAX_PIXELS;
+use dermis_geometry::limits::{MAX_PIXELS, NoMemory, require_memory};
 
 /// Red, green, blue, each 0 to 255, sRGB.
 pub type Rgb = [u8; 3];
@@ -29,6 +29,9 @@ pub enum PngError {
     /// More pixels than are accepted.
     #[error("has {width} x {height} pixels; at most {} million are read", MAX_PIXELS / 1_000_000)]
     TooLarge { width: u32, height: u32 },
+    /// No memory for its pixels.
+    #[error("{0}")]
+    NoMemory(#[from] NoMemory),
 }
 
 /// Bytes that one byte of a deflated stream can stand for.
@@ -231,7 +234,10 @@ fn decode_checked(bytes: &[u8]) -> Result<(Image, bool), PngError> {
     if reader.info().bit_depth == png::BitDepth::Sixteen {
         return Err(PngError::TooManyBits);
     }
-    let mut buffer = vec![0; reader.output_buffer_size().ok_or(too_large)?];
+    let size = reader.output_buffer_size().ok_or(too_large)?;
+    // The samples, and the pixels of the image.
+    require_memory(2.0 * size as f64)?;
+    let mut buffer = vec![0; size];
     let info = reader.next_frame(&mut buffer).map_err(|error| PngError::Broken { reason: error.to_string() })?;
     let samples = info.color_type.samples();
     let grey = samples < 3;

@@ -29,6 +29,8 @@ pub enum OpenraveError {
     UnknownElement { file: String, sensor: String, got: String },
 }
 
+/// Smallest size of a number in SI, besides 0.
+const MIN_NUMBER: f64 = 1e-30;
 const KEYS: [&str; 9] = ["thickness", "k", "cn", "sigma0", "sigma1", "x0", "ct", "mus", "mud"];
 
 /// Parses all tactile sensors of a definition. It does not contain the positions of the texels (in OpenRAVE, the
@@ -59,12 +61,14 @@ fn sensor(file: &str, node: &roxmltree::Node<'_, '_>, surface: &SurfaceSpec) -> 
             .find(|child| child.tag_name().name().eq_ignore_ascii_case(key))
             .map(|child| child.text().unwrap_or_default().trim().to_owned())
             .ok_or_else(|| OpenraveError::Missing { file: file.to_owned(), sensor: name.clone(), key })?;
-        text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| OpenraveError::NotANumber {
-            file: file.to_owned(),
-            sensor: name.clone(),
-            key,
-            got: text,
-        })
+        let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
+        // A number far below any unit would silently become 0 in the sensor file.
+        if value.is_some_and(|value| value != 0.0 && value.abs() < MIN_NUMBER) {
+            let reason = format!("<{key}> must be 0 or have a size from {MIN_NUMBER:e} on, got {text:?}");
+            return Err(OpenraveError::OutOfRange { file: file.to_owned(), sensor: name.clone(), reason });
+        }
+        let (file, sensor) = (file.to_owned(), name.clone());
+        value.ok_or(OpenraveError::NotANumber { file, sensor, key, got: text })
     };
     let link = node
         .parent()
@@ -86,9 +90,9 @@ fn sensor(file: &str, node: &roxmltree::Node<'_, '_>, surface: &SurfaceSpec) -> 
     });
     let description = format!("imported from {file}{link}");
     let spec = SensorSpec { description, ..SensorSpec::new(name, surface.clone(), skin) };
-    // Numbers that the sensor file could not hold are refused here, and not when that file is read.
+    // The sensor is the one of the file that is written: numbers that it could not hold are refused here.
     match SensorSpec::parse(file, &spec.to_toml()) {
-        Ok(_) => Ok(spec),
+        Ok(read) => Ok(read),
         Err(error) => {
             let reason = match error {
                 SensorError::Toml(error) => error.message,
@@ -135,6 +139,8 @@ mod tests {
         assert!(parse("robot.xml", &wrong, &grid()).unwrap_err().to_string().contains("\"soft\""));
         let huge = parse("robot.xml", &DEFINITION.replace("0.435", "1e14"), &grid()).unwrap_err().to_string();
         assert!(huge.contains("\"T1\"") && huge.contains("mu_static"), "{huge}");
+        let tiny = parse("robot.xml", &DEFINITION.replace("0.006", "1e-261"), &grid()).unwrap_err().to_string();
+        assert!(tiny.contains("\"T1\": <thickness>") && tiny.contains("1e-261"), "{tiny}");
         let stranger = DEFINITION.replace("<k>58.5</k>", "<k>58.5</k><kk>1</kk>");
         assert!(parse("robot.xml", &stranger, &grid()).unwrap_err().to_string().contains("<kk>"));
         assert!(matches!(parse("robot.xml", "<a>", &grid()), Err(OpenraveError::NotXml { .. })));

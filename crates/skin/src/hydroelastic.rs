@@ -20,7 +20,7 @@ pub use surface::{ContactSurface, Face};
 
 use crate::{
     Corner, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoads, Skin, SkinError, State, Support,
-    Tangent, Target, Touch, require_positive,
+    Tangent, Target, Touch, Warning, require_positive,
 };
 use bristles::Held;
 use dermis_geometry::{Surface, TriMesh, Vec3};
@@ -239,6 +239,19 @@ impl Skin for Hydroelastic {
             }
         }
         Ok((Touch::from_facets(facets, motion.targets.len()), State::Hydroelastic(next)))
+    }
+
+    /// Objects whose faces the angle limit has all dropped.
+    fn missed(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {
+        let any_angle = |target: &Target<'_>| {
+            contact(self.side(), side_of(target), &target.sensor_from_object, AngleLimit::NONE)
+                .is_ok_and(|surface| !surface.faces().is_empty())
+        };
+        let is_missed = |(object, target): (u32, &Target<'_>)| {
+            let is_missed = touch.facets.objects().all(|touched| touched != object) && any_angle(target);
+            is_missed.then_some(Warning::FacesAway { object })
+        };
+        (0..).zip(motion.targets).filter_map(is_missed).collect()
     }
 
     /// One point per corner: a traction that is linear over each triangle acts as a third of the triangle's area at each

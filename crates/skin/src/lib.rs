@@ -125,6 +125,9 @@ pub enum SkinError {
     /// More cells than a layer may have.
     #[error("a layer of {rows} x {cols} cells is more than {max} in all; check the units of `cell` and of the size")]
     TooManyCells { rows: f64, cols: f64, max: f64 },
+    /// A layer for which there is no memory.
+    #[error("a layer of {rows} x {cols} cells {error}; make `cell` larger")]
+    NoMemory { rows: f64, cols: f64, error: dermis_geometry::limits::NoMemory },
     /// An indentation beyond the range of linear layer theory.
     #[error(
         "an object indents the layer by {depth_mm:.3} mm; the limit is {max_mm:.3} mm (0.8 of its thickness); use the `gel` skin for more"

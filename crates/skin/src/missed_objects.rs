@@ -1,4 +1,4 @@
-//! Objects that lie between the contact points of a skin, during a run.
+//! Objects in a skin that it does not feel, during a run: between its contact points, or with faces that point away.
 
 use crate::{Motion, Skin, Touch, Warning};
 
@@ -25,7 +25,9 @@ impl MissedObjects {
             self.found = found;
         }
         let is_free = |warning: &&Warning| match warning {
-            Warning::Unresolved { object, .. } => touch.facets.objects().all(|touched| touched != *object),
+            Warning::Unresolved { object, .. } | Warning::FacesAway { object } => {
+                touch.facets.objects().all(|touched| touched != *object)
+            }
             _ => true,
         };
         let free: Vec<Warning> = self.confirmed.iter().filter(is_free).cloned().collect();

@@ -228,7 +228,7 @@ impl Touch {
         self.all_warnings().map(|warning| warning.to_string()).collect()
     }
 
-    /// Contact area (m²).
+    /// Contact area (m²): of a hydroelastic skin that of the contact surface, with the sides of an object that lie in the skin.
     pub fn area_m2(&self) -> f64 {
         self.facets.iter().map(Facet::area_m2).sum()
     }

@@ -41,6 +41,11 @@ pub enum Warning {
         "the object slides without dragging the skin, which has no friction at rest: set `mu` of a layer, or `friction` of kind \"lugre\" (\"coulomb\" for a gel)"
     )]
     NoFrictionAtRest,
+    /// Faces in the skin that all point away from it.
+    #[error(
+        "an object lies in the skin, and all of its faces there point away from the skin, so its force is missing: its mesh is open or inside out; close it, or reverse its faces"
+    )]
+    FacesAway { object: u32 },
     /// A contact smaller than the resolution of the skin.
     #[error("{}: {}", unresolved(*.points, *.spacing_mm), .key.remedy())]
     Unresolved { object: u32, points: usize, spacing_mm: f64, key: Resolution },

@@ -3,6 +3,7 @@
 use dermis_geometry::tets::{self, DepthTets};
 use dermis_geometry::{Pose, Quat, Random, Surface, TetMesh, TriMesh, Vec3, shapes};
 use dermis_skin::hydroelastic::{AngleLimit, Compliance, ContactSurface, Material, Side, TetField, contact};
+use dermis_skin::{Hydroelastic, HydroelasticParameters, Motion, Object, Skin, Target, Warning};
 use std::f64::consts::FRAC_PI_2;
 
 const E: f64 = 1e5;
@@ -193,4 +194,29 @@ fn needles_and_giants() {
         contact(Side::Compliant(&body), Side::Rigid(&Surface::new(mesh)), &Pose::IDENTITY, AngleLimit::NONE).unwrap();
     check(&surface);
     assert!((surface.area_m2() / 16e-6 - 1.0).abs() < 1e-3, "{}", surface.area_m2());
+}
+
+/// A sheet whose faces point away from the skin has no force, which is said; with its faces reversed it has one.
+#[test]
+fn an_open_mesh_with_faces_that_point_away_is_said() {
+    let half = 2e-3;
+    let vertices = vec![
+        Vec3::new(-half, -half, 0.0),
+        Vec3::new(half, -half, 0.0),
+        Vec3::new(half, half, 0.0),
+        Vec3::new(-half, half, 0.0),
+    ];
+    let skin =
+        Hydroelastic::new(compliant(tets::cuboid(Vec3::splat(8e-3)).unwrap()), HydroelasticParameters::default());
+    let skin = skin.unwrap();
+    for (triangles, points_away) in [(vec![[0, 1, 2], [0, 2, 3]], true), (vec![[0, 2, 1], [0, 3, 2]], false)] {
+        let sheet = Object::new(TriMesh::new("sheet", vertices.clone(), triangles).unwrap());
+        let at = |z: f64| Target::at_rest(&sheet, Pose::from_translation(Vec3::new(0.0, 0.0, z)));
+        let (pressed, _) = skin.settle(&skin.rest(), &Motion { targets: &[at(3.5e-3)] }).unwrap();
+        assert_eq!(pressed.on_sensor.force.z == 0.0, points_away);
+        let said = matches!(pressed.warnings[..], [Warning::FacesAway { object: 0 }]);
+        assert_eq!(said, points_away, "{:?}", pressed.warnings);
+        let (free, _) = skin.settle(&skin.rest(), &Motion { targets: &[at(4.5e-3)] }).unwrap();
+        assert!(free.warnings.is_empty() && free.on_sensor.force == Vec3::ZERO);
+    }
 }

@@ -6,6 +6,8 @@ use crate::record::{self, Counts};
 use crate::targets::Target;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Settings of a campaign.
@@ -16,6 +18,8 @@ pub struct Campaign {
     pub found: PathBuf,
     /// Time for damaged inputs of each target.
     pub time: Duration,
+    /// Targets that run at a time.
+    pub processes: usize,
     /// Seed of the random streams.
     pub seed: u64,
 }
@@ -36,8 +40,24 @@ pub struct Outcome {
 const MAX_DEATHS: u64 = 20;
 
 impl Campaign {
+    /// Runs targets, several at a time; `done` is called after each. The outcomes are in the order of the targets.
+    pub fn run_all(&self, targets: &[&'static Target], done: impl Fn(&Outcome) + Sync) -> Result<Vec<Outcome>, String> {
+        let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = || {
+            while let Some((i, target)) = Some(next.fetch_add(1, Relaxed)).and_then(|i| Some((i, targets.get(i)?))) {
+                let outcome = self.run(target).map_err(|error| format!("{}: {error}", target.name));
+                outcome.iter().for_each(&done);
+                outcomes.lock().unwrap_or_else(PoisonError::into_inner).push((i, outcome));
+            }
+        };
+        std::thread::scope(|scope| (0..self.processes).for_each(|_| drop(scope.spawn(work))));
+        let mut outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        outcomes.sort_by_key(|(i, _)| *i);
+        outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+    }
+
     /// Runs one target.
-    pub fn run(&self, target: &'static Target) -> std::io::Result<Outcome> {
+    fn run(&self, target: &'static Target) -> std::io::Result<Outcome> {
         let folder = std::env::temp_dir().join(format!("dermis-fuzz-{}-{}", std::process::id(), target.name));
         std::fs::create_dir_all(&folder)?;
         let outcome = self.workers(target, &folder);

@@ -14,7 +14,7 @@ mod report;
 mod targets;
 mod worker;
 
-use campaign::{Campaign, Outcome};
+use campaign::Campaign;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -23,9 +23,9 @@ use std::time::Duration;
 static MEMORY: memory::Counting = memory::Counting;
 
 const HELP: &str = "\
-dermis-fuzz [TARGET...] [--time 60s] [--seed N] [--corpus DIR] [--found DIR]
+dermis-fuzz [TARGET...] [--time 60s] [--processes N] [--seed N] [--corpus DIR] [--found DIR]
 
-Reads the committed inputs of every target, and damaged ones for --time each (default 1s). Findings go to --found, and the table to the file DERMIS_LOG.
+Reads the committed inputs of every target, and damaged ones for --time each (default 1s), on --processes at a time (default: one per CPU core). Findings go to --found, and the table to the file DERMIS_LOG.
 --list prints the targets.";
 
 #[derive(Default)]
@@ -33,6 +33,7 @@ struct Arguments {
     targets: Vec<&'static targets::Target>,
     worker: Option<&'static targets::Target>,
     time: Duration,
+    processes: usize,
     seed: u64,
     skip: usize,
     corpus: Option<PathBuf>,
@@ -41,7 +42,8 @@ struct Arguments {
 }
 
 fn arguments() -> Result<Option<Arguments>, String> {
-    let mut all = Arguments { time: Duration::from_secs(1), seed: 1, ..Arguments::default() };
+    let processes = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut all = Arguments { time: Duration::from_secs(1), processes, seed: 1, ..Arguments::default() };
     let mut words = std::env::args().skip(1);
     let named =
         |name: &str| targets::find(name).ok_or_else(|| format!("there is no target {name:?}; `--list` prints them"));
@@ -52,6 +54,7 @@ fn arguments() -> Result<Option<Arguments>, String> {
             "--list" => targets::ALL.iter().for_each(|target| println!("{}", target.name)),
             "--worker" => all.worker = Some(named(&value()?)?),
             "--time" => all.time = duration(&value()?)?,
+            "--processes" => all.processes = number(&value()?)?.max(1) as usize,
             "--seed" => all.seed = number(&value()?)?,
             "--skip" => all.skip = number(&value()?)? as usize,
             "--corpus" => all.corpus = Some(value()?.into()),
@@ -85,7 +88,7 @@ fn run() -> Result<bool, String> {
     let Some(arguments) = arguments()? else { return Ok(true) };
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let found = arguments.found.unwrap_or_else(|| std::env::temp_dir().join("dermis-fuzz-found"));
-    let Arguments { time, seed, skip, .. } = arguments;
+    let Arguments { time, processes, seed, skip, .. } = arguments;
     if let (Some(target), Some(corpus), Some(folder)) = (arguments.worker, &arguments.corpus, &arguments.folder) {
         let (corpus, folder) = (corpus.clone(), folder.clone());
         worker::Work { target, corpus, folder, found, time, seed, skip }.run();
@@ -94,14 +97,9 @@ fn run() -> Result<bool, String> {
     let corpus = arguments.corpus.unwrap_or_else(|| here.join("corpus"));
     let chosen: Vec<&'static targets::Target> =
         if arguments.targets.is_empty() { targets::ALL.iter().collect() } else { arguments.targets };
-    let campaign = Campaign { corpus, found: found.clone(), time, seed };
+    let campaign = Campaign { corpus, found: found.clone(), time, processes, seed };
     let before = corpus::read(&found).len();
-    let mut outcomes: Vec<Outcome> = Vec::new();
-    for target in chosen {
-        let outcome = campaign.run(target).map_err(|error| format!("{}: {error}", target.name))?;
-        println!("{}", report::line(&outcome));
-        outcomes.push(outcome);
-    }
+    let outcomes = campaign.run_all(&chosen, |outcome| println!("{}", report::line(outcome)))?;
     let findings = (corpus::read(&found).len() - before) / 2;
     let table = report::table(&outcomes, &campaign, findings);
     println!("{}", table.lines().last().unwrap_or_default());

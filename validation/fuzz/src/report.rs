@@ -18,8 +18,9 @@ pub fn table(outcomes: &[Outcome], campaign: &Campaign, findings: usize) -> Stri
     let checks = if cfg!(debug_assertions) { "on" } else { "off" };
     let _ = writeln!(
         text,
-        "{} s for each target, seed {}, checks of overflow and of debug assertions {checks}.\n",
+        "{} s for each target, {} at a time, seed {}, checks of overflow and of debug assertions {checks}.\n",
         campaign.time.as_secs_f64(),
+        campaign.processes,
         campaign.seed
     );
     text.push_str(

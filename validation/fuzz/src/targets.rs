@@ -206,6 +206,15 @@ const TOML: &[&str] = &[
     "[[row]]\n",
     "[row.data]\n",
     "\"ball-images\"",
+    "\"force-depth\"",
+    "\"no-model\"",
+    "\"taxel-positions\"",
+    "\"weights\"",
+    "\"force.csv\"",
+    "\"readings.csv\"",
+    "\"places.yaml\"",
+    "\"pad.toml\"",
+    "\"{grams}g-*.csv\"",
     "fit = ",
     "count = ",
     "seed = ",
@@ -350,8 +359,14 @@ pub const ALL: &[Target] = &[
     },
     reader("stiffness-csv", calibration::stiffness, CSV, (64 * MIB, 4000), 5.0),
     reader("friction-csv", calibration::friction, CSV, (64 * MIB, 4000), 5.0),
-    reader("taxels-csv", calibration::taxels, CSV, (256 * MIB, 4000), 20.0),
-    reader("creep-csv", calibration::creep, CSV, (256 * MIB, 4000), 20.0),
+    Target {
+        seeds: Some(calibration::taxels_seeds),
+        ..reader("taxels-csv", calibration::taxels, CSV, (256 * MIB, 4000), 20.0)
+    },
+    Target {
+        seeds: Some(calibration::creep_seeds),
+        ..reader("creep-csv", calibration::creep, CSV, (256 * MIB, 4000), 20.0)
+    },
     reader(
         "labels-csv",
         calibration::labels,

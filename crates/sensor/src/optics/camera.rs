@@ -2,9 +2,12 @@
 
 use super::OpticsError;
 use dermis_geometry::Vec3;
-use dermis_geometry::limits::MAX_PIXELS;
+use dermis_geometry::limits::{MAX_PIXELS, require_memory};
 use dermis_geometry::quantity::Length;
 use serde::{Deserialize, Serialize};
+
+/// Memory of an image for each pixel (bytes): colours, depth, normal.
+const PIXEL_BYTES: f64 = 60.0;
 
 /// The description of a camera.
 ///
@@ -125,6 +128,12 @@ impl CameraSpec {
                     "and `height` must be at least 2 and give at most {MAX_PIXELS} pixels, got {} x {}",
                     self.width, self.height
                 ),
+            );
+        }
+        if let Err(error) = require_memory((self.width * self.height) as f64 * PIXEL_BYTES) {
+            return bad(
+                "width",
+                format!("and `height` give {} x {} pixels: an image {error}", self.width, self.height),
             );
         }
         let pixel_m = self.pixel.si();

@@ -5,9 +5,11 @@ use super::contact::SurfacePoint;
 use super::fixed_faces::{Face, FixedFaces};
 use super::parameters::GelParameters;
 use crate::SkinError;
-use dermis_geometry::limits::MAX_GEL_CELLS;
+use dermis_geometry::limits::{MAX_GEL_CELLS, require_memory};
 use dermis_geometry::{Bounds, Mat3, Surface, TriMesh, Vec3};
 
+/// Memory of a press for each cell (bytes): fill and tangent of eight particles, vectors of a node.
+const CELL_BYTES: f64 = 600.0;
 /// Cells per vector.
 pub(crate) const LANES: usize = 8;
 
@@ -91,15 +93,16 @@ impl ReferenceGrid {
         fixed_faces: FixedFaces,
         parameters: &GelParameters,
     ) -> Result<Self, SkinError> {
-        if counts.x * counts.y * counts.z > MAX_GEL_CELLS as f64 {
-            return Err(SkinError::BadGel {
-                key: "cell",
-                rule: format!(
-                    "of {} mm makes more than {MAX_GEL_CELLS} cells in this gel: make it larger",
-                    parameters.cell_m * 1e3
-                ),
-            });
+        let (count, cell_mm) = (counts.x * counts.y * counts.z, parameters.cell_m * 1e3);
+        let bad = |rule: String| SkinError::BadGel { key: "cell", rule };
+        if count > MAX_GEL_CELLS as f64 {
+            return Err(bad(format!(
+                "of {cell_mm} mm makes more than {MAX_GEL_CELLS} cells in this gel: make it larger"
+            )));
         }
+        require_memory(count * CELL_BYTES).map_err(|error| {
+            bad(format!("of {cell_mm} mm makes {count} cells, a press of which {error}: make it larger"))
+        })?;
         let cells = counts.to_array().map(|count| count as usize);
         let padded = cells[0].next_multiple_of(LANES);
         let fill = vec![0.0; cells[1] * cells[2] * padded * 8];

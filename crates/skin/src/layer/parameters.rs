@@ -3,8 +3,11 @@
 use super::{Branch, Laminate, Ply};
 use crate::shared_numbers::shared_numbers;
 use crate::{SkinError, require_not_negative, require_positive};
-use dermis_geometry::limits::MAX_LAYER_CELLS;
+use dermis_geometry::limits::{MAX_LAYER_CELLS, require_memory};
 use dermis_geometry::{HeightGrid, Vec2};
+
+/// Memory of a press for each cell (bytes): spectra of the padded grid, tractions, displacements.
+const CELL_BYTES: f64 = 500.0;
 
 /// Material, size and friction of a layer.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,6 +121,7 @@ impl LayerParameters {
         if rows * cols > MAX_LAYER_CELLS {
             return Err(SkinError::TooManyCells { rows, cols, max: MAX_LAYER_CELLS });
         }
+        require_memory(rows * cols * CELL_BYTES).map_err(|error| SkinError::NoMemory { rows, cols, error })?;
         Ok(HeightGrid { rows: rows as usize, cols: cols as usize, cell_m: self.cell_m, center: Vec2::ZERO })
     }
 }

@@ -2,10 +2,12 @@
 
 use super::said;
 use crate::limits::skip_beyond;
+use dermis::sensor::characterise::{Bench, Protocol, characterise};
 use dermis::sensor::metrics::ChannelImage;
 use dermis::sensor::optics::FloatImage;
-use dermis::sensor::{Image, image};
+use dermis::sensor::{Image, SensorSpec, image};
 use dermis_research::ball_presses::BallPresses;
+use std::ffi::OsString;
 use std::path::Path;
 
 pub fn png(bytes: &[u8], _: &Path) -> Result<(), String> {
@@ -23,35 +25,96 @@ pub fn png(bytes: &[u8], _: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a command of the program; its sentence went to the terminal, which a campaign closes.
-fn command(bytes: &[u8], folder: &Path, before: &[&str], after: &[&str]) -> Result<(), String> {
+/// A pad of 2 × 2 taxels: its tables are short.
+pub const PAD: &str = r#"name = "pad"
+contact_points = 3
+surface.grid = { rows = 2, cols = 2, pitch = "3 mm" }
+
+[skin]
+kind = "springs"
+stiffness = "2 N/mm"
+damping = "2 N s/m"
+max_penetration = "3 mm"
+
+[response]
+force_per_count = "1 mN"
+bits = 12
+quantised = true
+
+[[response.creep]]
+amplitude = 0.2
+time = "0.3 s"
+"#;
+
+/// What `dermis characterise` measures on the pad: presses and creep.
+fn bench() -> Option<Bench> {
+    let pad = SensorSpec::parse("pad.toml", PAD).ok()?.build(None).ok()?;
+    let protocol = Protocol {
+        depths_m: (1..=6).map(|i| f64::from(i) * 0.2e-3).collect(),
+        presses: 1,
+        step_s: 0.05,
+        creep_s: 2.0,
+        ..Protocol::default()
+    };
+    characterise(&pad, &protocol, |_| true).ok()
+}
+
+/// A table of presses that is accepted.
+pub fn taxels_seeds() -> Vec<Vec<u8>> {
+    bench().map(|bench| bench.presses_csv().into_bytes()).into_iter().collect()
+}
+
+/// A table of creep that is accepted.
+pub fn creep_seeds() -> Vec<Vec<u8>> {
+    bench().map(|bench| bench.creep_csv().into_bytes()).into_iter().collect()
+}
+
+/// Runs a command of the program with a table.
+fn command(bytes: &[u8], folder: &Path, before: &[&str], after: &[OsString]) -> Result<(), String> {
     let path = folder.join("table.csv");
     std::fs::write(&path, bytes).map_err(said)?;
     skip_beyond();
     let mut words = vec!["dermis".into()];
     words.extend(before.iter().map(Into::into));
     words.push(path.into_os_string());
-    words.extend(after.iter().map(Into::into));
-    match dermis_cli::run_command(words) {
-        0 => Ok(()),
-        code => Err(format!("exit code {}", char::from(b'0' + code % 10))),
-    }
+    words.extend(after.iter().cloned());
+    words.push("--json".into());
+    dermis_cli::try_command(words).map_err(|failed| failed.sentence)
 }
 
 pub fn stiffness(bytes: &[u8], folder: &Path) -> Result<(), String> {
-    command(bytes, folder, &["calibrate", "stiffness"], &["--json"])
+    command(bytes, folder, &["calibrate", "stiffness"], &[])
 }
 
 pub fn friction(bytes: &[u8], folder: &Path) -> Result<(), String> {
-    command(bytes, folder, &["calibrate", "friction"], &["--normal-force", "5N", "--json"])
+    command(bytes, folder, &["calibrate", "friction"], &["--normal-force".into(), "5N".into()])
+}
+
+/// Fits the pad; an accepted table is fitted again into a folder, and the sensor there is one that can be used.
+fn fit_pad(what: &str, bytes: &[u8], folder: &Path) -> Result<(), String> {
+    let (pad, fit) = (folder.join("pad.toml"), folder.join("fit"));
+    if !pad.exists() {
+        std::fs::write(&pad, PAD).map_err(said)?;
+    }
+    let mut flags = vec!["--sensor".into(), pad.into_os_string()];
+    command(bytes, folder, &["calibrate", what], &flags)?;
+    let _ = std::fs::remove_dir_all(&fit);
+    flags.extend(["--out".into(), fit.clone().into_os_string()]);
+    command(bytes, folder, &["calibrate", what], &flags)?;
+    let text = std::fs::read_to_string(fit.join("sensor.toml")).map_err(said)?;
+    let spec = SensorSpec::parse("sensor.toml", &text).expect("a sensor of our own is read");
+    let again = SensorSpec::parse("again.toml", &spec.to_toml()).expect("a sensor of our own is read");
+    assert_eq!(again, spec, "a fitted sensor does not round-trip");
+    spec.build(None).expect("a sensor of our own is built");
+    Ok(())
 }
 
 pub fn taxels(bytes: &[u8], folder: &Path) -> Result<(), String> {
-    command(bytes, folder, &["calibrate", "taxels"], &["--sensor", "wts0614", "--json"])
+    fit_pad("taxels", bytes, folder)
 }
 
 pub fn creep(bytes: &[u8], folder: &Path) -> Result<(), String> {
-    command(bytes, folder, &["calibrate", "creep"], &["--sensor", "wts0614", "--json"])
+    fit_pad("creep", bytes, folder)
 }
 
 pub fn labels(bytes: &[u8], folder: &Path) -> Result<(), String> {

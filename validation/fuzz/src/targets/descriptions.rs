@@ -1,5 +1,6 @@
 //! Descriptions in TOML, and objects on the command line.
 
+use super::calibration::PAD;
 use super::{said, text};
 use crate::limits::skip_beyond;
 use dermis::dataset::Dataset;
@@ -7,6 +8,7 @@ use dermis::object::ObjectSpec;
 use dermis::scene::SceneSpec;
 use dermis::sensor::{SensorSpec, parse_toml};
 use dermis_research::validate::real::check::check;
+use dermis_research::validate::real::{Options, RealSpec};
 use std::path::Path;
 
 pub fn sensor(bytes: &[u8], folder: &Path) -> Result<(), String> {
@@ -58,17 +60,46 @@ pub fn dataset(bytes: &[u8], folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// Measurements that the descriptions of the corpus name.
+const MEASURED: &[(&str, &str)] = &[
+    ("pad.toml", PAD),
+    ("force.csv", "depth_mm,force_N\n0.2,0.35\n0.4,0.7\n0.6,1.0\n0.8,1.3\n"),
+    ("readings.csv", "0.1,1,2,3\n0.2,1.5,2.5,2\n0.3,0.5,2,4\n"),
+    (
+        "places.yaml",
+        "taxels: [[-0.0015, -0.0015, 0], [0.0015, -0.0015, 0], [-0.0015, 0.0015, 0], [0.0015, 0.0015, 0]]\n\
+         normals: [[0, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0.1, 1]]\n",
+    ),
+    ("100g-a.csv", "0.5,200,210,190,205\n1,210,220,200,215\n4,230,240,220,235\n11,240,250,230,245\n"),
+    ("200g-a.csv", "0.5,400,420,380,410\n1,420,440,400,430\n4,460,480,440,470\n11,480,500,460,490\n"),
+    ("300g-a.csv", "0.5,600,630,570,615\n1,630,660,600,645\n4,690,720,660,705\n11,720,750,690,735\n"),
+];
+
 pub fn real(bytes: &[u8], folder: &Path) -> Result<(), String> {
     let text = text(bytes)?;
-    parse_toml::<serde_json::Value>("a.toml", text).map_err(said)?;
+    let spec: RealSpec = parse_toml("a.toml", text).map_err(said)?;
+    let value = serde_json::to_value(&spec).expect("a description becomes JSON");
+    let again: RealSpec = serde_json::from_value(value).expect("a description of our own is read");
+    assert_eq!(again, spec, "a description does not round-trip");
     let place = folder.join("real");
-    std::fs::create_dir_all(&place).and_then(|()| std::fs::write(place.join("dataset.toml"), text)).map_err(said)?;
-    skip_beyond();
-    let findings = check(&place).map_err(said)?;
-    match findings.into_iter().find(|finding| !finding.ok) {
-        Some(missing) => Err(missing.text),
-        None => Ok(()),
+    if !place.exists() {
+        std::fs::create_dir_all(&place).map_err(said)?;
+        for (name, measured) in MEASURED {
+            std::fs::write(place.join(name), measured).map_err(said)?;
+        }
     }
+    std::fs::write(place.join("dataset.toml"), text).map_err(said)?;
+    skip_beyond();
+    if let Some(missing) = check(&place).map_err(said)?.into_iter().find(|finding| !finding.ok) {
+        return Err(missing.text);
+    }
+    for row in &spec.row {
+        let compared = row.compare(&place, &Options::default()).expect("a row that was checked is compared");
+        for score in compared.measures.iter().flat_map(|measure| &measure.scores) {
+            assert!(score.n == 0 || score.value.is_finite(), "the score of {} is {}", score.model, score.value);
+        }
+    }
+    Ok(())
 }
 
 pub fn object(bytes: &[u8], _: &Path) -> Result<(), String> {

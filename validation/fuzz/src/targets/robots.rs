@@ -34,9 +34,7 @@ pub fn openrave(bytes: &[u8], _: &Path) -> Result<(), String> {
     let specs = openrave::parse("a.xml", text(bytes)?, &surface).map_err(said)?;
     for spec in specs {
         let again = SensorSpec::parse("again.toml", &spec.to_toml()).expect("a description of our own is read");
-        // A number far below any unit (1e-261 m) is 0 in the file; from there on nothing changes.
-        let third = SensorSpec::parse("third.toml", &again.to_toml()).expect("a description of our own is read");
-        assert_eq!(third, again, "TOML does not round-trip");
+        assert_eq!(again, spec, "TOML does not round-trip");
     }
     Ok(())
 }

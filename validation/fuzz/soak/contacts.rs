@@ -1,18 +1,24 @@
-//! Random contacts of every skin: `cargo xtask validate soak`.
+//! Random contacts of every skin.
 //!
 //! A walk moves a random object over a sensor: poses, twists and time steps are random, some steps teleport it, and its size
 //! is 1 nm to 10 m. After each step all loads are finite, action equals reaction, and taxels plus `outside` are the load. Some
 //! steps are repeated from the state after a trip through JSON, and some walks with two threads: the bytes are the same. Closed
 //! paths that start and end without contact take energy from the object, and give none.
 
-use dermis::geometry::{Pose, Primitive, Quat, Random, TriMesh, Twist, Vec3};
+use dermis::geometry::{Pose, Primitive, Quat, Random, TriMesh, Twist, Vec3, shapes};
 use dermis::sensor::{Sensor, SensorSpec};
 use dermis::skin::{Motion, Object, State, Target, Touch};
-use std::fmt::Write;
 use std::time::Instant;
 
+/// Head of the table of [`soak`].
+pub const HEAD: &str = "Residuals are the worst ones, by the sum of the sizes of all forces; energy is the part of the exchanged work that a ball gains on a closed path (negative: it loses).
+
+| skin | steps | touching | refused in words | force balance | taxels | energy of closed paths | JSON round trips | walks on 1 and 2 threads | time (s) |
+|---|---|---|---|---|---|---|---|---|---|
+";
+
 /// One skin with the number of its steps.
-struct Case {
+pub struct Case {
     name: &'static str,
     skin: &'static str,
     /// Contact points, if steps are counted for each of them.
@@ -24,12 +30,13 @@ struct Case {
 
 impl Case {
     /// The kind of its skin.
-    fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         self.name.split(' ').next().unwrap_or_default()
     }
 }
 
-static CASES: [Case; 4] = [
+/// All skins.
+pub static CASES: [Case; 4] = [
     Case {
         name: "springs (site-steps)",
         skin: "kind = \"springs\"\nstiffness_per_area = \"4e6 Pa/m\"\ndamping_per_area = \"4e4 Pa s/m\"\nmax_penetration = \"3 mm\"\n\
@@ -76,6 +83,33 @@ struct Worst {
     energy: f64,
 }
 
+impl Worst {
+    /// The worst values of two workers.
+    fn with(self, other: Self) -> Self {
+        Self {
+            steps: self.steps + other.steps,
+            touching: self.touching + other.touching,
+            refused: self.refused + other.refused,
+            round_trips: self.round_trips + other.round_trips,
+            paths: self.paths + other.paths,
+            walks_with_two_threads: self.walks_with_two_threads + other.walks_with_two_threads,
+            balance: self.balance.max(other.balance),
+            taxels: self.taxels.max(other.taxels),
+            energy: self.energy.max(other.energy),
+        }
+    }
+
+    fn row(&self, case: &Case, seconds: f64) -> String {
+        let Self { touching, refused, balance, taxels, energy, paths, round_trips, walks_with_two_threads, .. } = self;
+        let (steps, [a, b, c]) = (self.steps as f64 * case.sites, case.bounds);
+        format!(
+            "| {} | {steps:.3e} | {touching} | {refused} | {balance:.1e} (limit {a:.0e}) | {taxels:.1e} (limit {b:.0e}) | \
+             {energy:.1e} of {paths} (limit {c:.0e}) | {round_trips} | {walks_with_two_threads} | {seconds:.0} |\n",
+            case.name
+        )
+    }
+}
+
 fn sensor(case: &Case) -> Result<Sensor, String> {
     let points = if case.sites > 1.0 { "contact_points = 4\n" } else { "" };
     let text = format!(
@@ -95,12 +129,18 @@ fn size_m(random: &mut Random) -> f64 {
     if pick(random, 4) == 0 { 10f64.powf(random.between(-9.0, 1.0)) } else { random.between(1e-3, 8e-3) }
 }
 
-/// A sphere, a box, or a soup of triangles: needles, duplicates, inverted ones.
+/// A sphere in closed form or as a mesh, a box, also inside out, or a soup of triangles: needles, duplicates, inverted ones.
 fn object(random: &mut Random) -> Option<Object> {
     let size = size_m(random);
-    match pick(random, 4) {
-        0 | 1 => Object::of_primitive(Primitive::Sphere { radius_m: size }, 0.4 * size).ok(),
-        2 => dermis::geometry::shapes::cuboid(Vec3::new(size, 0.5 * size, 2.0 * size)).ok().map(Object::new),
+    match pick(random, 32) {
+        0 => Object::of_primitive(Primitive::Sphere { radius_m: size }, 0.4 * size).ok(),
+        1..=14 => shapes::sphere(size, 0.4 * size).ok().map(Object::new),
+        15..=20 => shapes::cuboid(Vec3::new(size, 0.5 * size, 2.0 * size)).ok().map(Object::new),
+        21 | 22 => {
+            let cuboid = shapes::cuboid(Vec3::splat(size)).ok()?;
+            let inverted = cuboid.triangles().iter().map(|&[a, b, c]| [a, c, b]).collect();
+            TriMesh::new("inverted", cuboid.vertices().to_vec(), inverted).ok().map(Object::new)
+        }
         _ => {
             let mut vertices = Vec::new();
             let mut triangles: Vec<[u32; 3]> = Vec::new();
@@ -245,102 +285,43 @@ fn path(case: &Case, sensor: &Sensor, seed: u64, worst: &mut Worst) -> Result<()
     Ok(())
 }
 
-fn soak(case: &Case, scale: f64, threads: &[rayon::ThreadPool; 2]) -> Result<Worst, String> {
-    let (sensor, mut worst) = (sensor(case)?, Worst { energy: -1.0, ..Worst::default() });
-    let steps = (case.steps * scale / case.sites).ceil() as u64;
-    let mut seed = 1;
+/// The walks and paths of one worker: seeds `first`, `first + stride` … until `steps` are done.
+fn work(case: &Case, steps: u64, first: u64, stride: u64) -> Result<Worst, String> {
+    let pool =
+        |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| error.to_string());
+    let (one, two, sensor) = (pool(1)?, pool(2)?, sensor(case)?);
+    let mut worst = Worst { energy: -1.0, ..Worst::default() };
+    let (mut seed, mut count) = (first, 0);
     while worst.steps < steps {
-        let bits = threads[0]
-            .install(|| walk(case, &sensor, seed, 64, &mut worst))
-            .map_err(|error| format!("{error} (seed {seed})"))?;
-        if seed % 8 == 0 {
-            let again = threads[1].install(|| walk(case, &sensor, seed, 64, &mut Worst::default()))?;
+        let of_seed = |error: String| format!("{error} (seed {seed})");
+        let bits = one.install(|| walk(case, &sensor, seed, 64, &mut worst)).map_err(of_seed)?;
+        count += 1;
+        if count % 8 == 0 {
+            let again = two.install(|| walk(case, &sensor, seed, 64, &mut Worst::default())).map_err(of_seed)?;
             if again != bits {
                 return Err(format!("{}, seed {seed}: two threads give other bytes than one", case.name));
             }
             worst.walks_with_two_threads += 1;
         }
-        if seed % 16 == 0 {
-            path(case, &sensor, seed, &mut worst)?;
+        if count % 64 == 0 {
+            one.install(|| path(case, &sensor, seed, &mut worst)).map_err(of_seed)?;
         }
-        seed += 1;
+        seed += stride;
     }
     Ok(worst)
 }
 
-/// The arguments `[SKIN...] [--scale 0.01]`: part of the full counts, and skins (all if none is named).
-fn chosen(mut words: impl Iterator<Item = String>) -> Result<(f64, Vec<&'static Case>), String> {
-    let (mut scale, mut cases) = (1.0, Vec::new());
-    while let Some(word) = words.next() {
-        if word == "--scale" {
-            let value = words.next().unwrap_or_default();
-            let part = value.parse().ok().filter(|part| (0.0..=1.0).contains(part) && *part > 0.0);
-            scale = part.ok_or_else(|| format!("`--scale` is a part of 1, such as 0.01, not {value:?}"))?;
-        } else {
-            let known = || CASES.iter().map(Case::kind).collect::<Vec<_>>().join(", ");
-            let case = CASES.iter().find(|case| case.kind() == word);
-            cases.push(case.ok_or_else(|| format!("there is no skin {word:?}; the skins are {}", known()))?);
-        }
-    }
-    if cases.is_empty() {
-        cases.extend(&CASES);
-    }
-    Ok((scale, cases))
-}
-
-fn run() -> Result<(), String> {
-    let (scale, cases) = chosen(std::env::args().skip(1))?;
-    let pool =
-        |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| error.to_string());
-    let threads = [pool(1)?, pool(2)?];
-    let mut text = format!(
-        "# Random contacts of every skin\n\nScale {scale} of the full counts (1e9 site-steps of springs, 1e7 steps of the \
-         hydroelastic skin, 1e6 of the layer, 1e4 of the gel). Residuals are the worst ones, by the sum of the sizes of \
-         all forces; energy is the part of the exchanged work that a ball gains on a closed path (negative: it loses).\n\n\
-         | skin | steps | touching | refused in words | force balance | taxels | energy of closed paths | JSON round trips | walks on 1 and 2 threads | time (s) |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n"
-    );
-    let mut failures = Vec::new();
-    for case in cases {
-        let start = Instant::now();
-        match soak(case, scale, &threads) {
-            Ok(worst) => {
-                let Worst {
-                    touching,
-                    refused,
-                    balance,
-                    taxels,
-                    energy,
-                    paths,
-                    round_trips,
-                    walks_with_two_threads,
-                    ..
-                } = worst;
-                let [a, b, c] = case.bounds;
-                let _ = writeln!(
-                    text,
-                    "| {} | {:.3e} | {touching} | {refused} | {balance:.1e} (limit {a:.0e}) | {taxels:.1e} (limit {b:.0e}) | {energy:.1e} of {paths} (limit {c:.0e}) | {round_trips} | {walks_with_two_threads} | {:.0} |",
-                    case.name,
-                    worst.steps as f64 * case.sites,
-                    start.elapsed().as_secs_f64()
-                );
-            }
-            Err(error) => failures.push(error),
-        }
-    }
-    println!("{text}");
-    if let Some(log) = std::env::var_os("DERMIS_LOG") {
-        std::fs::write(log, &text).map_err(|error| error.to_string())?;
-    }
-    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
-}
-
-fn main() -> std::process::ExitCode {
-    match run() {
-        Ok(()) => std::process::ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("dermis-soak: {message}");
-            std::process::ExitCode::FAILURE
-        }
-    }
+/// Soaks one skin on several workers; returns its row of the table.
+pub fn soak(case: &Case, scale: f64, workers: u64) -> Result<String, String> {
+    let start = Instant::now();
+    let steps = (case.steps * scale / case.sites / workers as f64).ceil() as u64;
+    let all: Vec<Result<Worst, String>> = std::thread::scope(|scope| {
+        let started: Vec<_> =
+            (1..=workers).map(|first| scope.spawn(move || work(case, steps, first, workers))).collect();
+        let died = |_| Err(format!("{}: a worker panicked", case.name));
+        started.into_iter().map(|worker| worker.join().unwrap_or_else(died)).collect()
+    });
+    let first = Worst { energy: -1.0, ..Worst::default() };
+    let worst = all.into_iter().try_fold(first, |worst, next| Ok::<_, String>(worst.with(next?)))?;
+    Ok(worst.row(case, start.elapsed().as_secs_f64()))
 }

@@ -1,9 +1,16 @@
-//! Refuses `.unwrap()` outside of tests: what a user can write must become an error, and what cannot fail says so in an
-//! `expect`.
+//! Refuses calls outside of tests: `.unwrap()`, because what a user can write must become an error, and what cannot fail says so in an
+//! `expect`; writers of the standard library, because a killed process would leave half a file.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+
+/// Calls, each with its rule; those after the second word are of another type.
+const CALLS: [(&str, &str, &str); 3] = [
+    (".unwrap()", "", "return an error, or `expect` with the reason"),
+    ("fs::write(", "", "write with `dermis_files`"),
+    ("File::create(", "AtomicFile::create(|NpyFile::create(", "write with `dermis_files`"),
+];
 
 /// All calls in the sources at `root`, as `file:line` with the rule. Without git, nothing is checked.
 pub fn violations(root: &Path) -> Vec<String> {
@@ -27,13 +34,17 @@ fn is_product(file: &str) -> bool {
 
 fn violations_of(file: &str, text: &str) -> Vec<String> {
     let before_tests = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or(text);
-    let calls = |(_, line): &(usize, &str)| line.contains(".unwrap()") && !line.trim_start().starts_with("//");
-    let found = before_tests.lines().enumerate().filter(calls);
+    let mut found = Vec::new();
+    for (index, line) in before_tests.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
+        for (call, others, rule) in CALLS {
+            let own = others.split('|').filter(|other| !other.is_empty());
+            let rest = own.fold(line.to_owned(), |line, other| line.replace(other, ""));
+            if rest.contains(call) {
+                found.push(format!("{file}:{}: `{call}` outside of tests; {rule}", index + 1));
+            }
+        }
+    }
     found
-        .map(|(index, _)| {
-            format!("{file}:{}: `.unwrap()` outside of tests; return an error, or `expect` with the reason", index + 1)
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -46,6 +57,8 @@ mod tests {
         let found = violations_of("crates/skin/src/a.rs", text);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].starts_with("crates/skin/src/a.rs:3: "), "{found:?}");
+        let text = "fn f() {\n    AtomicFile::create(p);\n    fs::write(p, b);\n    File::create(p);\n}\n";
+        assert_eq!(violations_of("a.rs", text).len(), 2);
     }
 
     #[test]
