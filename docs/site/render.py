@@ -122,8 +122,8 @@ class Site:
                     child.attrSet("src", self.image(page, str(child.attrGet("src"))))
                     child.attrSet("loading", "lazy")
         text = self.markdown.renderer.render(tokens, self.markdown.options, {})
-        text = text.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
         text = text.replace("<!-- claims -->", self.markdown.render(claims()) if "<!-- claims -->" in text else "")
+        text = text.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
         return text.replace("<!-- playground -->", PLAYGROUND)
 
     def link(self, page: Page, href: str) -> str:
