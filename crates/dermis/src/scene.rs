@@ -159,7 +159,7 @@ fn millisecond() -> Time {
 ```
 use dermis::scene::RecordSpec;
 let record: RecordSpec = dermis::sensor::parse_toml("a.toml", "every = '5 ms'")?;
-assert_eq!(record.every.unwrap().si(), 5e-3);
+assert_eq!(record.every.map(|every| every.si()), Some(5e-3));
 # Ok::<(), Box<dyn std::error::Error>>(())
 ```
 "##

@@ -172,7 +172,7 @@ pub struct ObjectSource {
 ```
 use dermis::dataset::PoseSpec;
 let pose: PoseSpec = dermis::sensor::parse_toml("a.toml", "x = { uniform = ['-8 mm', '8 mm'] }\ndepth = '1 mm'")?;
-assert_eq!(pose.x.unwrap().bounds(), [-8e-3, 8e-3]);
+assert_eq!(pose.x.map(|x| x.bounds()), Some([-8e-3, 8e-3]));
 # Ok::<(), Box<dyn std::error::Error>>(())
 ```
 "##

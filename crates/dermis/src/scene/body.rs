@@ -48,7 +48,7 @@ shape.sphere.radius = "15 mm"
 "#;
 let ball: BodySpec = dermis::sensor::parse_toml("ball.toml", text)?;
 ball.validate("ball.toml")?;
-assert_eq!(ball.mass.unwrap().si(), 0.05);
+assert_eq!(ball.mass.map(|mass| mass.si()), Some(0.05));
 # Ok::<(), Box<dyn std::error::Error>>(())
 ```
 "##
