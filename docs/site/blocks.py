@@ -3,6 +3,7 @@
     ```sh              commands of a shell; `cargo run --release --` is the installed program
     ```sh fails        every command fails, and its message is the next block, ```text
     ```python          Python, in one namespace a page; with `warns` it may issue warnings
+    ```python fails    raises an exception whose message is the next block, ```text
     ```toml file=a.toml
                        a file that later blocks use; the same for other languages
     ```sh needs=cuda   run only where it can be; elsewhere Python is compiled and commands are looked up
@@ -23,6 +24,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import types
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -37,11 +39,12 @@ NEEDS = {
     "rerun": lambda: has("rerun"),
     "ros": lambda: has("rclpy") or has("cyclonedds"),
     "slurm": lambda: shutil.which("sbatch") is not None,
-    # A window, a server or a network: never in a test.
+    # A window or a server: the tests of the page and of the package start them.
     "screen": lambda: False,
+    # A package registry: `cargo xtask validate packages` installs the wheel and runs these commands.
     "network": lambda: False,
-    # Minutes: `cargo xtask validate` runs experiments and benchmarks.
-    "time": lambda: False,
+    # Minutes: `cargo xtask validate experiments` runs the experiments, and `guide` all of these.
+    "time": lambda: "DERMIS_TIME" in os.environ,
     # Images or measurements of the reader's own sensor.
     "images": lambda: False,
     # A clone of the repository, its compiler and minutes: `cargo xtask test` runs these commands itself.
@@ -83,22 +86,24 @@ def blocks(page: str, text: str) -> Iterator[Block]:
         yield block
 
 
-def run(page: str, text: str, folder: pathlib.Path) -> tuple[int, int]:
-    """Runs the blocks of a page in a folder; returns the number of those run and of those left out."""
+def run(page: str, text: str, folder: pathlib.Path) -> tuple[int, list[str]]:
+    """Runs the blocks of a page in a folder; returns the number of those run, and what those left out need."""
     names: dict[str, Any] = {"__name__": "__main__"}
     found = list(blocks(page, text))
-    ran = left_out = 0
+    ran, left_out = 0, []
     for block, after in zip(found, [*found[1:], None]):
-        needs = block.options.get("needs")
-        if needs is not None and needs not in NEEDS:
+        needs = block.options.get("needs", "")
+        if needs and needs not in NEEDS:
             raise block.wrong(f"needs={needs}: known are {', '.join(NEEDS)}")
-        here = needs is None or NEEDS[needs]()
+        here = not needs or NEEDS[needs]()
         if block.language in SHOWN or block.language == "rust":
             continue
         if "file" in block.options:
             (folder / block.options["file"]).write_text(block.text)
         elif block.language == "toml":
             tomllib.loads(block.text)
+        elif block.language == "python" and "fails" in block.options:
+            run_raising(block, after, names, folder)
         elif block.language == "python":
             run_python(block, names, folder, here)
         elif block.language == "sh" and "fails" in block.options:
@@ -107,7 +112,7 @@ def run(page: str, text: str, folder: pathlib.Path) -> tuple[int, int]:
             run_shell(block, folder, here)
         else:
             raise block.wrong(f"```{block.language} without file=: nobody runs it")
-        ran, left_out = ran + here, left_out + (not here)
+        ran, left_out = ran + here, left_out + ([] if here else [needs])
     return ran, left_out
 
 
@@ -115,17 +120,38 @@ def run_python(block: Block, names: dict[str, Any], folder: pathlib.Path, here: 
     code = compile("\n" * block.line + block.text, block.page, "exec")
     if not here:
         return
-    before, printed = pathlib.Path.cwd(), io.StringIO()
-    os.chdir(folder)
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
-            # An example lies in the range of its sensor, unless the page says why not.
-            warnings.simplefilter("ignore" if "warns" in block.options else "error", RuntimeWarning)
-            exec(code, names)
+        execute(block, code, names, folder)
     except Exception as error:
         raise block.wrong(f"{type(error).__name__}: {error}") from error
-    finally:
-        os.chdir(before)
+
+
+def execute(block: Block, code: types.CodeType, names: dict[str, Any], folder: pathlib.Path) -> None:
+    """Executes Python in a folder, without printing."""
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(folder):
+        # An example lies in the range of its sensor, unless the page says why not.
+        warnings.simplefilter("ignore" if "warns" in block.options else "error", RuntimeWarning)
+        exec(code, names)
+
+
+def run_raising(block: Block, after: Block | None, names: dict[str, Any], folder: pathlib.Path) -> None:
+    expected = message(block, after)
+    try:
+        execute(block, compile("\n" * block.line + block.text, block.page, "exec"), names, folder)
+    except Exception as error:
+        told = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        if expected not in told:
+            raise block.wrong(f"it raises {told!r}") from error
+        return
+    raise block.wrong("it does not raise")
+
+
+def message(block: Block, after: Block | None) -> str:
+    """The message that a page shows after a block that fails, in one line."""
+    shown = " ".join(after.text.split()) if after is not None and after.language == "text" else ""
+    if not shown:
+        raise block.wrong("after a block that fails, a ```text block has its message")
+    return shown
 
 
 def commands(block: Block) -> list[str]:
@@ -171,9 +197,7 @@ def look_up(block: Block, line: str, folder: pathlib.Path) -> None:
 
 
 def run_failing(block: Block, after: Block | None, folder: pathlib.Path) -> None:
-    expected = " ".join(after.text.split()) if after is not None and after.language == "text" else ""
-    if not expected:
-        raise block.wrong("after commands that fail, a ```text block has their message")
+    expected = message(block, after)
     for line in commands(block):
         done = shell(line, folder)
         told = " ".join(done.stderr.split())

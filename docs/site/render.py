@@ -92,7 +92,7 @@ class Site:
         dark = HtmlFormatter(style="github-dark").get_style_defs(".code")
         (self.out / "style.css").write_text(f"{styles}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n")
         shutil.copy(HERE / "search.js", self.out / "search.js")
-        return self.wrong
+        return self.wrong + dead_links(self.out)
 
     def nav(self, here: Page, up: str) -> str:
         """The table of contents."""
@@ -110,6 +110,8 @@ class Site:
     def body(self, page: Page) -> str:
         """The HTML of a page, with its links checked and led to where they are on the site."""
         tokens = self.tokens[page.path]
+        if any(token.type == "code_block" or (token.type == "fence" and token.level > 0) for token in tokens):
+            self.wrong.append(f"{page.path}: an indented block is not run; write ``` at the start of a line")
         for token, after in zip(tokens, [*tokens[1:], None]):
             if token.type == "heading_open" and after is not None:
                 token.attrSet("id", slug(text_of(after)))
@@ -120,8 +122,8 @@ class Site:
                     child.attrSet("src", self.image(page, str(child.attrGet("src"))))
                     child.attrSet("loading", "lazy")
         text = self.markdown.renderer.render(tokens, self.markdown.options, {})
-        text = text.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
         text = text.replace("<!-- claims -->", self.markdown.render(claims()) if "<!-- claims -->" in text else "")
+        text = text.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
         return text.replace("<!-- playground -->", PLAYGROUND)
 
     def link(self, page: Page, href: str) -> str:
@@ -160,6 +162,23 @@ class Site:
         return source
 
 
+def dead_links(site: pathlib.Path) -> list[str]:
+    """Links of the written pages, and of the Python reference, that lead nowhere inside of the site."""
+    pages = [path for path in site.rglob("*.html") if path.relative_to(site).parts[0] != "rust" and path.name != "playground.html"]
+    texts = {path.resolve(): path.read_text() for path in pages}
+    names = {path: set(re.findall(r'\b(?:id|name)="([^"]+)"', text)) for path, text in texts.items()}
+    dead = []
+    for path, text in texts.items():
+        for link in set(re.findall(r'\b(?:href|src)="([^"]+)"', text)):
+            to, _, anchor = html.unescape(link).partition("#")
+            if re.match(r"[a-z]+:|//", to):
+                continue
+            target = (path.parent / to).resolve() if to else path
+            if not target.exists() or (anchor and target in names and anchor not in names[target]):
+                dead.append(f"{path.relative_to(site.resolve())}: the link {link} leads nowhere")
+    return sorted(dead)
+
+
 def claims() -> str:
     """The tables of the papers' claims, from `experiments/claims.toml`."""
     file = tomllib.loads((ROOT / "experiments/claims.toml").read_text())
@@ -181,8 +200,6 @@ API = [("Python", "python/dermis.html"), ("Rust", "rust/dermis/index.html")]
 def colour(code: str, language: str, _options: str) -> str:
     """The inside of a block, coloured."""
     name = (language.split() or ["text"])[0]
-    if name == "rust":  # lines that only the doc test needs
-        code = "".join(line for line in code.splitlines(keepends=True) if not line.startswith("# "))
     lexer = get_lexer_by_name({"sh": "bash", "csv": "text"}.get(name, name))
     inner = highlight(code, lexer, HtmlFormatter(nowrap=True))
     return f'<pre class="code"><code>{inner}</code></pre>'

@@ -42,11 +42,7 @@ fn pages(python: &Path, out: &Path) -> Invocation {
 /// The Python reference, from the docstrings of the package and the types of its stub.
 fn pdoc(workspace: &Workspace) -> Result<(), Failure> {
     Invocation::program(&environment::test_python(workspace)?)
-        // PyTorch and the transports of ROS are no part of the test environment.
-        .args(
-            "-m pdoc dermis !dermis.torch !dermis.ros --docformat google --output-directory dist/guide/python"
-                .split(' '),
-        )
+        .args("docs/site/api.py --out dist/guide/python".split(' '))
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .run(&workspace.root)
 }
@@ -96,11 +92,72 @@ mod tests {
     fn rust_blocks_of_the_guide_are_doc_tests() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let listed = fs::read_to_string(root.join("crates/dermis/src/guide.rs")).unwrap();
-        for entry in fs::read_dir(root.join("docs")).unwrap() {
-            let path = entry.unwrap().path();
+        let pages = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+        for path in pages.chain([root.join("README.md")]) {
             let text = fs::read_to_string(&path).unwrap_or_default();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            assert_eq!(text.contains("```rust"), listed.contains(&format!("docs/{name}\"")), "{name}");
+            assert_eq!(text.contains("```rust"), listed.contains(&format!("/{name}\"")), "{name}");
         }
+    }
+
+    /// The lines of a file with those of its documentation and attributes before each public type.
+    fn public_types(text: &str) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let mut head = String::new();
+        let mut is_raw = false; // inside of an attribute with a text of several lines
+        for line in text.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            is_raw = (is_raw || line.starts_with("#[cfg_attr(")) && line != ")]";
+            match words[..] {
+                ["pub", "struct" | "enum" | "trait", name, ..] if !is_raw => {
+                    let name = name.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+                    found.push((name.to_owned(), std::mem::take(&mut head)));
+                }
+                _ if is_raw || line.starts_with("///") || line.starts_with('#') || line == ")]" => head += line,
+                _ => head.clear(),
+            }
+        }
+        found
+    }
+
+    fn sources(folder: &Path) -> Vec<std::path::PathBuf> {
+        let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        paths.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+    }
+
+    #[test]
+    fn every_public_type_of_the_facade_has_an_example() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+        let read = |path: &Path| fs::read_to_string(path).unwrap();
+        let facade = sources(&crates.join("dermis/src"));
+        // Types of private modules are public where a module exports them by name.
+        let exported: String = facade.iter().map(|path| read(path)).collect::<Vec<_>>().join("\n");
+        let exported: Vec<&str> =
+            exported.split("pub use ").skip(1).filter_map(|use_| use_.split(';').next()).collect();
+        let is_exported = |name: &str| {
+            exported.iter().any(|names| names.split(|c: char| !c.is_alphanumeric()).any(|exported| exported == name))
+        };
+        let others = ["geometry", "skin", "sensor", "world"].map(|name| sources(&crates.join(name).join("src")));
+        let prelude = read(&crates.join("dermis/src/lib.rs"));
+        let prelude = prelude.split("pub mod prelude").nth(1).unwrap();
+        let in_prelude = |name: &str| prelude.split(|c: char| !c.is_alphanumeric()).any(|word| word == name);
+        let (mut count, mut without) = (0, Vec::new());
+        for (paths, is_public) in
+            [(&facade, &is_exported as &dyn Fn(&str) -> bool), (&others.concat(), &in_prelude as &dyn Fn(&str) -> bool)]
+        {
+            for path in paths {
+                for (name, head) in public_types(&read(path)) {
+                    let at_top = path.parent().unwrap().ends_with("dermis/src");
+                    // A type that a macro names has no name here.
+                    if !name.is_empty() && (is_public(&name) || at_top) {
+                        count += 1;
+                        if !head.contains("```") {
+                            without.push(format!("{name} in {}", path.display()));
+                        }
+                    }
+                }
+            }
+        }
+        assert!(without.is_empty() && count > 80, "{count} types, without an example: {without:#?}");
     }
 }

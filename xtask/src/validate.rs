@@ -58,6 +58,10 @@ pub const ALL: &[Validation] = &[
         "packages",
         "crates, wheels for old systems and other machines, extras; other operating systems compile",
     ),
+    Validation::in_python(
+        "guide",
+        "the blocks of the guide and the docstrings that need PyTorch, Ray, Rerun, DDS or minutes",
+    ),
     Validation::in_rust(
         "fuzz",
         "an hour of damaged inputs for every reader, with checks of overflow (`--time 120s` for each)",

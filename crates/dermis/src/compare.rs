@@ -13,6 +13,14 @@ use signal::compare_signal;
 use std::borrow::Cow;
 
 /// An error in comparing recordings.
+///
+/// ```
+/// use dermis::compare::{CompareError, Options, compare};
+/// use dermis::record::Log;
+/// let (a, b) = (Log { source: "a.csv".into(), ..Log::default() }, Log { source: "b.csv".into(), ..Log::default() });
+/// let error = compare(&a, &b, &Options::default()).unwrap_err();
+/// assert!(matches!(error, CompareError::NothingInCommon { .. }));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum CompareError {
@@ -35,6 +43,20 @@ pub enum CompareError {
 }
 
 /// Options of a comparison.
+///
+/// ```
+/// use dermis::compare::{Options, compare};
+/// use dermis::record::{Log, SignalLog};
+/// # let log = |source: &str, values: Vec<f64>| Log {
+/// #     source: source.into(),
+/// #     signals: vec![SignalLog { name: "pad/sum_n".into(), width: 1, times_s: vec![0.0, 0.1, 0.2], values }],
+/// #     ..Log::default()
+/// # };
+/// # let (real, simulated) = (log("real.csv", vec![0.0, 1.0, 2.0]), log("simulated.csv", vec![0.0, 1.0, 2.5]));
+/// let options = Options { shift_s: 0.1, ..Options::default() };
+/// assert_eq!(compare(&real, &simulated, &options)?.signals[0].times, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Pairs of names in the first and second recording to compare.
@@ -46,6 +68,21 @@ pub struct Options {
 }
 
 /// The comparison of two recordings.
+///
+/// ```
+/// use dermis::compare::{Options, compare};
+/// use dermis::record::{Log, SignalLog};
+/// # let log = |source: &str, values: Vec<f64>| Log {
+/// #     source: source.into(),
+/// #     signals: vec![SignalLog { name: "pad/sum_n".into(), width: 1, times_s: vec![0.0, 0.1, 0.2], values }],
+/// #     ..Log::default()
+/// # };
+/// # let (real, simulated) = (log("real.csv", vec![0.0, 1.0, 2.0]), log("simulated.csv", vec![0.0, 1.0, 2.5]));
+/// let comparison = compare(&real, &simulated, &Options::default())?;
+/// assert_eq!((comparison.signals.len(), comparison.images.len()), (1, 0));
+/// assert!(comparison.only_in_a.is_empty() && comparison.only_in_b.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// The first recording, used as the reference.
@@ -65,6 +102,20 @@ pub struct Comparison {
 }
 
 /// The comparison of one image sequence.
+///
+/// ```
+/// use dermis::compare::{Options, compare};
+/// use dermis::record::{ImageLog, Log};
+/// let grey = |level| dermis::draw::Image::new(16, 16, [level; 3]).encode_png();
+/// let log = |source: &str, level| Log {
+///     source: source.into(),
+///     images: vec![ImageLog { name: "gel/camera".into(), times_s: vec![0.0], files: vec![grey(level)] }],
+///     ..Log::default()
+/// };
+/// let comparison = compare(&log("real", 100), &log("simulated", 103), &Options::default())?;
+/// assert_eq!(comparison.images[0].score.map(|score| score.mae_255), Some(3.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct ImageComparison {
     /// Its name in the first recording.

@@ -15,6 +15,18 @@ use serde::Serialize;
 use std::cell::Cell;
 
 /// Errors of an estimate.
+///
+/// ```
+/// use dermis::estimate::{EstimateError, Measured, Placement, Unknown, estimate};
+/// # use dermis::prelude::*;
+/// # let sensor = dermis::sensor::presets::find("uji-foam-14x6")?.build(None)?;
+/// # let ball = Object::new(dermis::geometry::shapes::sphere(0.010, 0.001)?);
+/// let known = Placement { at_m: [0.0; 2], depth_m: 1e-3, tilt_rad: [0.0; 2], yaw_rad: 0.0, scale: 1.0 };
+/// let nothing = vec![0.0; 84];
+/// let found = estimate(&sensor, &ball, Measured::Taxels(&nothing), known, &[Unknown::Depth], &|_| ());
+/// assert!(matches!(found, Err(EstimateError::NoContact { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum EstimateError {
@@ -37,6 +49,17 @@ pub enum EstimateError {
 }
 
 /// A press: where, how deep and how large.
+///
+/// ```
+/// use dermis::estimate::{Placement, press_at};
+/// # use dermis::prelude::*;
+/// # let sensor = dermis::sensor::presets::find("uji-foam-14x6")?.build(None)?;
+/// # let ball = Object::new(dermis::geometry::shapes::sphere(0.010, 0.001)?);
+/// let placement = Placement { at_m: [3e-3, -5e-3], depth_m: 2e-3, tilt_rad: [0.0; 2], yaw_rad: 0.0, scale: 1.0 };
+/// let pressed = press_at(&sensor, &ball, &placement)?.expect("the ball is above the sensor");
+/// assert!(pressed.reading.sum_newton > 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Placement {
     /// Position of the object's origin: x and y (m).
@@ -52,6 +75,18 @@ pub struct Placement {
 }
 
 /// A quantity to estimate.
+///
+/// ```
+/// use dermis::estimate::{Measured, Placement, Unknown, estimate};
+/// # use dermis::prelude::*;
+/// # let sensor = dermis::sensor::presets::find("uji-foam-14x6")?.build(None)?;
+/// # let ball = Object::new(dermis::geometry::shapes::sphere(0.010, 0.001)?);
+/// let known = Placement { at_m: [0.0; 2], depth_m: 1e-3, tilt_rad: [0.0; 2], yaw_rad: 0.0, scale: 1.0 };
+/// let reading = press(&sensor, &ball, &Aim::default(), Goal::Depth(2e-3))?.reading;
+/// let found = estimate(&sensor, &ball, Measured::Taxels(&reading.values_newton), known, &[Unknown::Depth], &|_| ())?;
+/// assert!((found.placement.depth_m - 2e-3).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unknown {
@@ -96,6 +131,17 @@ impl Unknown {
 }
 
 /// A measured reading.
+///
+/// ```
+/// use dermis::estimate::Measured;
+/// # use dermis::prelude::*;
+/// # let sensor = dermis::sensor::presets::find("uji-foam-14x6")?.build(None)?;
+/// # let ball = Object::new(dermis::geometry::shapes::sphere(0.010, 0.001)?);
+/// let reading = press(&sensor, &ball, &Aim::default(), Goal::Depth(2e-3))?.reading;
+/// let measured = Measured::Taxels(&reading.values_newton); // or `Measured::Image`, of a camera
+/// assert!(matches!(measured, Measured::Taxels(forces) if forces.len() == 84));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Measured<'a> {
     /// An image of the sensor's camera.
@@ -105,6 +151,20 @@ pub enum Measured<'a> {
 }
 
 /// An estimate.
+///
+/// ```
+/// use dermis::estimate::{Measured, Placement, Unknown, estimate};
+/// # use dermis::prelude::*;
+/// # let sensor = dermis::sensor::presets::find("uji-foam-14x6")?.build(None)?;
+/// # let ball = Object::new(dermis::geometry::shapes::sphere(0.010, 0.001)?);
+/// let reading = press(&sensor, &ball, &Aim { at_m: [3e-3, -5e-3], ..Aim::default() }, Goal::Depth(2e-3))?.reading;
+/// let known = Placement { at_m: [0.0; 2], depth_m: 1e-3, tilt_rad: [0.0; 2], yaw_rad: 0.0, scale: 1.0 };
+/// let unknowns = [Unknown::X, Unknown::Y, Unknown::Depth];
+/// let found = estimate(&sensor, &ball, Measured::Taxels(&reading.values_newton), known, &unknowns, &|_| ())?;
+/// let [low, high] = found.interval(Unknown::X).expect("it was unknown");
+/// assert!(low <= found.placement.at_m[0] && found.placement.at_m[0] <= high && (found.placement.at_m[0] - 3e-3).abs() < 1e-5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct Estimate {
     /// The values of all quantities.

@@ -5,6 +5,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// An error in writing output.
+///
+/// ```
+/// use dermis::output::Output;
+/// let mut output = Output::new();
+/// output.add("a.txt", "text");
+/// let program = std::env::current_exe()?; // a file, and no folder
+/// let error = output.commit(&program.join("folder")).unwrap_err();
+/// assert!(error.to_string().contains("cannot be written"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: cannot be written: {reason}; nothing was left there")]
 pub struct OutputError {
@@ -15,6 +25,17 @@ pub struct OutputError {
 }
 
 /// A set of files for one folder, kept in memory until [`Output::commit`].
+///
+/// ```
+/// use dermis::output::Output;
+/// let folder = std::env::temp_dir().join(format!("dermis-example-{}", std::process::id()));
+/// let mut output = Output::new();
+/// output.add("force.csv", "time_s,fz_n\n0,0\n");
+/// let written = output.commit(&folder)?; // all files, or none
+/// assert!(written[0].is_file());
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Output {
     files: Vec<(PathBuf, Vec<u8>)>,

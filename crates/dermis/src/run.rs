@@ -13,6 +13,13 @@ use dermis_record::RecordError;
 use dermis_world::{Phase, World, WorldError};
 
 /// An error that ended a run early.
+///
+/// ```
+/// use dermis::run::RunError;
+/// use dermis::world::WorldError;
+/// let error: RunError = WorldError::NotFinite { owner: "body \"ball\"".into(), key: "pose" }.into();
+/// assert!(error.to_string().contains("ball"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The world failed to step.
@@ -24,6 +31,26 @@ pub enum RunError {
 }
 
 /// Progress of a run, after a step.
+///
+/// ```
+/// # use dermis::run::{Continue, run};
+/// # use dermis::scene::SceneSpec;
+/// # let text = r#"
+/// # world.duration = "20 ms"
+/// # sensor = [{ name = "pad", preset = "uji-foam-14x6" }]
+/// # [[body]]
+/// # name = "ball"
+/// # motion = "driven"
+/// # shape.sphere.radius = "10 mm"
+/// # at = ["0 mm", "0 mm", "9 mm"]
+/// # "#;
+/// let mut built = SceneSpec::parse("press.toml", text)?.build("press.toml", None)?;
+/// run(&mut built, &mut |progress| {
+///     let _percent = 100.0 * progress.time_s / progress.duration_s;
+///     Continue::Yes
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Progress<'a> {
     /// The current world.
@@ -37,6 +64,24 @@ pub struct Progress<'a> {
 }
 
 /// Whether to continue a run.
+///
+/// ```
+/// # use dermis::run::{Continue, run};
+/// # use dermis::scene::SceneSpec;
+/// # let text = r#"
+/// # world.duration = "20 ms"
+/// # sensor = [{ name = "pad", preset = "uji-foam-14x6" }]
+/// # [[body]]
+/// # name = "ball"
+/// # motion = "driven"
+/// # shape.sphere.radius = "10 mm"
+/// # at = ["0 mm", "0 mm", "9 mm"]
+/// # "#;
+/// let mut built = SceneSpec::parse("press.toml", text)?.build("press.toml", None)?;
+/// let recording = run(&mut built, &mut |progress| if progress.time_s < 0.005 { Continue::Yes } else { Continue::No })?;
+/// assert!(recording.interrupted && recording.steps == 5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Continue {
     /// Continue.

@@ -41,6 +41,29 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A whole scene.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::run::{Continue, run};
+use dermis::scene::SceneSpec;
+let text = r#"
+world.duration = "20 ms"
+sensor = [{ name = "pad", preset = "uji-foam-14x6" }]
+[[body]]
+name = "ball"
+motion = "driven"
+shape.sphere.radius = "10 mm"
+at = ["0 mm", "0 mm", "9 mm"]
+"#;
+
+let mut built = SceneSpec::parse("press.toml", text)?.build("press.toml", None)?;
+let recording = run(&mut built, &mut |_| Continue::Yes)?;
+assert!(recording.sensors[0].peak.0 > 0.0);
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SceneSpec {
@@ -65,6 +88,17 @@ pub struct SceneSpec {
 }
 
 /// Global settings of a world.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::scene::WorldSpec;
+let world: WorldSpec = dermis::sensor::parse_toml("world.toml", "duration = '2 s'\nground = '0 mm'")?;
+assert_eq!(world.time_step.si(), 1e-3); // the default
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorldSpec {
@@ -85,6 +119,17 @@ pub struct WorldSpec {
 }
 
 /// The instant of the contact forces.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::scene::{CouplingSpec, WorldSpec};
+let world: WorldSpec = dermis::sensor::parse_toml("world.toml", "duration = '2 s'\ncoupling = 'implicit'")?;
+assert_eq!(world.coupling, Some(CouplingSpec::Implicit));
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CouplingSpec {
@@ -108,6 +153,17 @@ fn millisecond() -> Time {
 }
 
 /// Recording settings of a run.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::scene::RecordSpec;
+let record: RecordSpec = dermis::sensor::parse_toml("a.toml", "every = '5 ms'")?;
+assert_eq!(record.every.map(|every| every.si()), Some(5e-3));
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordSpec {
@@ -116,6 +172,23 @@ pub struct RecordSpec {
 }
 
 /// A sensor of a scene, with a name and a pose.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::scene::SensorEntry;
+let text = r#"
+name = "pad"
+preset = "uji-foam-14x6"
+at = ["0 mm", "0 mm", "20 mm"]
+skin.stiffness = "80 N/m"       # the rest of the preset stays
+"#;
+let pad: SensorEntry = dermis::sensor::parse_toml("pad.toml", text)?;
+assert_eq!((pad.name.as_str(), pad.at.vector().z), ("pad", 0.02));
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SensorEntry {

@@ -76,6 +76,14 @@ pub(crate) fn check_indices<const N: usize>(
 
 /// A triangle mesh with finite vertices, valid indices and no degenerate triangles. Triangles are counter-clockwise
 /// seen from outside.
+///
+/// ```
+/// use dermis_geometry::{TriMesh, Vec3};
+/// let corners = vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];
+/// let tetrahedron = TriMesh::new("corner", corners, vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])?;
+/// assert!(tetrahedron.check_closed().is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriMesh {
     name: String,

@@ -4,6 +4,14 @@ use crate::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
 /// A rigid transform. Name it `to_from_from`: `world_from_sensor * sensor_from_object` is `world_from_object`.
+///
+/// ```
+/// use dermis_geometry::{Pose, Quat, Vec3};
+/// let world_from_sensor = Pose::from_rotation(Quat::from_rotation_x(std::f64::consts::FRAC_PI_2));
+/// let sensor_from_object = Pose::from_translation(Vec3::new(0.0, 0.0, 0.01));
+/// let world_from_object = world_from_sensor * sensor_from_object;
+/// assert!((world_from_object.translation - Vec3::new(0.0, -0.01, 0.0)).length() < 1e-15);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pose {
     /// Rotation, applied first.

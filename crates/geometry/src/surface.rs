@@ -32,6 +32,13 @@ pub struct Closest {
 }
 
 /// A triangle mesh with a bounding-volume hierarchy: rays, closest points, signed distance.
+///
+/// ```
+/// use dermis_geometry::{Surface, Vec3, shapes};
+/// let ball = Surface::new(shapes::sphere(0.010, 0.001)?);
+/// assert!((ball.closest(Vec3::new(0.0, 0.0, 0.015)).distance - 0.005).abs() < 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Surface {
     mesh: TriMesh,

@@ -5,6 +5,12 @@ use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Neg, Sub};
 
 /// Velocity of a rigid body at a reference point.
+///
+/// ```
+/// use dermis_geometry::{Twist, Vec3};
+/// let spin = Twist::new(Vec3::ZERO, Vec3::Z); // 1 rad/s about z
+/// assert_eq!(spin.at(Vec3::X), Vec3::Y);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Twist {
     /// Velocity of the body's material at the reference point (m/s).
@@ -55,6 +61,12 @@ impl Sub for Twist {
 }
 
 /// A force and a torque about a reference point.
+///
+/// ```
+/// use dermis_geometry::{Vec3, Wrench};
+/// let load = Wrench::from_force_at(-Vec3::Z, Vec3::X); // 1 N downwards, 1 m along x
+/// assert_eq!(load.torque, Vec3::Y);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Wrench {
     /// Force (N).

@@ -6,6 +6,17 @@ use dermis_skin::hydroelastic::DEEPEST;
 use dermis_skin::{Hydroelastic, Motion, Object, SkinError, State, Target, Touch};
 
 /// Position and orientation of the object.
+///
+/// ```
+/// use dermis_sensor::{Aim, Goal, press};
+/// # use dermis_skin::Object;
+/// # let sensor = dermis_sensor::presets::find("wts0614")?.build(None)?;
+/// # let ball = Object::new(dermis_geometry::shapes::sphere(0.010, 0.001)?);
+/// let aim = Aim { at_m: [0.0, 10e-3], yaw_rad: 0.3, ..Aim::default() };
+/// let pressed = press(&sensor, &ball, &aim, Goal::Depth(0.5e-3))?;
+/// assert!(pressed.touch.on_sensor.torque.x < 0.0); // pressed at +y
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Aim {
     /// Position of the object's origin over the sensor: x and y (m).
@@ -17,6 +28,16 @@ pub struct Aim {
 }
 
 /// Target of a press.
+///
+/// ```
+/// use dermis_sensor::{Aim, Goal, press};
+/// # use dermis_skin::Object;
+/// # let sensor = dermis_sensor::presets::find("wts0614")?.build(None)?;
+/// # let ball = Object::new(dermis_geometry::shapes::sphere(0.010, 0.001)?);
+/// let pressed = press(&sensor, &ball, &Aim::default(), Goal::Force(2.0))?;
+/// assert!((pressed.touch.on_sensor.force.z + 2.0).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// Travel (m) past first contact.

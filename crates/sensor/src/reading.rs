@@ -6,6 +6,17 @@ use serde::{Deserialize, Serialize};
 
 /// One reading of a taxel array: the structure of the paper (size, values, sum) with units and vectors added. Forces
 /// act on the sensor, in its frame.
+///
+/// ```
+/// use dermis_sensor::{Aim, Goal, press};
+/// # use dermis_skin::Object;
+/// # let sensor = dermis_sensor::presets::find("wts0614")?.build(None)?;
+/// # let ball = Object::new(dermis_geometry::shapes::sphere(0.010, 0.001)?);
+/// let reading = press(&sensor, &ball, &Aim::default(), Goal::Depth(0.5e-3))?.reading;
+/// assert_eq!((reading.size, reading.values_newton.len()), (Some((14, 6)), 84));
+/// assert!(reading.net_force_newton().z < 0.0); // on the sensor, into the skin
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// Rows and columns of a grid; `None` for other layouts.

@@ -9,6 +9,18 @@ use std::sync::{Arc, OnceLock};
 
 /// A tactile sensor. Cheap to clone; it holds no history. The caller keeps the skin's [`State`] and the response's
 /// [`ResponseState`].
+///
+/// ```
+/// use dermis_geometry::{Pose, Vec3};
+/// use dermis_sensor::presets;
+/// use dermis_skin::{Motion, Object, Target};
+/// let sensor = presets::find("wts0614")?.build(None)?;
+/// let ball = Object::new(dermis_geometry::shapes::sphere(0.010, 0.001)?);
+/// let targets = [Target::at_rest(&ball, Pose::from_translation(Vec3::new(0.0, 0.0, 9.5e-3)))];
+/// let (touch, _next) = sensor.touch(&sensor.skin().rest(), &Motion { targets: &targets }, 1e-3)?;
+/// assert!(sensor.read(&touch).sum_newton > 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Sensor {
     name: String,

@@ -8,6 +8,22 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A sensor: its surface, skin and response.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis_sensor::SensorSpec;
+let text = r#"
+name = "pad"
+surface.grid = { rows = 4, cols = 4, pitch = "3 mm" }
+skin = { kind = "springs", stiffness = "1 N/mm", damping = "1 N s/m", max_penetration = "2 mm", friction = { kind = "coulomb", mu = 0.8, regularisation_speed = "1 mm/s" } }
+"#;
+let sensor = SensorSpec::parse("pad.toml", text)?.build(None)?;
+assert_eq!(sensor.taxels().len(), 16);
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct SensorSpec {

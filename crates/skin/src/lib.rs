@@ -183,6 +183,22 @@ impl PartialEq for BackendError {
 }
 
 /// A soft cover. Computes the contact loads on the sensor and on the objects from the motion of the objects.
+///
+/// ```
+/// use dermis_skin::{Motion, Object, Skin, Target};
+/// # use dermis_skin::{Imprint, ImprintParameters};
+/// # let (size_m, center_m, cell_m, thickness_m) = ([0.01; 2], [0.0; 2], 0.5e-3, 2e-3);
+/// # let (stiffness_pa_per_m, narrow_m, wide_m, bulge, rest_heights_m) = (1e8, 1e-3, 2e-3, 0.2, None);
+/// # let parameters = ImprintParameters { size_m, center_m, cell_m, thickness_m, stiffness_pa_per_m, narrow_m, wide_m, bulge, rest_heights_m };
+/// # let ball = Object::new(dermis_geometry::shapes::sphere(4e-3, 0.5e-3)?);
+/// # let pose = dermis_geometry::Pose::from_translation(dermis_geometry::Vec3::new(0.0, 0.0, 3.5e-3));
+/// let skin = Imprint::new(parameters)?; // or any other skin
+/// let targets = [Target::at_rest(&ball, pose)];
+/// let (touch, next) = skin.touch(&skin.rest(), &Motion { targets: &targets }, 1e-3)?;
+/// let (again, _) = skin.touch(&next, &Motion { targets: &targets }, 1e-3)?; // the next step
+/// assert_eq!(touch.on_sensor, again.on_sensor);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     /// State of a skin without contact.
     fn rest(&self) -> State;

@@ -6,6 +6,15 @@ use dermis_geometry::shapes::ShapeError;
 use dermis_geometry::{Balls, Pose, Primitive, Surface, TriMesh, Twist, Vec3};
 
 /// An object that can be in contact with a skin.
+///
+/// ```
+/// use dermis_geometry::shapes;
+/// use dermis_skin::Object;
+/// let ball = Object::new(shapes::sphere(0.010, 0.001)?).with_mu(0.4);
+/// let larger = ball.scaled(1.5)?;
+/// assert!(larger.surface.bounds().max.z > 0.0149 && larger.mu == Some(0.4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Object {
     /// Surface in the object's frame, with a bounding-volume hierarchy.
@@ -63,6 +72,16 @@ impl Object {
 }
 
 /// One object with its pose and velocity relative to the sensor.
+///
+/// ```
+/// use dermis_geometry::{Pose, Twist, Vec3, shapes};
+/// use dermis_skin::{Object, Target};
+/// let ball = Object::new(shapes::sphere(0.010, 0.001)?);
+/// let above = Pose::from_translation(Vec3::new(0.0, 0.0, 0.012));
+/// let falling = Target { velocity: Twist::new(-Vec3::Z, Vec3::ZERO), ..Target::at_rest(&ball, above) };
+/// assert_eq!(falling.velocity.linear.z, -1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
     /// The object.
@@ -99,6 +118,15 @@ impl<'a> Target<'a> {
 }
 
 /// The objects that may be in contact during a step.
+///
+/// ```
+/// use dermis_geometry::{Pose, Vec3, shapes};
+/// use dermis_skin::{Motion, Object, Target};
+/// let ball = Object::new(shapes::sphere(0.010, 0.001)?);
+/// let targets = [Target::at_rest(&ball, Pose::from_translation(Vec3::new(0.0, 0.0, f64::NAN)))];
+/// assert!(Motion { targets: &targets }.check().is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Motion<'a> {
     /// The objects. [`crate::Touch`] and [`crate::State`] refer to them by index.

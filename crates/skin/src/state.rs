@@ -103,6 +103,22 @@ pub(crate) fn is_unit(vector: Vec3) -> bool {
 }
 
 /// The history of a skin: clone it to branch, serialise it to resume.
+///
+/// ```
+/// use dermis_skin::{Motion, Object, Skin, State, Target};
+/// # use dermis_skin::{Imprint, ImprintParameters};
+/// # let (size_m, center_m, cell_m, thickness_m) = ([0.01; 2], [0.0; 2], 0.5e-3, 2e-3);
+/// # let (stiffness_pa_per_m, narrow_m, wide_m, bulge, rest_heights_m) = (1e8, 1e-3, 2e-3, 0.2, None);
+/// # let parameters = ImprintParameters { size_m, center_m, cell_m, thickness_m, stiffness_pa_per_m, narrow_m, wide_m, bulge, rest_heights_m };
+/// # let ball = Object::new(dermis_geometry::shapes::sphere(4e-3, 0.5e-3)?);
+/// # let pose = dermis_geometry::Pose::from_translation(dermis_geometry::Vec3::new(0.0, 0.0, 3.5e-3));
+/// let skin = Imprint::new(parameters)?; // or any other skin
+/// let targets = [Target::at_rest(&ball, pose)];
+/// let (_, next) = skin.touch(&skin.rest(), &Motion { targets: &targets }, 1e-3)?;
+/// let resumed: State = serde_json::from_str(&serde_json::to_string(&next)?)?;
+/// assert_eq!(resumed, next);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum State {

@@ -7,6 +7,22 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Contact loads at the end of a step, in the sensor's frame.
+///
+/// ```
+/// use dermis_skin::{Motion, Object, Skin, Target};
+/// # use dermis_skin::{Imprint, ImprintParameters};
+/// # let (size_m, center_m, cell_m, thickness_m) = ([0.01; 2], [0.0; 2], 0.5e-3, 2e-3);
+/// # let (stiffness_pa_per_m, narrow_m, wide_m, bulge, rest_heights_m) = (1e8, 1e-3, 2e-3, 0.2, None);
+/// # let parameters = ImprintParameters { size_m, center_m, cell_m, thickness_m, stiffness_pa_per_m, narrow_m, wide_m, bulge, rest_heights_m };
+/// # let ball = Object::new(dermis_geometry::shapes::sphere(4e-3, 0.5e-3)?);
+/// # let pose = dermis_geometry::Pose::from_translation(dermis_geometry::Vec3::new(0.0, 0.0, 3.5e-3));
+/// let skin = Imprint::new(parameters)?; // or any other skin
+/// let targets = [Target::at_rest(&ball, pose)];
+/// let (touch, _) = skin.touch(&skin.rest(), &Motion { targets: &targets }, 1e-3)?;
+/// assert!(touch.on_sensor.force.z < 0.0); // into the skin
+/// assert!((touch.on_objects[0].force + touch.on_sensor.force).length() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Touch {
     /// Contact patches, in an order that depends only on the input.

@@ -21,6 +21,17 @@ pub enum BodyKind {
 }
 
 /// Description of a rigid body.
+///
+/// ```
+/// use dermis_geometry::{Pose, Vec3};
+/// use dermis_skin::Object;
+/// use dermis_world::Body;
+/// let ball = Object::new(dermis_geometry::shapes::sphere(0.010, 0.001)?);
+/// let mass = ball.surface.mass_properties(0.05)?; // kg
+/// let body = Body::free("ball", Pose::from_translation(Vec3::new(0.0, 0.0, 0.02)), mass).touchable(ball.into()).solid();
+/// assert!(body.solid && body.visible().is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Body {
     /// Name, used in messages and recordings.

@@ -13,6 +13,15 @@ pub enum FingerCommand {
 
 /// A gripper on a vertical axis, with a tactile sensor on each finger. A driver of a real gripper can implement this
 /// trait: it accepts commands and returns the last measurements without blocking.
+///
+/// ```
+/// use dermis_world::{FingerCommand, Gripper};
+/// /// Holds with a tactile sum of 3 N on each finger; the same for a simulated and a real gripper.
+/// fn hold(gripper: &mut dyn Gripper) {
+///     let weakest = gripper.tactile_sums_newton().into_iter().fold(f64::INFINITY, f64::min);
+///     gripper.drive_fingers(if weakest > 0.0 { FingerCommand::Force(3.0) } else { FingerCommand::Velocity(0.02) });
+/// }
+/// ```
 pub trait Gripper {
     /// Sum of the tactile values of each finger (N).
     fn tactile_sums_newton(&self) -> Vec<f64>;

@@ -20,6 +20,14 @@ mod mobility;
 mod watch;
 
 /// Parameters of the world.
+///
+/// ```
+/// use dermis_geometry::Vec3;
+/// use dermis_world::{World, WorldParameters};
+/// let moon = WorldParameters { gravity: Vec3::new(0.0, 0.0, -1.62), ground_z_m: Some(0.0), ..WorldParameters::default() };
+/// assert_eq!(World::new(moon)?.parameters().step_s, 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorldParameters {
     /// Gravity (m/s²).
@@ -75,6 +83,23 @@ struct Mounted {
 }
 
 /// A rigid-body world with tactile sensors. See the crate documentation.
+///
+/// ```
+/// use dermis_geometry::{Pose, Vec3};
+/// use dermis_skin::Object;
+/// use dermis_world::{Body, World, WorldParameters};
+/// let mut world = World::new(WorldParameters::default())?;
+/// let table = world.add_body(Body::fixed("table", Pose::IDENTITY))?;
+/// let pad = world.mount(dermis_sensor::presets::find("uji-foam-14x6")?.build(None)?, table, Pose::IDENTITY);
+/// let ball = Object::new(dermis_geometry::shapes::sphere(0.010, 0.001)?);
+/// let mass = ball.surface.mass_properties(0.05)?;
+/// world.add_body(Body::free("ball", Pose::from_translation(Vec3::new(0.0, 0.0, 0.0099)), mass).touchable(ball.into()))?;
+/// for _ in 0..50 {
+///     world.step()?;
+/// }
+/// assert!(world.reading(pad).sum_newton > 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct World {
     parameters: WorldParameters,
     physics: rapier::PhysicsWorld,

@@ -645,9 +645,14 @@ class Sensor(_Copyable):
         """Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
         libraries. device: "cuda" (springs only), "cpu" (any skin) or "auto": a GPU if there is one.
 
-        >>> envs = sensor.environments(ball, 4096)                      # doctest: +SKIP
-        >>> envs.bind(dt=1e-3, pose=poses, taxels=taxels)                # doctest: +SKIP
-        >>> envs.launch()                                                # doctest: +SKIP
+        >>> import numpy as np, dermis
+        >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
+        >>> poses, taxels = np.tile([0, 0, 9e-3, 1, 0, 0, 0], (64, 1)), np.zeros((64, 14, 6))
+        >>> envs = sensor.environments(ball, 64, device="cpu")
+        >>> envs.bind(dt=1e-3, pose=poses, taxels=taxels)
+        >>> envs.launch()
+        >>> bool((taxels.sum(axis=(1, 2)) > 0).all())
+        True
         """
 
     def step(

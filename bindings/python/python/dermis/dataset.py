@@ -2,11 +2,11 @@
 
 >>> from dermis import dataset
 >>> dataset.make("array.toml", "out/array")                         # all cores of this machine; resumes
->>> dataset.make("array.toml", "/shared/array", ray="auto")         # all nodes of a Ray cluster  # doctest: +SKIP
 >>> touches = dataset.Touches("out/array")                          # rows by number, as numpy arrays
+>>> touches[0]["observation.tactile"].shape
+(84,)
 
->>> dataset.encode_videos("out/images", "out/videos")               # a LeRobot set with videos  # doctest: +SKIP
-
+``make(…, ray="auto")`` uses all nodes of a Ray cluster, and ``encode_videos(folder, out)`` makes a LeRobot set with videos.
 ``dermis dataset example array`` prints a description to start from. Reading needs ``pyarrow``, images ``pillow``; both come with
 ``pip install dermis[datasets]``. Videos also need PyAV: ``pip install dermis[video]``. ``dermis.torch`` has the same rows for PyTorch.
 """

@@ -1,10 +1,17 @@
 """Tactile sensors in MuJoCo Warp: ``pip install mujoco-warp``.
 
->>> touch = dermis.mjwarp.attach(m, d, sensor, model=mjm, site="tip", object="ball")
->>> with wp.ScopedCapture() as capture:
-...     mjw.step(m, d)
->>> wp.capture_launch(capture.graph)
->>> touch.taxels  # a Warp array (nworld, taxels), N
+>>> import mujoco, mujoco_warp
+>>> import dermis, dermis.mjwarp
+>>> model = mujoco.MjModel.from_xml_path("plate.xml")
+>>> m, d = mujoco_warp.put_model(model), mujoco_warp.make_data(model, nworld=2)
+>>> pad = dermis.Sensor.preset("uji-foam-14x6")
+>>> touch = dermis.mjwarp.attach(m, d, pad, model=model, site="pad", object="ball")
+>>> for _ in range(3):
+...     mujoco_warp.step(m, d)
+>>> touch.taxels.shape                              # a Warp array (nworld, taxels), N
+(2, 84)
+
+On a GPU the steps can be captured in a CUDA graph: ``with warp.ScopedCapture() as capture: mujoco_warp.step(m, d)``.
 """
 
 from __future__ import annotations

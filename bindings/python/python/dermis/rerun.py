@@ -1,9 +1,10 @@
 """Logs worlds, readings and recordings to the Rerun viewer (``pip install rerun-sdk``).
 
->>> import dermis, dermis.rerun, rerun                      # doctest: +SKIP
->>> rerun.init("touch", spawn=True)                         # doctest: +SKIP
->>> world = dermis.World.load("scene.toml")                 # doctest: +SKIP
->>> for _ in range(100):                                    # doctest: +SKIP
+>>> import dermis, dermis.rerun, rerun
+>>> rerun.init("touch")
+>>> rerun.save("touch.rrd")                         # or rerun.spawn(), which opens the viewer
+>>> world = dermis.World.load("scene.toml")
+>>> for _ in range(3):
 ...     world.step(10)
 ...     dermis.rerun.log(world)
 

@@ -1,8 +1,13 @@
 """Tactile data sets for PyTorch.
 
+>>> import torch
 >>> from dermis.torch import TouchDataset
->>> touches = TouchDataset("out/indenters", columns=["observation.images.tactile", "label"])
->>> loader = torch.utils.data.DataLoader(touches, batch_size=64, shuffle=True)
+>>> touches = TouchDataset("out/array", columns=["observation.tactile", "label"])
+>>> loader = torch.utils.data.DataLoader(touches, batch_size=4, shuffle=True)
+>>> next(iter(loader))["observation.tactile"].shape
+torch.Size([4, 84])
+
+``dermis.dataset.make`` has made the folder.
 """
 
 from __future__ import annotations

@@ -6,6 +6,20 @@ use serde::Serialize;
 
 /// The comparison of one signal, at the sample times of the first recording. Orientations are compared by the angle
 /// between them.
+///
+/// ```
+/// use dermis::compare::{Options, compare};
+/// use dermis::record::{Log, SignalLog};
+/// # let log = |source: &str, values: Vec<f64>| Log {
+/// #     source: source.into(),
+/// #     signals: vec![SignalLog { name: "pad/sum_n".into(), width: 1, times_s: vec![0.0, 0.1, 0.2], values }],
+/// #     ..Log::default()
+/// # };
+/// # let (real, simulated) = (log("real.csv", vec![0.0, 1.0, 2.0]), log("simulated.csv", vec![0.0, 1.0, 2.5]));
+/// let sum = &compare(&real, &simulated, &Options::default())?.signals[0];
+/// assert_eq!((sum.unit, sum.max_abs, sum.max_time_s), ("N", 0.5, 0.2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct SignalComparison {
     /// Its name in the first recording.
@@ -34,6 +48,20 @@ pub struct SignalComparison {
 }
 
 /// One number over time.
+///
+/// ```
+/// use dermis::compare::{Options, compare};
+/// use dermis::record::{Log, SignalLog};
+/// # let log = |source: &str, values: Vec<f64>| Log {
+/// #     source: source.into(),
+/// #     signals: vec![SignalLog { name: "pad/sum_n".into(), width: 1, times_s: vec![0.0, 0.1, 0.2], values }],
+/// #     ..Log::default()
+/// # };
+/// # let (real, simulated) = (log("real.csv", vec![0.0, 1.0, 2.0]), log("simulated.csv", vec![0.0, 1.0, 2.5]));
+/// let trace = &compare(&real, &simulated, &Options::default())?.signals[0].traces[0];
+/// assert_eq!(trace.rows.last(), Some(&[0.2, 2.0, 2.5, 0.5]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     /// The component of a vector, `angle`, or `root mean square`; empty for a single number.

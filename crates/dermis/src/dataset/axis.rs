@@ -12,6 +12,14 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// The value type of an axis: a number with or without a unit.
+///
+/// ```
+/// use dermis::dataset::Measure;
+/// use dermis::geometry::quantity::Length;
+/// let depth: Length = "2.5 mm".parse()?;
+/// assert_eq!((depth.number(), depth.with(1e-3).number()), (2.5e-3, 1e-3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Measure: Clone + DeserializeOwned + JsonSchema {
     /// An example for error messages.
     const EXAMPLE: &'static str;
@@ -51,6 +59,14 @@ impl Measure for f64 {
 /// - grid values: `{ values = ["1 mm", "2 mm"] }` or `{ from = "0 mm", to = "2 mm", steps = 5 }`;
 /// - a distribution, drawn for every episode: `{ uniform = ["0 mm", "2 mm"] }` or
 ///   `{ normal = ["1 mm", "0.2 mm"], within = ["0 mm", "2 mm"] }`.
+///
+/// ```
+/// use dermis::dataset::Axis;
+/// use dermis::geometry::quantity::Length;
+/// let axis: Axis<Length> = dermis::sensor::parse_toml("a.toml", "from = '0 mm'\nto = '2 mm'\nsteps = 5")?;
+/// assert_eq!((axis.steps(), axis.bounds()), (5, [0.0, 2e-3]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Axis<T> {

@@ -4,6 +4,25 @@ use super::warnings::EpisodeWarning;
 use dermis_record::lerobot::Statistics;
 
 /// One episode: its drawn values and its frames.
+///
+/// ```
+/// use dermis::dataset::Dataset;
+/// let text = r#"
+/// name = "taps"
+/// format = "parquet"
+/// count = 3
+/// sensor = [{ preset = "wts0614" }]
+/// object = [{ shape.sphere.radius = "8 mm" }]
+/// pose.depth = { uniform = ["0.2 mm", "0.6 mm"] }
+/// scenario.kind = "press"
+/// "#;
+///
+/// let set = Dataset::parse("taps.toml", text, None)?;
+/// let episode = set.episode(2)?; // depends on the description and on 2 only
+/// assert_eq!(episode, set.episode(2)?);
+/// assert_eq!((episode.index, episode.frames.len()), (2, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Episode {
     /// Its index.
@@ -31,6 +50,12 @@ pub struct Episode {
 }
 
 /// The outcome of a grasp.
+///
+/// ```
+/// use dermis::dataset::Grasp;
+/// let grasp = Grasp { stable: true, slip_m: 0.2e-3 };
+/// assert!(grasp.stable && grasp.slip_m < 2e-3);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grasp {
     /// Whether the object was lifted without slipping.
@@ -40,6 +65,22 @@ pub struct Grasp {
 }
 
 /// One time sample of an episode.
+///
+/// ```
+/// use dermis::dataset::Dataset;
+/// # let text = r#"
+/// # name = "taps"
+/// # format = "parquet"
+/// # count = 3
+/// # sensor = [{ preset = "wts0614" }]
+/// # object = [{ shape.sphere.radius = "8 mm" }]
+/// # pose.depth = { uniform = ["0.2 mm", "0.6 mm"] }
+/// # scenario.kind = "press"
+/// # "#;
+/// let frame = Dataset::parse("taps.toml", text, None)?.episode(0)?.frames.remove(0);
+/// assert_eq!((frame.action, frame.sensors.len()), ([0.0; 6], 1)); // the last frame of an episode
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
     /// Time since the start of the episode (s).
@@ -52,6 +93,23 @@ pub struct Frame {
 }
 
 /// The observation of one sensor.
+///
+/// ```
+/// use dermis::dataset::Dataset;
+/// # let text = r#"
+/// # name = "taps"
+/// # format = "parquet"
+/// # count = 3
+/// # sensor = [{ preset = "wts0614" }]
+/// # object = [{ shape.sphere.radius = "8 mm" }]
+/// # pose.depth = { uniform = ["0.2 mm", "0.6 mm"] }
+/// # scenario.kind = "press"
+/// # "#;
+/// let frame = Dataset::parse("taps.toml", text, None)?.episode(0)?.frames.remove(0).sensors.remove(0);
+/// assert!(frame.wrench[2] < 0.0 && (2e-4..=6e-4).contains(&frame.depth_m));
+/// assert!(frame.contact.iter().any(|pressed| *pressed) && frame.camera.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SensorFrame {
     /// Pose of the object in the sensor's frame: x, y, z (m), and a quaternion x, y, z, w.
@@ -71,6 +129,23 @@ pub struct SensorFrame {
 }
 
 /// Camera images as PNG.
+///
+/// ```
+/// use dermis::dataset::{CameraImages, Dataset};
+/// let text = r#"
+/// name = "images"
+/// format = "parquet"
+/// count = 1
+/// sensor = [{ preset = "gelsight", skin.cell = "0.5 mm", camera = { width = 32, height = 24, pixel = "0.5 mm" } }]
+/// object = [{ shape.sphere.radius = "4 mm" }]
+/// pose.depth = "0.3 mm"
+/// scenario.kind = "press"
+/// "#;
+/// let episode = Dataset::parse("images.toml", text, None)?.episode(0)?;
+/// let images: &CameraImages = episode.frames[0].sensors[0].camera.as_ref().unwrap();
+/// assert!(images.image_png.starts_with(b"\x89PNG"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CameraImages {
     /// The image.
@@ -86,6 +161,12 @@ pub struct CameraImages {
 }
 
 /// Number of pixels at each level from 0 to 255, for red, green and blue.
+///
+/// ```
+/// use dermis::dataset::PixelCounts;
+/// let counts = PixelCounts::of([[0, 0, 255], [255, 0, 255]].into_iter());
+/// assert_eq!(counts.statistics(3).values, 2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PixelCounts(Box<[[u32; 256]; 3]>);
 

@@ -9,6 +9,12 @@ use dermis_skin::SkinError;
 use dermis_world::WorldError;
 
 /// An error in making a data set.
+///
+/// ```
+/// use dermis::dataset::{DatasetError, Share};
+/// let error: DatasetError = "3/2".parse::<Share>().unwrap_err();
+/// assert!(error.to_string().contains("write i/n with i from 1 to n"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum DatasetError {
@@ -62,6 +68,12 @@ pub enum DatasetError {
 }
 
 /// An error in one episode.
+///
+/// ```
+/// use dermis::dataset::EpisodeError;
+/// let error = EpisodeError::Drawn { key: "skin.young".into(), reason: "must be positive".into() };
+/// assert_eq!(error.to_string(), "`skin.young`: must be positive");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum EpisodeError {

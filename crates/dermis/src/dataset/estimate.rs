@@ -7,6 +7,23 @@ use std::path::Path;
 use std::time::Instant;
 
 /// Counts of a data set, and estimates from a few trial episodes.
+///
+/// ```no_run
+/// use dermis::dataset::Dataset;
+/// # let text = r#"
+/// # name = "taps"
+/// # format = "parquet"
+/// # count = 3
+/// # sensor = [{ preset = "wts0614" }]
+/// # object = [{ shape.sphere.radius = "8 mm" }]
+/// # pose.depth = { uniform = ["0.2 mm", "0.6 mm"] }
+/// # scenario.kind = "press"
+/// # "#;
+/// let set = Dataset::parse("taps.toml", text, None)?;
+/// let plan = set.estimate("out/trial".as_ref(), 2)?;
+/// println!("{} episodes, {:.0} s, {} bytes", plan.episodes, plan.wall_s, plan.bytes);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
     /// Number of episodes.

@@ -14,6 +14,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// One of `of` shares of a data set: the shards with `index % of == part`.
+///
+/// ```
+/// use dermis::dataset::Share;
+/// let third: Share = "3/16".parse()?; // shards 2, 18, 34, …
+/// assert_ne!(third, Share::ALL);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     part: usize,
@@ -37,6 +44,25 @@ impl FromStr for Share {
 }
 
 /// Progress of a run.
+///
+/// ```no_run
+/// use dermis::dataset::{Dataset, Share};
+/// # let text = r#"
+/// # name = "taps"
+/// # format = "parquet"
+/// # count = 3
+/// # sensor = [{ preset = "wts0614" }]
+/// # object = [{ shape.sphere.radius = "8 mm" }]
+/// # pose.depth = { uniform = ["0.2 mm", "0.6 mm"] }
+/// # scenario.kind = "press"
+/// # "#;
+/// let set = Dataset::parse("taps.toml", text, None)?;
+/// set.make("out/taps".as_ref(), Share::ALL, 2, &mut |progress| {
+///     println!("{} of {}", progress.made, progress.wanted);
+///     true // go on
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// Episodes to make in this run.
@@ -46,6 +72,24 @@ pub struct Progress {
 }
 
 /// The result of a run.
+///
+/// ```
+/// use dermis::dataset::{Dataset, Share};
+/// # let text = r#"
+/// # name = "taps"
+/// # format = "parquet"
+/// # count = 3
+/// # sensor = [{ preset = "wts0614" }]
+/// # object = [{ shape.sphere.radius = "8 mm" }]
+/// # pose.depth = { uniform = ["0.2 mm", "0.6 mm"] }
+/// # scenario.kind = "press"
+/// # "#;
+/// let folder = std::env::temp_dir().join(format!("dermis-taps-{}", std::process::id()));
+/// let summary = Dataset::parse("taps.toml", text, None)?.make(&folder, Share::ALL, 1, &mut |_| true)?;
+/// assert!(summary.complete && summary.episodes == 3 && summary.warnings.is_empty());
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MakeSummary {
     /// Episodes made by this run.

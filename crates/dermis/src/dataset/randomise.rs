@@ -10,6 +10,18 @@ use std::borrow::Cow;
 /// One key of a sensor's description (`response.noise.sd`, `skin.young`, `camera.exposure`, `light.sources.0.azimuth`)
 /// to randomise, with exactly one of `value`, which replaces it, `scale`, which multiplies it, and `seed = true`, which
 /// draws a seed. Keys of the skin and of the surface are drawn once per material, all others once per episode.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::dataset::RandomiseSpec;
+let text = "key = 'skin.stiffness'\nscale = { uniform = [0.8, 1.25] }";
+let randomise: RandomiseSpec = dermis::sensor::parse_toml("a.toml", text)?;
+assert!(randomise.is_material() && randomise.check().is_ok());
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomiseSpec {
@@ -25,6 +37,13 @@ pub struct RandomiseSpec {
 }
 
 /// A number with any unit or none; the key decides which units are valid.
+///
+/// ```
+/// use dermis::dataset::{AnyQuantity, Measure};
+/// let noise: AnyQuantity = serde_json::from_str(r#""2.5 mN""#)?;
+/// assert_eq!(noise.number(), 2.5); // the key decides which units are valid
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnyQuantity {
     number: f64,

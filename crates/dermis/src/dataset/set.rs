@@ -27,6 +27,23 @@ const MAX_SHARD_BYTES: usize = 32 << 20;
 const MIN_SHARDS: usize = 16;
 
 /// A data set that is ready to be made. Episode `k` depends only on the description, its seed and `k`.
+///
+/// ```
+/// use dermis::dataset::Dataset;
+/// let text = r#"
+/// name = "taps"
+/// format = "parquet"
+/// count = 3
+/// sensor = [{ preset = "wts0614" }]
+/// object = [{ shape.sphere.radius = "8 mm" }]
+/// pose.depth = { uniform = ["0.2 mm", "0.6 mm"] }
+/// scenario.kind = "press"
+/// "#;
+///
+/// let set = Dataset::parse("taps.toml", text, None)?;
+/// assert_eq!((set.count(), set.taxels(), set.frames()), (3, 84, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Dataset {
     /// The description.

@@ -16,6 +16,16 @@ use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
 /// The record of a finished shard: its files, and sums for the statistics of the set.
+///
+/// ```no_run
+/// use dermis::dataset::ShardRecord;
+/// use dermis::record::atomic_folder::AtomicFolder;
+/// let folder = AtomicFolder::open("out/taps".as_ref())?;
+/// if let Some(record) = ShardRecord::find(&folder, 0)? {
+///     println!("shard 0 has {} files", record.files.len());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShardRecord {
     /// Its files.

@@ -12,6 +12,27 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// A data set: sensors, objects, scenario, randomisation and format.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::dataset::{DatasetSpec, FormatSpec};
+let text = r#"
+name = "taps"
+format = "parquet"
+count = 3
+sensor = [{ preset = "wts0614" }]
+object = [{ shape.sphere.radius = "8 mm" }]
+pose.depth = { uniform = ["0.2 mm", "0.6 mm"] }
+scenario.kind = "press"
+"#;
+
+let spec = DatasetSpec::parse("taps.toml", text)?;
+assert_eq!((spec.count, spec.format, spec.scenario.name()), (Some(3), FormatSpec::Parquet, "press"));
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DatasetSpec {
@@ -49,6 +70,15 @@ pub struct DatasetSpec {
 }
 
 /// The file format of a data set.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::dataset::FormatSpec;
+assert_eq!(FormatSpec::Lerobot.name(), "lerobot");
+```
+"##
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FormatSpec {
@@ -79,6 +109,17 @@ fn one() -> usize {
 }
 
 /// A sensor of a data set.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::dataset::SensorEntry;
+let entry: SensorEntry = dermis::sensor::parse_toml("a.toml", "preset = 'wts0614'\nresponse.noise.sd = '2 mN'")?;
+assert_eq!(entry.name, None); // that of its preset
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SensorEntry {
@@ -90,6 +131,17 @@ pub struct SensorEntry {
 }
 
 /// Objects: exactly one of `shape`, `indenters` and `folder`.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::dataset::ObjectSource;
+let balls: ObjectSource = dermis::sensor::parse_toml("a.toml", "shape.sphere.radius = '8 mm'\ncopies = 3")?;
+assert_eq!(balls.copies, 3);
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ObjectSource {
@@ -114,6 +166,17 @@ pub struct ObjectSource {
 
 /// Pose and depth of the object, relative to the centre of the sensing surface; for a grasp, the position of the object between the
 /// fingers.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::dataset::PoseSpec;
+let pose: PoseSpec = dermis::sensor::parse_toml("a.toml", "x = { uniform = ['-8 mm', '8 mm'] }\ndepth = '1 mm'")?;
+assert_eq!(pose.x.map(|x| x.bounds()), Some([-8e-3, 8e-3]));
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PoseSpec {
@@ -136,6 +199,17 @@ pub struct PoseSpec {
 }
 
 /// The motion of an episode. `frames` frames are recorded, at `rate`.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::dataset::ScenarioSpec;
+let slide: ScenarioSpec = dermis::sensor::parse_toml("a.toml", "kind = 'slide'\ndistance = '2 mm'\nframes = 10")?;
+assert_eq!((slide.name(), slide.frames(), slide.substeps()), ("slide", 10, 4));
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ScenarioSpec {

@@ -6,6 +6,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A warning of an episode.
+///
+/// ```
+/// use dermis::dataset::Dataset;
+/// # let text = r#"
+/// # name = "taps"
+/// # format = "parquet"
+/// # count = 3
+/// # sensor = [{ preset = "wts0614" }]
+/// # object = [{ shape.sphere.radius = "8 mm" }]
+/// # pose.depth = { uniform = ["0.2 mm", "0.6 mm"] }
+/// # scenario.kind = "press"
+/// # "#;
+/// let episode = Dataset::parse("taps.toml", text, None)?.episode(0)?;
+/// assert_eq!(episode.warnings, []);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct EpisodeWarning {
     /// Its kind; texts of one kind differ in their numbers.
@@ -15,6 +31,12 @@ pub struct EpisodeWarning {
 }
 
 /// A kind of warning, with its text in the first episode that has it.
+///
+/// ```
+/// use dermis::dataset::DatasetWarning;
+/// let warning = DatasetWarning { kind: "BeyondLinear".into(), text: "the strain is 0.3".into(), first: 7, episodes: 2 };
+/// assert_eq!(warning.to_string(), "the strain is 0.3 (in 2 episodes, first in 7)");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DatasetWarning {
     /// Kind of the warning.

@@ -9,6 +9,26 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Readings of the sensors and poses of the bodies, row by row.
+///
+/// ```
+/// # use dermis::run::{Continue, run};
+/// # use dermis::scene::SceneSpec;
+/// # let text = r#"
+/// # world.duration = "20 ms"
+/// # sensor = [{ name = "pad", preset = "uji-foam-14x6" }]
+/// # [[body]]
+/// # name = "ball"
+/// # motion = "driven"
+/// # shape.sphere.radius = "10 mm"
+/// # at = ["0 mm", "0 mm", "9 mm"]
+/// # "#;
+/// let mut built = SceneSpec::parse("press.toml", text)?.build("press.toml", None)?;
+/// let recording = run(&mut built, &mut |_| Continue::Yes)?;
+/// let mut output = dermis::output::Output::new();
+/// recording.write_into(&mut output);
+/// assert!(output.get("readings-pad.csv").is_some() && output.get("bodies.csv").is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// Name of the scene.
@@ -34,6 +54,25 @@ pub struct Recording {
 }
 
 /// One sensor over time.
+///
+/// ```
+/// # use dermis::run::{Continue, run};
+/// # use dermis::scene::SceneSpec;
+/// # let text = r#"
+/// # world.duration = "20 ms"
+/// # sensor = [{ name = "pad", preset = "uji-foam-14x6" }]
+/// # [[body]]
+/// # name = "ball"
+/// # motion = "driven"
+/// # shape.sphere.radius = "10 mm"
+/// # at = ["0 mm", "0 mm", "9 mm"]
+/// # "#;
+/// let mut built = SceneSpec::parse("press.toml", text)?.build("press.toml", None)?;
+/// let pad = &run(&mut built, &mut |_| Continue::Yes)?.sensors[0];
+/// let (peak_newton, at_s) = pad.peak;
+/// assert!(pad.name == "pad" && pad.taxels == 84 && peak_newton > 0.0 && at_s <= 0.02);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SensorTrack {
     /// Its name.
@@ -48,6 +87,25 @@ pub struct SensorTrack {
 }
 
 /// One reading.
+///
+/// ```
+/// # use dermis::run::{Continue, run};
+/// # use dermis::scene::SceneSpec;
+/// # let text = r#"
+/// # world.duration = "20 ms"
+/// # sensor = [{ name = "pad", preset = "uji-foam-14x6" }]
+/// # [[body]]
+/// # name = "ball"
+/// # motion = "driven"
+/// # shape.sphere.radius = "10 mm"
+/// # at = ["0 mm", "0 mm", "9 mm"]
+/// # "#;
+/// let mut built = SceneSpec::parse("press.toml", text)?.build("press.toml", None)?;
+/// let recording = run(&mut built, &mut |_| Continue::Yes)?;
+/// let row = recording.sensors[0].rows.last().unwrap();
+/// assert!(row.force_newton.z < 0.0 && row.values_newton.len() == 84);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SensorRow {
     /// Sum of the taxels (N).
@@ -65,6 +123,24 @@ pub struct SensorRow {
 }
 
 /// One body over time.
+///
+/// ```
+/// # use dermis::run::{Continue, run};
+/// # use dermis::scene::SceneSpec;
+/// # let text = r#"
+/// # world.duration = "20 ms"
+/// # sensor = [{ name = "pad", preset = "uji-foam-14x6" }]
+/// # [[body]]
+/// # name = "ball"
+/// # motion = "driven"
+/// # shape.sphere.radius = "10 mm"
+/// # at = ["0 mm", "0 mm", "9 mm"]
+/// # "#;
+/// let mut built = SceneSpec::parse("press.toml", text)?.build("press.toml", None)?;
+/// let ball = &run(&mut built, &mut |_| Continue::Yes)?.bodies[0];
+/// assert!(ball.name == "ball" && (ball.poses[0].translation.z - 9e-3).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct BodyTrack {
     /// Its name.

@@ -12,6 +12,27 @@ use std::path::{Path, PathBuf};
 pub const DEFAULT_IMAGE_INTERVAL_S: f64 = 1.0 / 30.0;
 
 /// Passes the rows of a run to a recorder: numbers in every row, images less often.
+///
+/// ```no_run
+/// # use dermis::run::{Continue, run_into};
+/// # use dermis::scene::SceneSpec;
+/// # let text = r#"
+/// # world.duration = "20 ms"
+/// # sensor = [{ name = "pad", preset = "uji-foam-14x6" }]
+/// # [[body]]
+/// # name = "ball"
+/// # motion = "driven"
+/// # shape.sphere.radius = "10 mm"
+/// # at = ["0 mm", "0 mm", "9 mm"]
+/// # "#;
+///
+/// use dermis::run::{DEFAULT_IMAGE_INTERVAL_S, RunRecorder};
+/// let mut built = SceneSpec::parse("press.toml", text)?.build("press.toml", None)?;
+/// let mut recorder = RunRecorder::open(&built, "press.mcap".as_ref(), None, DEFAULT_IMAGE_INTERVAL_S, false)?;
+/// run_into(&mut built, Some(&mut recorder), &mut |_| Continue::Yes)?;
+/// recorder.finish()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct RunRecorder {
     recorder: Recorder,
     sensors: Vec<SensorId>,

@@ -5,6 +5,24 @@ use dermis_skin::{LoggedWarning, WarningLog};
 use dermis_world::{Phase, SensorId, WorldWarning};
 
 /// Warnings of a run, each kind once per sensor.
+///
+/// ```
+/// # use dermis::run::{Continue, run};
+/// # use dermis::scene::SceneSpec;
+/// # let text = r#"
+/// # world.duration = "20 ms"
+/// # sensor = [{ name = "pad", preset = "uji-foam-14x6" }]
+/// # [[body]]
+/// # name = "ball"
+/// # motion = "driven"
+/// # shape.sphere.radius = "10 mm"
+/// # at = ["0 mm", "0 mm", "9 mm"]
+/// # "#;
+/// let mut built = SceneSpec::parse("press.toml", text)?.build("press.toml", None)?;
+/// let recording = run(&mut built, &mut |_| Continue::Yes)?;
+/// assert!(recording.warnings.texts().is_empty() && !recording.warnings.lost_body());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct RunWarnings {
     of_skins: SkinWarnings,
@@ -15,6 +33,27 @@ pub struct RunWarnings {
 }
 
 /// Warnings of the skins of a world, each kind once per sensor.
+///
+/// ```
+/// # use dermis::scene::SceneSpec;
+/// # let text = r#"
+/// # world.duration = "20 ms"
+/// # sensor = [{ name = "pad", preset = "uji-foam-14x6" }]
+/// # [[body]]
+/// # name = "ball"
+/// # motion = "driven"
+/// # shape.sphere.radius = "10 mm"
+/// # at = ["0 mm", "0 mm", "9 mm"]
+/// # "#;
+///
+/// use dermis::run::SkinWarnings;
+/// let mut built = SceneSpec::parse("press.toml", text)?.build("press.toml", None)?;
+/// let mut warnings = SkinWarnings::default();
+/// built.step()?;
+/// warnings.add(&built);
+/// assert!(warnings.take_new().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct SkinWarnings(Vec<(SensorId, String, WarningLog)>);
 

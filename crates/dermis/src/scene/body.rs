@@ -11,6 +11,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The motion of a body.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::scene::{BodyMotion, BodySpec};
+let body: BodySpec = dermis::sensor::parse_toml("body.toml", "name = 'tray'\nmotion = 'driven'")?;
+assert_eq!(body.motion, BodyMotion::Driven);
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BodyMotion {
@@ -24,6 +35,24 @@ pub enum BodyMotion {
 }
 
 /// A body.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::scene::BodySpec;
+let text = r#"
+name = "ball"
+motion = "free"
+mass = "50 g"
+shape.sphere.radius = "15 mm"
+"#;
+let ball: BodySpec = dermis::sensor::parse_toml("ball.toml", text)?;
+ball.validate("ball.toml")?;
+assert_eq!(ball.mass.map(|mass| mass.si()), Some(0.05));
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BodySpec {

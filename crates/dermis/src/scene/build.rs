@@ -10,6 +10,26 @@ use std::collections::HashMap;
 use std::path::Path;
 
 /// A scene that is ready to run.
+///
+/// ```
+/// use dermis::scene::SceneSpec;
+/// let text = r#"
+/// world.duration = "20 ms"
+/// sensor = [{ name = "pad", preset = "uji-foam-14x6" }]
+/// [[body]]
+/// name = "ball"
+/// motion = "driven"
+/// shape.sphere.radius = "10 mm"
+/// at = ["0 mm", "0 mm", "9 mm"]
+/// "#;
+///
+/// let mut built = SceneSpec::parse("press.toml", text)?.build("press.toml", None)?;
+/// built.step()?;
+/// let (pad, ball) = (built.sensor("pad").unwrap(), built.body("ball").unwrap());
+/// assert!(built.world.reading(pad).sum_newton > 0.0);
+/// assert!((built.world.pose(ball).translation.z - 9e-3).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Built {
     /// Name of the scene.
     pub name: String,

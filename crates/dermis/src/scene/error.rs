@@ -6,6 +6,14 @@ use dermis_sensor::{SensorError, TomlError};
 use dermis_world::WorldError;
 
 /// An error in a scene. Messages name the file, the body or sensor, and the key.
+///
+/// ```
+/// use dermis::scene::SceneSpec;
+/// let scene = SceneSpec::parse("empty.toml", "world.duration = '1 s'")?;
+/// let error = scene.validate("empty.toml").unwrap_err();
+/// assert!(error.to_string().starts_with("empty.toml"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum SceneError {

@@ -9,6 +9,14 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Gravity (m/s²) in the world.
+///
+/// ```
+/// use dermis::scene::{GravitySpec, WorldSpec};
+/// let world: WorldSpec = dermis::sensor::parse_toml("world.toml", "duration = '1 s'\ngravity = '1.62 m/s^2'")?;
+/// assert_eq!(world.gravity.vector().z, -1.62);
+/// assert_eq!(GravitySpec::default().vector().z, -9.81);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GravitySpec(
     /// Components along x, y and z.

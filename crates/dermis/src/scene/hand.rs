@@ -12,6 +12,18 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The kind of gripper.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::scene::{GripperKind, GripperSpec};
+let gripper: GripperSpec = dermis::sensor::parse_toml("hand.toml", "kind = 'three-finger'\nsensor.preset = 'fingertip'")?;
+assert_eq!(gripper.kind, GripperKind::ThreeFinger);
+assert_eq!(gripper.sensor_names().len(), 3);
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GripperKind {
@@ -22,6 +34,24 @@ pub enum GripperKind {
 }
 
 /// A gripper on a vertical axis.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::scene::GripperSpec;
+let text = r#"
+kind = "parallel"
+sensor.preset = "uji-foam-14x6"
+opening = "60 mm"
+force_limit = "40 N"
+"#;
+let gripper: GripperSpec = dermis::sensor::parse_toml("gripper.toml", text)?;
+gripper.validate("gripper.toml")?;
+assert_eq!(gripper.sensor_names(), ["left", "right"]);
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GripperSpec {
@@ -43,6 +73,18 @@ pub struct GripperSpec {
 }
 
 /// A gripper in a world.
+///
+/// ```
+/// use dermis::prelude::*;
+/// use dermis::scene::GripperSpec;
+/// let text = "kind = 'parallel'\nsensor.preset = 'uji-foam-14x6'";
+/// let gripper: GripperSpec = dermis::sensor::parse_toml("gripper.toml", text)?;
+/// let mut world = World::new(WorldParameters::default())?;
+/// let mut hand = gripper.build(&mut world, "gripper.toml", None)?;
+/// hand.exchange(&mut world); // sensors to the controller, its command to the motors
+/// assert_eq!(hand.gripper().tactile_sums_newton(), [0.0, 0.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum Hand {
     /// Two fingers.
@@ -143,6 +185,17 @@ impl GripperSpec {
 }
 
 /// The kind of task.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::scene::{TaskKind, TaskSpec};
+let task: TaskSpec = dermis::sensor::parse_toml("task.toml", "kind = 'pick-and-place'")?;
+assert_eq!(task.kind, TaskKind::PickAndPlace);
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TaskKind {
@@ -151,6 +204,18 @@ pub enum TaskKind {
 }
 
 /// The task of the gripper.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::scene::TaskSpec;
+let task: TaskSpec = dermis::sensor::parse_toml("task.toml", "kind = 'pick-and-place'\nhold_force = '3 N'")?;
+task.validate("task.toml")?;
+assert_eq!(task.build().phase(), dermis::world::Phase::Approach);
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSpec {

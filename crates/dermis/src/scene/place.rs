@@ -6,6 +6,17 @@ use dermis_geometry::{Pose, Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
 /// A point: x, y and z.
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::scene::PlaceSpec;
+let at: PlaceSpec = serde_json::from_str(r#"["0 mm", "0 mm", "40 mm"]"#)?;
+assert_eq!(at.vector().z, 0.04);
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PlaceSpec(
     /// x, y and z.
@@ -33,6 +44,18 @@ impl PlaceSpec {
 }
 
 /// A rotation: `axis` and `angle`, or `rpy` (about the fixed x, then y, then z axis).
+#[cfg_attr(
+    doc,
+    doc = r##"
+```
+use dermis::scene::RotateSpec;
+let rotate: RotateSpec = dermis::sensor::parse_toml("a.toml", "axis = [0, 0, 1]\nangle = '90 deg'")?;
+let x = rotate.quat("a.toml", "body")? * dermis::geometry::Vec3::X;
+assert!((x - dermis::geometry::Vec3::Y).length() < 1e-15);
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"##
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { axis = [0, 0, 1], angle = \"30 deg\" }")]
 pub struct RotateSpec {
