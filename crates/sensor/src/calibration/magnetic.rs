@@ -80,6 +80,9 @@ const ARM_M: f64 = 5e-3;
 const DAMPING: f64 = 0.03;
 const MIN_DAMPING: f64 = 1e-3;
 
+/// Columns of a sample and their weights.
+type Weights = Vec<(usize, f64)>;
+
 /// The state of an iteration.
 #[derive(Clone)]
 struct Progress {
@@ -110,7 +113,7 @@ pub fn fit_magnetic(
     let mut spec = start.clone();
     let count = {
         let mut still = start.clone();
-        let zero = |count: usize| MotionTable::spec(grid, *along, &vec![[0.0; 5]; count * grid.len()], None);
+        let zero = |count: usize| MotionTable::spec(grid, *along, &vec![[0.0; 5]; count * grid.nodes()], None);
         let magnets = magnets_spec.positions.len().max(magnets_spec.lattice.map_or(0, |l| l.rows * l.cols));
         still.magnets = Some(crate::magnetic::MagnetsSpec { motion: Some(zero(magnets)), ..magnets_spec.clone() });
         spec = SensorSpec { magnets: still.magnets.clone(), ..spec };
@@ -133,7 +136,7 @@ pub fn fit_magnetic(
     }
     let sides = sides(samples, play_m.unwrap_or(0.0));
     let parts = if play_m.is_some() { 2 } else { 1 };
-    let (nodes, rest) = (grid.len(), rest_of(samples));
+    let (nodes, rest) = (grid.nodes(), rest_of(samples));
     // Without samples at rest, the offset of each channel is one more unknown.
     let columns = nodes * parts + usize::from(rest.is_none());
     let row_of = |sample: &MagneticSample, side: f64| {
@@ -343,7 +346,7 @@ fn add_loads(
     motion: &mut MotionTableSpec,
     samples: &[MagneticSample],
     used: &[bool],
-    row_of: &dyn Fn(&MagneticSample, f64) -> Vec<(usize, f64)>,
+    row_of: &dyn Fn(&MagneticSample, f64) -> Weights,
     sides: &[f64],
     nodes: usize,
 ) -> Option<Estimate> {

@@ -103,7 +103,7 @@ pub struct TableGrid {
 
 impl TableGrid {
     /// Number of nodes at which something moves.
-    pub fn len(&self) -> usize {
+    pub fn nodes(&self) -> usize {
         self.x.len() * self.y.len() * (self.depth.len() - 1)
     }
 
@@ -176,7 +176,7 @@ impl MotionTable {
             .try_normalize()
             .ok_or_else(|| bad(format!("needs a finite direction `along` that is not zero, got {:?}", spec.along)))?;
         let read = |what: &str, translations: &[[f64; 3]], tilts: &[[f64; 2]]| {
-            let expected = grid.len() * magnets;
+            let expected = grid.nodes() * magnets;
             if translations.len() != expected || tilts.len() != expected {
                 let found = (translations.len(), tilts.len());
                 return Err(bad(format!(
@@ -201,8 +201,8 @@ impl MotionTable {
         };
         let half_loads = spec.hysteresis.as_ref().map_or(&[][..], |part| &part.loads_n);
         for loads in [&spec.loads_n[..], half_loads] {
-            if !loads.is_empty() && (loads.len() != grid.len() || loads.iter().any(|load| !load.is_finite())) {
-                let expected = grid.len();
+            if !loads.is_empty() && (loads.len() != grid.nodes() || loads.iter().any(|load| !load.is_finite())) {
+                let expected = grid.nodes();
                 return Err(bad(format!("needs {expected} finite `loads_n`, one for each node, got {}", loads.len())));
             }
         }
