@@ -2,7 +2,7 @@
 
 use crate::console::{commit, probe, say, say_json, short};
 use crate::table::{DEPTH, FORCE, VELOCITY, read_points};
-use crate::{calibrate_array, calibrate_optics};
+use crate::{calibrate_array, calibrate_magnetic, calibrate_optics};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use dermis::draw::{Image, LineStyle, Marker, Plot, Series};
@@ -50,6 +50,11 @@ enum What {
         after_help = "Example:\n  dermis calibrate optics --background b.png --presses labels.csv --ball 4mm --pixel 0.03mm --out mine.toml"
     )]
     Optics(calibrate_optics::Arguments),
+    /// The motion of the magnets of a lattice or foam from a recording of a probe and of the flux densities.
+    #[command(
+        after_help = "Example:\n  dermis calibrate magnetic probe.csv field.csv --sensor mine.toml --hysteresis 0.5mm --depths 12 --out fit"
+    )]
+    Magnetic(calibrate_magnetic::Arguments),
 }
 
 #[derive(clap::Args)]
@@ -105,6 +110,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Creep(arguments) => calibrate_array::creep(arguments),
         What::Sensor(arguments) => calibrate_array::sensor(arguments),
         What::Optics(arguments) => calibrate_optics::run(arguments),
+        What::Magnetic(arguments) => calibrate_magnetic::run(arguments),
     }
 }
 
@@ -112,7 +118,7 @@ fn scaled(estimate: Estimate, factor: f64) -> Estimate {
     Estimate { value: estimate.value * factor, ci95: estimate.ci95 * factor }
 }
 
-fn line(name: &str, estimate: Estimate, unit: &str) {
+pub fn line(name: &str, estimate: Estimate, unit: &str) {
     let Estimate { value, ci95 } = estimate;
     say(format!("  {name:<22} {} ± {} {unit}", short(value), short(ci95)));
 }

@@ -5,6 +5,7 @@ mod bench;
 mod bench_data;
 mod calibrate;
 mod calibrate_array;
+mod calibrate_magnetic;
 mod calibrate_optics;
 mod camera_peaks;
 mod characterise;

@@ -6,7 +6,7 @@ mod real;
 use crate::console::{say, say_json};
 use clap::Subcommand;
 use dermis::geometry::quantity::Length;
-use dermis_research::validate::{feats, hydroelastic, layer, magnetic};
+use dermis_research::validate::{eflesh, feats, hydroelastic, layer, magnetic};
 use std::path::{Path, PathBuf};
 
 /// Compare results with reference solutions or measurements.
@@ -52,6 +52,13 @@ enum What {
         #[arg(value_name = "FILE.json")]
         file: PathBuf,
     },
+    /// Recordings of eFlesh, a real magnetic skin: flux densities and loads predicted by its presets, beside the null model.
+    #[command(after_help = "Example:\n  dermis validate eflesh datasets --json")]
+    Eflesh {
+        /// The folder with normal-N-sensor.csv.gz, normal-N-states.csv.gz and the like.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     /// A paraboloid on a bonded layer: force, contact radius, surface and stress on the base.
     #[command(after_help = "Example:\n  dermis validate layer paraboloid.json")]
     Layer {
@@ -72,6 +79,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Layer { file, cells } => run_layer(file, *cells, json),
         What::Pose(arguments) => pose::run(arguments, json),
         What::Magnetic { file } => run_magnetic(file, json),
+        What::Eflesh { folder } => run_eflesh(folder, json),
         What::Real(arguments) => real::run(arguments, json),
     }
 }
@@ -104,6 +112,27 @@ fn run_magnetic(file: &Path, json: bool) -> anyhow::Result<()> {
     say(format!("{:<22} {:>7} {:>16} {:>12}", "shape", "places", "relative error", "ns a place"));
     for case in &report.cases {
         say(format!("{:<22} {:>7} {:>16.1e} {:>12.0}", case.name, case.places, case.worst_rel, case.ns_per_place));
+    }
+    Ok(())
+}
+
+fn run_eflesh(folder: &Path, json: bool) -> anyhow::Result<()> {
+    let report = eflesh::run(folder)?;
+    if json {
+        return say_json(&report);
+    }
+    say(format!(
+        "{:<12} {:<14} {:>8} {:>8} {:>6} {:>10} {:>10}",
+        "run", "preset", "samples", "error", "null", "kept out", "force N"
+    ));
+    let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.3}"));
+    for run in &report.runs {
+        let (kept_out, force) = (number(run.kept_out_nrmse), number(run.force_rmse_n));
+        let (name, preset, samples) = (&run.name, run.preset, run.samples);
+        say(format!(
+            "{name:<12} {preset:<14} {samples:>8} {:>8.3} {:>6.0} {kept_out:>10} {force:>10}",
+            run.nrmse, run.null
+        ));
     }
     Ok(())
 }

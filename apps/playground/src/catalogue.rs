@@ -42,6 +42,10 @@ pub const OFFERS: &[Offer] = &[
     Offer { preset: "gelsight-dots", label: "GelSight with markers", kind: "Cameras", skins: &[Layer, Imprint] },
     Offer { preset: "gelsight-mini", label: "GelSight Mini", kind: "Cameras", skins: &[Layer, Imprint] },
     Offer { preset: "finger-gel", label: "Gel on a finger", kind: "Cameras", skins: &[Imprint] },
+    Offer { preset: "reskin", label: "ReSkin", kind: "Magnets", skins: &[Layer] },
+    Offer { preset: "anyskin", label: "AnySkin", kind: "Magnets", skins: &[Layer] },
+    Offer { preset: "uskin-4x4", label: "uSkin 4 × 4", kind: "Magnets", skins: &[Layer] },
+    Offer { preset: "eflesh", label: "eFlesh", kind: "Magnets", skins: &[Springs] },
     Offer { preset: "digit", label: "DIGIT", kind: "Cameras", skins: &[Imprint, Gel] },
 ];
 

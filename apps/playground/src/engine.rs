@@ -185,6 +185,11 @@ fn shown(
         "area_mm2": touch.area_m2() * 1e6,
         "saturated": reading.saturated,
     });
+    if let (Some(magnetics), Some(fields)) = (sensor.magnetics(), &reading.magnetic_tesla) {
+        let microtesla = |fields: &[Vec3]| json!(fields.iter().map(|b| (*b * 1e6).to_array()).collect::<Vec<_>>());
+        answer["magnetic_ut"] = microtesla(fields);
+        answer["magnetic_rest_ut"] = microtesla(magnetics.rest());
+    }
     let mut warnings = touch.warning_texts();
     if let Some(field) = &touch.surface {
         answer["surface"] = render::surface(arrays, field);

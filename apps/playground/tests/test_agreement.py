@@ -17,6 +17,7 @@ PRESETS = {
     "wts0614": "springs", "wts0614-layer": "layer", "weiss-dsa": "springs", "capacitive-8x8": "springs", "digitacts-6x4": "springs", "uji-foam-14x6": "springs",
     "fingertip": "springs", "thumbtip": "springs", "shadow-fingertip": "hydroelastic", "spherical-patch": "springs",
     "gelsight": "layer", "gelsight-dots": "layer", "gelsight-mini": "layer", "finger-gel": "imprint",
+    "reskin": "layer", "uskin-4x4": "layer", "eflesh": "springs",
 }  # fmt: skip
 
 # The shapes as on the command line, and in Python where it has them.

@@ -19,6 +19,10 @@ OFFERS = {
     "gelsight-dots": ["layer", "imprint"],
     "gelsight-mini": ["layer", "imprint"],
     "finger-gel": ["imprint"],
+    "reskin": ["layer"],
+    "anyskin": ["layer"],
+    "uskin-4x4": ["layer"],
+    "eflesh": ["springs"],
     "digit": ["imprint", "gel"],
 }
 # A gel takes seconds to press, too long for a test of every skin.

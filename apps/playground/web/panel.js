@@ -79,12 +79,14 @@ export class Panel {
       ["Force x, y", `${short(fx)}, ${short(fy)} N`, "", "shear", `${fx},${fy}`],
       ["Torque", `${torque.map(short).join(", ")} mN\u00a0m`, "", "torque", torque.join()],
       ["Contact", `${short(answer.area_mm2)} mm², ${answer.active}/${answer.taxels}\u00a0taxels`, "", "contact", answer.active],
+      ...(answer.magnetic_ut ?? []).map((field, chip) => [`Chip ${chip}`, `${field.map(short).join(", ")} µT`, "", `chip-${chip}`, field.join()]),
     ]);
     listWarnings(this.warnings, answer, ...(answer.above ? [] : ["The object is not above the sensor"]));
   }
 
   #list(rows) {
-    if (!this.readings.childElementCount) {
+    if (this.readings.childElementCount !== 2 * rows.length) {
+      this.readings.replaceChildren();
       for (const [name, , style, key] of rows) {
         const [dt, dd] = [document.createElement("dt"), document.createElement("dd")];
         dt.textContent = name;

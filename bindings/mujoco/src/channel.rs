@@ -20,6 +20,8 @@ pub enum Channel {
     Outside,
     /// Force (N) and torque (N m) on the sensor, about its origin.
     Wrench,
+    /// Flux density (µT) at each magnetometer, in its frame: x, y, z of chip 0, then of chip 1, …
+    Magnetic,
     /// 1, or 0 if the reading is invalid because the step could not be made; all other values are then 0.
     Valid,
 }
@@ -34,28 +36,30 @@ impl Channel {
             "raw" => Self::Raw,
             "outside" => Self::Outside,
             "wrench" => Self::Wrench,
+            "magnetic" => Self::Magnetic,
             "valid" => Self::Valid,
             _ => {
-                let known = "normal, force, reported, raw, outside, wrench, valid";
+                let known = "normal, force, reported, raw, outside, wrench, magnetic, valid";
                 return Err(PluginError::UnknownWord { key: "output", known, got: word.to_owned() });
             }
         })
     }
 
-    /// Number of values.
-    pub fn len(self, taxels: usize) -> usize {
+    /// Number of values for a sensor with this number of taxels and chips.
+    pub fn len(self, taxels: usize, chips: usize) -> usize {
         match self {
             Self::Normal | Self::Reported | Self::Raw => taxels,
             Self::Force => 3 * taxels,
             Self::Outside => 3,
             Self::Wrench => 6,
+            Self::Magnetic => 3 * chips,
             Self::Valid => 1,
         }
     }
 
     /// True when the channel depends on the sensor's response.
     pub fn needs_response(self) -> bool {
-        matches!(self, Self::Reported | Self::Raw)
+        matches!(self, Self::Reported | Self::Raw | Self::Magnetic)
     }
 }
 
@@ -65,6 +69,8 @@ pub struct Source<'a> {
     pub touch: &'a Touch,
     /// The sensor's taxels.
     pub taxels: &'a Taxels,
+    /// Number of magnetometers.
+    pub chips: usize,
     /// The reading; needed unless [`is_plain`].
     pub reading: Option<&'a Reading>,
 }
@@ -108,7 +114,7 @@ pub fn write(channels: &[Channel], source: &Source<'_>, out: &mut [f64]) {
     let taxels = source.taxels.len();
     let mut rest = out;
     for channel in channels {
-        let (part, after) = rest.split_at_mut(channel.len(taxels));
+        let (part, after) = rest.split_at_mut(channel.len(taxels, source.chips));
         rest = after;
         part.fill(0.0);
         match channel {
@@ -139,6 +145,11 @@ pub fn write(channels: &[Channel], source: &Source<'_>, out: &mut [f64]) {
             Channel::Raw => {
                 let raw = source.reading.iter().flat_map(|reading| &reading.raw);
                 part.iter_mut().zip(raw).for_each(|(to, &raw)| *to = f64::from(raw));
+            }
+            Channel::Magnetic => {
+                let fields = source.reading.and_then(|reading| reading.magnetic_tesla.as_ref()).into_iter().flatten();
+                let values = fields.flat_map(|field| (*field * 1e6).to_array());
+                part.iter_mut().zip(values).for_each(|(to, value)| *to = value);
             }
             Channel::Outside => source.each(|taxel, force| {
                 if taxel.is_none() {
@@ -182,9 +193,9 @@ mod tests {
             point(off, Vec3::new(7.0, 8.0, 9.0)),
         ];
         let touch = Touch::from_facets(facets, 1);
-        let source = Source { touch: &touch, taxels: &taxels, reading: None };
+        let source = Source { touch: &touch, taxels: &taxels, chips: 0, reading: None };
         let channels = ["outside", "normal", "force", "wrench"].map(|word| Channel::parse(word).unwrap());
-        let mut out = vec![f64::NAN; channels.iter().map(|c| c.len(2)).sum()];
+        let mut out = vec![f64::NAN; channels.iter().map(|c| c.len(2, 0)).sum()];
         write(&channels, &source, &mut out);
         assert_eq!(out[..11], [7.0, 8.0, 9.0, 3.0, 6.0, 1.0, 4.0, 2.0, 5.0, -3.0, -6.0]);
         assert_eq!(out[11..14], [12.0, 15.0, 0.0]);

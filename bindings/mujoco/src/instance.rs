@@ -237,14 +237,19 @@ impl Instance {
         let sensor = &self.setup.sensor;
         let mut reading = None;
         if self.setup.channels.iter().any(|channel: &Channel| channel.needs_response()) {
-            let sensed = sensor.sense(&self.response, touch, kinematics.step_s);
+            let sensed = sensor.sense_at(&self.response, touch, kinematics.step_s, &kinematics.world_from_sensor);
             let (read, next) = sensed.map_err(|error| PluginError::Response { time_s, error })?;
             self.next_response = Some(next);
+            if !read.warnings.is_empty() {
+                let (on_sensor, warnings) = (touch.on_sensor, read.warnings.clone());
+                self.log.add(&Touch { on_sensor, warnings, ..Touch::default() }, time_s);
+            }
             reading = Some(read);
         } else if !channel::is_plain(sensor, touch) {
             reading = Some(sensor.read(touch));
         }
-        let source = Source { touch, taxels: sensor.taxels(), reading: reading.as_ref() };
+        let chips = sensor.magnetics().map_or(0, |magnetics| magnetics.chips().len());
+        let source = Source { touch, taxels: sensor.taxels(), chips, reading: reading.as_ref() };
         for &output in &self.setup.outputs {
             channel::write(&self.setup.channels, &source, data.sensor(output));
         }

@@ -6,6 +6,7 @@
 //! sensor is reported by `mju_warning` and, in a Python program, by a RuntimeWarning. Warnings of a skin are reported by
 //! `mju_warning`, once each.
 
+use crate::channel::Channel;
 use crate::config::{Config, KEYS};
 use crate::injected::{self, Entry};
 use crate::instance::Instance;
@@ -225,8 +226,10 @@ unsafe extern "C-unwind" fn sensor_count(model: *const c_void, instance: c_int, 
     unsafe {
         with_model(Entry::SensorCount, model, instance, 0, |model| {
             let config = Config::read(model, instance)?;
-            let taxels = config.sensor()?.taxels().len();
-            Ok(config.channels.iter().map(|channel| channel.len(taxels)).sum::<usize>() as c_int)
+            let sensor = config.sensor()?;
+            let chips = sensor.magnetics().map_or(0, |magnetics| magnetics.chips().len());
+            let len = |channel: &Channel| channel.len(sensor.taxels().len(), chips);
+            Ok(config.channels.iter().map(len).sum::<usize>() as c_int)
         })
     }
 }

@@ -13,6 +13,8 @@ use std::sync::Arc;
 /// Objects with their poses and velocities relative to the sensor.
 pub struct ObjectMotions {
     targets: Vec<(Arc<skin::Object>, Pose, Twist)>,
+    /// Pose of the sensor in the world; the identity if it is not given.
+    pub world_from_sensor: Pose,
 }
 
 /// Pose and velocity of the sensor in the frame of the arguments.
@@ -54,7 +56,8 @@ impl ObjectMotions {
         if let Ok(object) = objects.cast::<Object>() {
             let pose_value = one_pose.ok_or_else(|| PyTypeError::new_err("`pose` of the object is missing"))?;
             let (pose, velocity) = (pose(pose_value, "pose")?, twist(one_twist, "twist")?);
-            return Ok(Self { targets: vec![frame.relative(object.get().object.clone(), pose, velocity)] });
+            let targets = vec![frame.relative(object.get().object.clone(), pose, velocity)];
+            return Ok(Self { targets, world_from_sensor: frame.world_from_sensor });
         }
         if one_pose.is_some() || one_twist.is_some() {
             return Err(Error::new_err(
@@ -78,12 +81,12 @@ impl ObjectMotions {
             let velocity = twist(velocity.as_ref(), &format!("twist of object {i}"))?;
             targets.push(frame.relative(object.get().object.clone(), place, velocity));
         }
-        Ok(Self { targets })
+        Ok(Self { targets, world_from_sensor: frame.world_from_sensor })
     }
 
     /// Makes one object at rest at a pose.
     pub fn held(object: &Arc<skin::Object>, sensor_from_object: Pose) -> Self {
-        Self { targets: vec![(object.clone(), sensor_from_object, Twist::ZERO)] }
+        Self { targets: vec![(object.clone(), sensor_from_object, Twist::ZERO)], world_from_sensor: Pose::IDENTITY }
     }
 
     /// Calls a function with the [`Motion`] that skins take.

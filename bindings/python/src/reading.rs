@@ -230,7 +230,7 @@ impl Reading {
     #[getter]
     fn magnetic<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let magnetics = self.data.shared.sensor()?.magnetics();
-        let read = || magnetics.map(|magnetics| magnetics.read(&self.data.touch));
+        let read = || magnetics.map(|magnetics| magnetics.read(&self.data.touch, &Pose::IDENTITY).tesla);
         let Some(field) = self.reading().magnetic_tesla.clone().or_else(read) else { return Ok(None) };
         let values = field.iter().flat_map(|b| (*b * 1e6).to_array());
         self.real(py, &[field.len(), 3], values).map(Some)

@@ -370,8 +370,10 @@ impl Sensor {
                 touch.warnings.extend(sensor.skin().missed(&touch, motion));
                 Ok::<_, skin::SkinError>((touch, skin))
             });
-            let (touch, skin) = touched.into_py_err()?;
-            let (reading, response) = sensor.sense(&before.response, &touch, dt_s).into_py_err()?;
+            let (mut touch, skin) = touched.into_py_err()?;
+            let sensed = sensor.sense_at(&before.response, &touch, dt_s, &moving.world_from_sensor);
+            let (reading, response) = sensed.into_py_err()?;
+            touch.warnings.extend_from_slice(&reading.warnings);
             let frame = before.frame + 1;
             Ok::<_, PyErr>((touch, reading, History { skin: Arc::new(skin), response: Arc::new(response), frame }))
         })??;
@@ -394,8 +396,9 @@ impl Sensor {
         let moving = ObjectMotions::read(objects, pose, None, sensor_pose, None)?;
         let (sensor, before) = (self.inner()?.clone(), self.history().clone());
         let settled = self.run(py, move || {
-            let (touch, skin) = moving.with(|motion| sensor.skin().settle(&before.skin, motion))?;
+            let (mut touch, skin) = moving.with(|motion| sensor.skin().settle(&before.skin, motion))?;
             let reading = sensor.read(&touch);
+            touch.warnings.extend_from_slice(&reading.warnings);
             Ok::<_, skin::SkinError>((touch, reading, History { skin: Arc::new(skin), ..before }))
         })?;
         let (touch, reading, after) = settled.into_py_err()?;
@@ -428,8 +431,9 @@ impl Sensor {
         let contacts = contacts::read(points, forces, normals, objects, depths, sensor_pose)?;
         let sensor = self.inner()?;
         let (touch, reading) = detached(py, || {
-            let touch = sensor.skin().carry(&contacts)?;
+            let mut touch = sensor.skin().carry(&contacts)?;
             let reading = sensor.read(&touch);
+            touch.warnings.extend_from_slice(&reading.warnings);
             Ok::<_, skin::SkinError>((touch, reading))
         })?
         .into_py_err()?;

@@ -262,6 +262,8 @@ kinds! {
     FluxDensity, OfFluxDensity, "flux density", 1e-18..1e6, ["T" = 1.0, "mT" = 1e-3, "uT" = 1e-6, "µT" = 1e-6, "G" = 1e-4];
     /// A magnetic moment (A m²).
     MagneticMoment, OfMagneticMoment, "magnetic moment", 1e-24..1e9, ["A m^2" = 1.0, "A m²" = 1.0, "mA m^2" = 1e-3, "mA m²" = 1e-3];
+    /// A difference of temperatures (K).
+    TemperatureDifference, OfTemperatureDifference, "difference of temperatures", 1e-12..1e6, ["K" = 1.0];
     /// A pressure (Pa).
     Pressure, OfPressure, "pressure", 1e-30..1e15, ["Pa" = 1.0, "kPa" = 1e3, "MPa" = 1e6];
     /// An area (m²).

@@ -5,6 +5,7 @@ mod gel;
 mod gel_on_gpu;
 mod layer;
 pub mod layer_on_gpu;
+mod magnetic;
 mod optics;
 mod response;
 mod springs;
@@ -54,6 +55,12 @@ pub static ALL: &[Bench] = &[
         name: "optics",
         title: "from the pose of a ball to an image of 640 x 480 pixels, on one core",
         run: optics::run,
+        on_gpu: None,
+    },
+    Bench {
+        name: "magnetic",
+        title: "flux densities of magnets: 4 magnets and 5 chips against a press, 16 magnets and 16 chips",
+        run: magnetic::run,
         on_gpu: None,
     },
     Bench {

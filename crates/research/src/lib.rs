@@ -11,5 +11,6 @@
 pub mod ball_presses;
 pub mod bench;
 pub mod experiments;
+pub mod magnetic_recording;
 pub mod report;
 pub mod validate;

@@ -1,5 +1,6 @@
 //! Comparisons with reference solutions and with published measurements: `dermis validate`.
 
+pub mod eflesh;
 pub mod feats;
 pub mod hydroelastic;
 pub mod layer;

@@ -146,8 +146,9 @@ fn allowed(sensor: &Sensor, depth_m: f64) -> Result<f64, PressError> {
 fn hold(sensor: &Sensor, object: &Object, contact: &Pose, depth_m: f64, state: &State) -> Result<Pressed, PressError> {
     let sensor_from_object = Pose { translation: contact.translation - Vec3::Z * depth_m, ..*contact };
     let target = Target::at_rest(object, sensor_from_object);
-    let (touch, state) = sensor.skin().settle(state, &Motion { targets: &[target] })?;
+    let (mut touch, state) = sensor.skin().settle(state, &Motion { targets: &[target] })?;
     let reading = sensor.read(&touch);
+    touch.warnings.extend_from_slice(&reading.warnings);
     Ok(Pressed { depth_m, sensor_from_object, touch, state, reading })
 }
 

@@ -1,7 +1,9 @@
 //! The output of a taxel array.
 
 use crate::Report;
+use crate::magnetic::MagneticReading;
 use dermis_geometry::Vec3;
+use dermis_skin::Warning;
 use serde::{Deserialize, Serialize};
 
 /// One reading of a taxel array: the structure of the paper (size, values, sum) with units and vectors added. Forces
@@ -43,6 +45,9 @@ pub struct Reading {
     /// ([`crate::magnetic::Magnetics`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub magnetic_tesla: Option<Vec<Vec3>>,
+    /// Exceeded limits of the transducer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// Number of contact points pressed beyond the skin's range.
     pub saturated: usize,
 }
@@ -52,6 +57,11 @@ impl Reading {
     pub(crate) fn with_report(self, Report { newton, raw }: Report) -> Self {
         let raw_sum = raw.iter().map(|&counts| u64::from(counts)).sum();
         Self { raw_sum, raw, reported_newton: newton, ..self }
+    }
+
+    /// The reading with that of the magnetometers.
+    pub(crate) fn with_magnetic(self, MagneticReading { tesla, warnings }: MagneticReading) -> Self {
+        Self { magnetic_tesla: Some(tesla), warnings, ..self }
     }
 
     /// Sum of the taxels' force vectors and the force outside (N): the force on the sensor.

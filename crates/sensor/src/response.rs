@@ -54,12 +54,14 @@ pub use faults::{Faults, Stuck};
 pub use gain::{Gain, Lines};
 pub use hysteresis::Hysteresis;
 pub use noise::Noise;
+pub(crate) use noise::mixed;
 pub use per_taxel::PerTaxel;
 pub use sampling::{Sampling, Scan};
 pub use saturation::Saturation;
 pub use stage::{Stage, Step};
 pub use threshold::{Threshold, ThresholdKind};
 
+use crate::magnetic::MagneticMemory;
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 use stage::{Memory, Slot, stages};

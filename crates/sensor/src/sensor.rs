@@ -3,7 +3,7 @@
 use crate::magnetic::Magnetics;
 use crate::optics::{CameraFrame, Optics, OpticsError};
 use crate::{Chain, RayReading, Reading, Response, ResponseError, ResponseState, Taxels};
-use dermis_geometry::{Surface, TriMesh};
+use dermis_geometry::{Pose, Surface, TriMesh};
 use dermis_skin::{Motion, Skin, SkinError, State, Touch};
 use std::sync::{Arc, OnceLock};
 
@@ -154,20 +154,40 @@ impl Sensor {
     pub fn read(&self, touch: &Touch) -> Reading {
         let loads = self.taxel_loads(touch);
         let report = self.chain.respond_at_once(&loads.values_newton);
-        loads.with_report(report)
+        let reading = loads.with_report(report);
+        match self.magnetics() {
+            Some(magnetics) => reading.with_magnetic(magnetics.read(touch, &Pose::IDENTITY)),
+            None => reading,
+        }
     }
 
     /// Returns the reading of a touch that lasts `dt_s`, with all stages of the response, and the state of the response
-    /// afterwards. Start from [`Chain::rest`].
+    /// afterwards. Start from [`Chain::rest`]. The sensor frame is the world frame; see [`Sensor::sense_at`].
     pub fn sense(
         &self,
         state: &ResponseState,
         touch: &Touch,
         dt_s: f64,
     ) -> Result<(Reading, ResponseState), ResponseError> {
+        self.sense_at(state, touch, dt_s, &Pose::IDENTITY)
+    }
+
+    /// Like [`Sensor::sense`], for a sensor at a pose in the world: magnetometers also read the fields of the world.
+    pub fn sense_at(
+        &self,
+        state: &ResponseState,
+        touch: &Touch,
+        dt_s: f64,
+        world_from_sensor: &Pose,
+    ) -> Result<(Reading, ResponseState), ResponseError> {
         let loads = self.taxel_loads(touch);
-        let (report, state) = self.chain.respond(state, &loads.values_newton, dt_s)?;
-        Ok((loads.with_report(report), state))
+        let (report, mut next) = self.chain.respond(state, &loads.values_newton, dt_s)?;
+        let mut reading = loads.with_report(report);
+        if let Some(magnetics) = self.magnetics() {
+            let sensed = magnetics.sense(touch, world_from_sensor, state, &mut next.magnetic, dt_s)?;
+            reading = reading.with_magnetic(sensed);
+        }
+        Ok((reading, next))
     }
 
     /// Renders the camera's image of a touch. `frame` is the number of the image; only the noise depends on it.
@@ -201,7 +221,6 @@ impl Sensor {
             forces_newton,
             outside_newton,
             pressures_pa,
-            magnetic_tesla: self.magnetics.as_ref().map(|magnetics| magnetics.read(touch)),
             saturated: touch.saturated,
             ..Reading::default()
         }

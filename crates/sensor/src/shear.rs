@@ -67,6 +67,7 @@ impl Pressed {
                     touch.warnings.push(Warning::NoFrictionAtRest);
                 }
                 let reading = sensor.read(&touch);
+                touch.warnings.extend_from_slice(&reading.warnings);
                 return Ok(Self { depth_m: self.depth_m + sunk_m, sensor_from_object, touch, state, reading });
             }
             if let Some((sunk_before, missing_before)) = before {

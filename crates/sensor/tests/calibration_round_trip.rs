@@ -23,11 +23,15 @@ const ARRAYS: [(&str, f64); 9] = [
 ];
 
 /// The other presets, each with the reason why its taxels are not calibrated on a bench.
-const NOT_CALIBRATED: [(&str, &str); 7] = [
+const NOT_CALIBRATED: [(&str, &str); 11] = [
     (
         "weiss-dsa",
         "a threshold and a sigmoid together, from weights on a stamp (`fit_loaded_array`), not from one indenter",
     ),
+    ("reskin", "magnetometers without taxels, as the other three (`fit_magnetic`)"),
+    ("anyskin", "as `reskin`"),
+    ("uskin-4x4", "as `reskin`"),
+    ("eflesh", "as `reskin`"),
     ("fingertip", "curved: an indenter along z touches no contact point of most taxels, which `characterise` refuses"),
     ("thumbtip", "curved, as `fingertip`"),
     ("spherical-patch", "curved, as `fingertip`"),

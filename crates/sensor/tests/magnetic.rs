@@ -1,10 +1,11 @@
 //! Magnets in a layer and magnetometers under it.
 
 use crate::common::sphere;
-use dermis_geometry::{Vec2, Vec3};
-use dermis_sensor::magnetic::{cuboid, cylinder, dipole};
+use dermis_geometry::{Pose, Quat, Vec2, Vec3};
+use dermis_sensor::calibration::{MagneticFitSettings, MagneticSample, fit_magnetic};
+use dermis_sensor::magnetic::{MagneticInverse, TableGrid, cuboid, cylinder, dipole};
 use dermis_sensor::{Aim, Goal, SensorSpec, press};
-use dermis_skin::Layer;
+use dermis_skin::{Layer, Touch, Warning};
 
 const SENSOR: &str = r#"
 name = "magnetic"
@@ -132,6 +133,9 @@ fn chips_saturate_and_count() {
     let chips = spec.magnetometers.as_mut().unwrap();
     (chips.range, chips.bits) = (Some("100 uT".parse().unwrap()), Some(4));
     let sensor = spec.build(None).unwrap();
+    let pressed = press(&sensor, &sphere(6e-3, 0.5e-3), &Aim::default(), Goal::Depth(0.5e-3)).unwrap();
+    let said = pressed.touch.warning_texts().join("; ");
+    assert!(said.contains("2 chips exceeds their range of 0.1 mT"), "{said}");
     let count = 200e-6 / 16.0;
     for value in sensor.magnetics().unwrap().rest().iter().flat_map(|b| b.to_array()) {
         assert!(value.abs() <= 100e-6 + 1e-12 && (value / count - (value / count).round()).abs() < 1e-9, "{value}");
@@ -149,6 +153,21 @@ fn bad_magnets_are_refused_in_one_sentence() {
         ("[magnets]\n", "[magnets]\ndirections = [[0, 0, 0]]\n", "that of magnet 0 is"),
         ("mu = 0.5", "mu = 0.5\nrelaxation = [{ ratio = 1.0, time = \"1 s\" }]", "need a skin of kind \"layer\""),
         ("[magnetometers]\n", "[magnetometers]\nbits = 16\n", "needs `range`"),
+        ("[magnetometers]\n", "[magnetometers]\ngains = [[1, 1, 0]]\n", "of chip 0"),
+        ("[magnetometers]\n", "[magnetometers]\ngains = [[1, 1, 1], [1, 1, 1], [1, 1, 1]]\n", "one entry or 2, got 3"),
+        ("[magnetometers]\n", "[magnetometers]\nsampling = { rate = \"0 Hz\" }\n", "a positive frequency, got 0 Hz"),
+        (
+            "[magnetometers]\n",
+            "[magnetometers]\nsampling = { rate = \"9 Hz\", scan = \"rows\" }\n",
+            "chips have no rows",
+        ),
+        (
+            "[magnetometers]\n",
+            "[magnetometers]\nnoise = { sd = [\"-1 uT\", \"1 uT\", \"1 uT\"] }\n",
+            "zero or positive",
+        ),
+        ("\"0 mm\", \"0 mm\", \"-8 mm\"", "\"0 mm\", \"0 mm\", \"1 mm\"", "chip 0 is at z = 1 mm"),
+        ("positions = [[\"0 mm\", \"0 mm\", \"-8 mm\"], [\"6 mm\", \"0 mm\", \"-8 mm\"]]", "positions = []", "got 0"),
     ];
     for (from, to, message) in cases {
         assert!(SENSOR.contains(from), "{from}");
@@ -158,4 +177,212 @@ fn bad_magnets_are_refused_in_one_sentence() {
     }
     let alone = SensorSpec { magnetometers: None, ..spec() };
     assert!(alone.build(None).err().unwrap().to_string().contains("need `magnetometers`"));
+}
+
+/// Noise has its standard deviation, samples are held at the rate of the chips, and a press has neither.
+#[test]
+fn noise_and_sampling_of_chips() {
+    let mut spec = spec();
+    let chips = spec.magnetometers.as_mut().unwrap();
+    chips.noise =
+        Some(serde_json::from_value(serde_json::json!({ "sd": ["1 uT", "2 uT", "3 uT"], "seed": 5 })).unwrap());
+    let noisy = spec.build(None).unwrap();
+    let (mut state, rest) = (noisy.chain().rest(), noisy.magnetics().unwrap().rest()[0]);
+    assert_eq!(noisy.read(&Touch::default()).magnetic_tesla.unwrap()[0], rest);
+    let (mut squares, steps) = (Vec3::ZERO, 4000);
+    for _ in 0..steps {
+        let (reading, next) = noisy.sense(&state, &Touch::default(), 1e-3).unwrap();
+        let error = (reading.magnetic_tesla.unwrap()[0] - rest) * 1e6;
+        squares += error * error;
+        state = next;
+    }
+    let sd = (squares / f64::from(steps)).to_array().map(f64::sqrt);
+    for (found, truth) in sd.into_iter().zip([1.0, 2.0, 3.0]) {
+        assert!((found / truth - 1.0).abs() < 4.0 / (2.0 * f64::from(steps)).sqrt(), "{sd:?}");
+    }
+    // At 100 Hz and steps of 1 ms a sample lasts ten steps.
+    let chips = spec.magnetometers.as_mut().unwrap();
+    chips.sampling = Some(serde_json::from_value(serde_json::json!({ "rate": "100 Hz" })).unwrap());
+    let sampled = spec.build(None).unwrap();
+    let mut state = sampled.chain().rest();
+    let mut values = Vec::new();
+    for _ in 0..30 {
+        let (reading, next) = sampled.sense(&state, &Touch::default(), 1e-3).unwrap();
+        values.push(reading.magnetic_tesla.unwrap()[1]);
+        state = next;
+    }
+    assert!(values.chunks(10).all(|chunk| chunk.iter().all(|value| *value == chunk[0])), "{values:?}");
+    assert!(values[0] != values[10] && values[10] != values[20]);
+}
+
+/// After three time constants of warming up, the field of the magnets has fallen by the coefficient of the remanence.
+#[test]
+fn magnets_and_chips_drift_with_temperature() {
+    let (mut spec, cold) = (spec(), spec().build(None).unwrap().magnetics().unwrap().rest()[0]);
+    let drift = serde_json::json!({
+        "rise": "20 K", "time": "100 s", "remanence_per_kelvin": -0.0011, "offset_per_kelvin": ["0 uT", "0.5 uT", "0 uT"]
+    });
+    spec.magnetometers.as_mut().unwrap().drift = Some(serde_json::from_value(drift).unwrap());
+    let sensor = spec.build(None).unwrap();
+    let (reading, _) = sensor.sense(&sensor.chain().rest(), &Touch::default(), 300.0).unwrap();
+    let rise = 20.0 * (1.0 - (-3.0f64).exp());
+    let truth = cold * (1.0 - 0.0011 * rise) + Vec3::Y * (0.5e-6 * rise);
+    assert!((reading.magnetic_tesla.unwrap()[0] - truth).length() < 1e-15);
+    let warm = cold * (1.0 - 0.022) + Vec3::Y * 10e-6;
+    assert!((sensor.magnetics().unwrap().rest()[0] - warm).length() < 1e-15);
+}
+
+/// A uniform field and a dipole stay in the world while the sensor rotates.
+#[test]
+fn fields_of_the_world_do_not_rotate_with_the_sensor() {
+    let mut spec = spec();
+    let alone = spec.build(None).unwrap().magnetics().unwrap().rest()[1];
+    let chips = spec.magnetometers.as_mut().unwrap();
+    chips.uniform = Some(["0 uT", "20 uT", "-45 uT"].map(|text| text.parse().unwrap()));
+    let dipoles = serde_json::json!([{ "at": ["0.1 m", "0 m", "0 m"], "moment": ["0 A m^2", "0 A m^2", "1 A m^2"] }]);
+    chips.dipoles = serde_json::from_value(dipoles).unwrap();
+    let sensor = spec.build(None).unwrap();
+    let pose = Pose::new(Quat::from_rotation_x(1.1) * Quat::from_rotation_z(0.4), Vec3::new(0.02, 0.01, 0.05));
+    let (reading, _) = sensor.sense_at(&sensor.chain().rest(), &Touch::default(), 1e-3, &pose).unwrap();
+    let at = pose.transform_point(Vec3::new(6e-3, 0.0, -8e-3));
+    let world = Vec3::new(0.0, 20e-6, -45e-6) + dipole(Vec3::Z, at - Vec3::X * 0.1);
+    let truth = alone + pose.rotation.inverse() * world;
+    assert!((reading.magnetic_tesla.unwrap()[1] - truth).length() < 1e-15);
+}
+
+/// The cells of an elastomer have together the field of a cuboid of the same size and remanence: at one edge of a cell
+/// from it to 10 %, farther away to less.
+#[test]
+fn an_elastomer_has_the_field_of_a_cuboid() {
+    let text = SENSOR.split("[magnets]").next().unwrap().to_owned()
+        + r#"
+[magnets]
+elastomer = { size = ["12 mm", "12 mm", "2 mm"], depth = "2 mm", pitch = "1 mm", remanence = "30 mT" }
+
+[magnetometers]
+positions = [["1 mm", "2 mm", "-5 mm"], ["4 mm", "-3 mm", "-8 mm"]]
+"#;
+    let spec = SensorSpec::parse("elastomer.toml", &text).unwrap();
+    let sensor = spec.build(None).unwrap();
+    let size = Vec3::new(12e-3, 12e-3, 2e-3);
+    for (at, found, tolerance) in [
+        (Vec3::new(1e-3, 2e-3, -5e-3), sensor.magnetics().unwrap().rest()[0], 0.02),
+        (Vec3::new(4e-3, -3e-3, -8e-3), sensor.magnetics().unwrap().rest()[1], 0.005),
+    ] {
+        let truth = cuboid(size, Vec3::Z * 30e-3, at + Vec3::Z * 2e-3);
+        assert!((found - truth).length() < tolerance * truth.length(), "{at}: {found} for {truth}");
+    }
+    let near = text.replace("[\"1 mm\", \"2 mm\", \"-5 mm\"]", "[\"1 mm\", \"2 mm\", \"-3.5 mm\"]");
+    let error = SensorSpec::parse("near.toml", &near).unwrap().build(None).unwrap_err().to_string();
+    assert!(error.contains("chip 0 is at 0.5 mm; use a smaller `pitch`"), "{error}");
+}
+
+/// Under a plate that is pressed into springs by d, a magnet at depth t over a base at T sinks by d (1 − t/T) and does not
+/// rotate; under a plate tilted by α it rotates by α (1 − t/T).
+#[test]
+fn magnets_in_springs_follow_the_plane_of_the_springs() {
+    let text = SENSOR
+        .replace(
+            "kind = \"layer\"\nthickness = \"6 mm\"\nyoung = \"0.2 MPa\"\npoisson = 0.4\ncell = \"0.4 mm\"\nmu = 0.5",
+            "kind = \"springs\"\nstiffness_per_area = \"2 MPa/m\"\nmax_penetration = \"4 mm\"",
+        )
+        .replace("[magnets]\n", "[magnets]\nbase = \"6 mm\"\n");
+    let spec = SensorSpec::parse("springs.toml", &text).unwrap();
+    let sensor = spec.build(None).unwrap();
+    let plate = crate::common::cuboid(40e-3, 40e-3, 10e-3);
+    for tilt in [0.0, 0.02] {
+        let aim = Aim { tilt_rad: [tilt, 0.0], ..Aim::default() };
+        let pressed = press(&sensor, &plate, &aim, Goal::Depth(2e-3)).unwrap();
+        for (at, rotation) in sensor.magnetics().unwrap().moved(&pressed.touch) {
+            let rest = Vec3::new(at.x, at.y, -3e-3);
+            let surface =
+                pressed.sensor_from_object.transform_point(Vec3::new(0.0, 0.0, -5e-3)).z + tilt.tan() * rest.y;
+            let sunk = 0.5 * surface;
+            assert!((at.z - rest.z - sunk).abs() < 0.02e-3, "tilt {tilt}: {} for {sunk}", at.z - rest.z);
+            let turned = rotation.to_scaled_axis();
+            assert!((turned.x - 0.5 * tilt.tan()).abs() < 5e-4 && turned.y.abs() < 1e-9, "{turned}");
+        }
+    }
+    let without = SensorSpec::parse("springs.toml", &text.replace("base = \"6 mm\"\n", "")).unwrap();
+    assert!(without.build(None).unwrap_err().to_string().contains("need `base`"));
+}
+
+/// A table of three magnets over two depths that does not depend on the place.
+fn table_sensor(hysteresis: bool) -> SensorSpec {
+    let mut spec = spec();
+    let mut motion = serde_json::json!({
+        "x": ["-5 mm", "5 mm"], "y": ["0 mm"], "depth": ["0 mm", "1 mm", "2 mm"],
+        "translations_um": vec![[0.0, 0.0, -100.0]; 6].into_iter().chain(vec![[30.0, -10.0, -300.0]; 6]).collect::<Vec<_>>(),
+        "tilts_mrad": (0..12).map(|i| [f64::from(i), -5.0]).collect::<Vec<_>>(),
+        "loads_n": [1.0, 1.0, 4.0, 5.0],
+    });
+    if hysteresis {
+        motion["hysteresis"] = serde_json::json!({
+            "width": "0.2 mm", "translations_um": vec![[0.0, 20.0, 30.0]; 12], "tilts_mrad": vec![[0.0, 3.0]; 12],
+            "loads_n": [0.2, 0.2, 0.2, 0.2],
+        });
+    }
+    spec.magnets.as_mut().unwrap().motion = Some(serde_json::from_value(motion).unwrap());
+    spec
+}
+
+/// A table is interpolated between its nodes, warns beyond them, and remembers the direction of the travel.
+#[test]
+fn a_table_moves_magnets_by_place_depth_and_history() {
+    let sensor = table_sensor(true).build(None).unwrap();
+    let table = sensor.magnetics().unwrap().motion_table().unwrap();
+    let motion = table.motions(Vec2::new(0.0, 9.0), 1.5e-3, 0.0);
+    assert!((motion[0].displacement_m - Vec3::new(15e-6, -5e-6, -200e-6)).length() < 1e-12, "{motion:?}");
+    assert!((motion[1].rotation_rad.x - 5.5e-3).abs() < 1e-12);
+    let mut held = 0.0;
+    assert_eq!([0.1e-3, 1e-3].map(|travel| (table.follow(&mut held, travel) * 1e6).round()), [5e5, 1e6]);
+    assert_eq!((table.follow(&mut held, 0.8e-3) * 1e6).round(), 0.0);
+    assert_eq!((table.follow(&mut held, 0.5e-3) * 1e6).round(), -1e6);
+    let ball = sphere(6e-3, 0.5e-3);
+    let aim = Aim { at_m: [9e-3, 0.0], ..Aim::default() };
+    let pressed = press(&sensor, &ball, &aim, Goal::Depth(0.8e-3)).unwrap();
+    assert!(pressed.touch.warnings.iter().any(|w| matches!(w, Warning::BeyondMotionTable { .. })));
+    let wrong = "x = [\"1 mm\", \"0 mm\"]";
+    let mut spec = table_sensor(false);
+    let motion = spec.magnets.as_mut().unwrap().motion.as_mut().unwrap();
+    motion.x.reverse();
+    let error = spec.build(None).unwrap_err().to_string();
+    assert!(error.contains("needs `x` that increases"), "{wrong}: {error}");
+}
+
+/// A recording made with a table is fitted: the fit predicts the part that it has not seen, and its inverse the load.
+#[test]
+fn a_fitted_table_predicts_the_samples_that_were_kept_out() {
+    let truth_spec = table_sensor(true);
+    let truth = truth_spec.build(None).unwrap();
+    let (magnetics, table) = (truth.magnetics().unwrap(), truth.magnetics().unwrap().motion_table().unwrap());
+    let mut held = 0.0;
+    let sample = |i: usize| {
+        let travel_m = if i < 5 { 0.0 } else { 1e-3 - 1e-3 * (i as f64 * 0.05).cos() };
+        let at_m = Vec2::new(((i * 37) % 101) as f64 * 1e-4 - 5e-3, 0.0);
+        let side = table.follow(&mut held, travel_m);
+        let field_tesla = magnetics.field_of(&table.motions(at_m, travel_m, side));
+        MagneticSample { at_m, travel_m, load_newton: table.load_newton(at_m, travel_m, side), field_tesla }
+    };
+    let samples: Vec<MagneticSample> = (0..600).map(sample).collect();
+    let used: Vec<bool> = (0..600).map(|i| (i / 126) % 2 == 0).collect();
+    let grid = TableGrid { x: vec![-5e-3, 5e-3], y: vec![0.0], depth: vec![0.0, 1e-3, 2e-3] };
+    let settings = MagneticFitSettings { grid, along: [0.0, 0.0, -1.0], play_m: Some(0.2e-3), smoothness: 0.0 };
+    let mut start = truth_spec.clone();
+    start.magnets.as_mut().unwrap().motion = None;
+    let fit = fit_magnetic(&start, None, &samples, &used, &settings).unwrap();
+    let kept_out = fit.kept_out.unwrap();
+    assert!(kept_out.nrmse < 0.02, "{kept_out:?}");
+    assert!(kept_out.load_rmse_newton.unwrap() < 0.1, "{kept_out:?}");
+    assert!((fit.load_newton.unwrap().value - 5.0).abs() < 0.05, "{:?}", fit.load_newton);
+    let fitted = fit.spec.build(None).unwrap();
+    let inverse = MagneticInverse::new(fitted.magnetics().unwrap()).unwrap();
+    let change: Vec<Vec3> =
+        samples[30].field_tesla.iter().zip(&samples[0].field_tesla).map(|(b, rest)| *b - *rest).collect();
+    let found = inverse.estimate(&change).unwrap();
+    assert!((found.travel_m.value - samples[30].travel_m).abs() < 0.05e-3, "{found:?}");
+    let mut damaged = samples.clone();
+    damaged[7].field_tesla[0].x = f64::NAN;
+    let error = fit_magnetic(&start, None, &damaged, &used, &settings).unwrap_err().to_string();
+    assert!(error.contains("row 8"), "{error}");
 }

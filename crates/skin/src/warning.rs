@@ -49,6 +49,21 @@ pub enum Warning {
     /// A contact smaller than the resolution of the skin.
     #[error("{}: {}", unresolved(*.points, *.spacing_mm), .key.remedy())]
     Unresolved { object: u32, points: usize, spacing_mm: f64, key: Resolution },
+    /// Flux densities beyond the range of magnetometers.
+    #[error(
+        "the flux density at {chips} chips exceeds their range of {range_mt} mT and is cut off: set a larger `range` of the magnetometers, or weaker magnets"
+    )]
+    ChipsClipped { chips: usize, range_mt: f64 },
+    /// A magnet that has moved onto a chip.
+    #[error(
+        "magnet {magnet} is pressed onto chip {chip}, whose reading lacks its field: press less, or place the chip deeper"
+    )]
+    MagnetOnChip { magnet: usize, chip: usize },
+    /// A contact beyond the measured motion of the magnets.
+    #[error(
+        "the contact at x {x_mm:.2} mm, y {y_mm:.2} mm, depth {depth_mm:.2} mm lies beyond the table of the magnets' motion, whose nearest entry is used"
+    )]
+    BeyondMotionTable { x_mm: f64, y_mm: f64, depth_mm: f64 },
 }
 
 impl Warning {

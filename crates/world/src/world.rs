@@ -492,12 +492,15 @@ impl World {
         let mut missed = mounted.missed.clone();
         let (_, targets) = self.targets(index, |_| Twist::ZERO);
         missed.add_warnings(&mut touch, mounted.sensor.skin(), &Motion { targets: &targets }, self.steps);
-        let sensed = mounted.sensor.sense(&mounted.response, &touch, self.parameters.step_s);
+        let world_from_sensor = self.world_from_sensor(SensorId(index));
+        let (response, step_s) = (&mounted.response, self.parameters.step_s);
+        let sensed = mounted.sensor.sense_at(response, &touch, step_s, &world_from_sensor);
         let (reading, response) = sensed.map_err(|error| WorldError::Response {
             sensor: mounted.sensor.name().to_owned(),
             time_s: self.time_s(),
             error,
         })?;
+        touch.warnings.extend_from_slice(&reading.warnings);
         let mounted = &mut self.sensors[index];
         (mounted.touch, mounted.state, mounted.missed) = (touch, state, missed);
         (mounted.reading, mounted.response) = (reading, response);

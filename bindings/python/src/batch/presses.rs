@@ -144,8 +144,9 @@ fn by_aim(shared: &Arc<SharedSensor>, object: &skin::Object, aim: &Aim, goal: Go
 fn by_pose(shared: &Arc<SharedSensor>, object: &Arc<skin::Object>, pose: Pose) -> Result<ReadingData, String> {
     let sensor = shared.sensor().map_err(|error| error.to_string())?;
     let settled = ObjectMotions::held(object, pose).with(|motion| sensor.skin().settle(&sensor.skin().rest(), motion));
-    let (touch, _) = settled.map_err(|error| error.to_string())?;
+    let (mut touch, _) = settled.map_err(|error| error.to_string())?;
     let reading = sensor.read(&touch);
+    touch.warnings.extend_from_slice(&reading.warnings);
     let numbers = ReadingValues { reading, frame: 0, travel_m: None, sensor_from_object: Some(pose) };
     Ok(ReadingData::new(shared.clone(), numbers, touch))
 }

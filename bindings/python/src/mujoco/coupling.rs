@@ -73,9 +73,17 @@ impl Coupling {
     }
 
     /// Reads the taxels, and advances the response by dt (s).
-    fn read(&self, touch: Touch, after: &mut History, dt_s: f64) -> Result<Arc<ReadingData>, String> {
+    fn read(
+        &self,
+        mut touch: Touch,
+        after: &mut History,
+        kinematics: &Kinematics,
+        dt_s: f64,
+    ) -> Result<Arc<ReadingData>, String> {
         let sensor = self.sensor.sensor().map_err(text)?;
-        let (reading, response) = sensor.sense(&after.response, &touch, dt_s).map_err(text)?;
+        let world_from_sensor = &kinematics.world_from_sensor;
+        let (reading, response) = sensor.sense_at(&after.response, &touch, dt_s, world_from_sensor).map_err(text)?;
+        touch.warnings.extend_from_slice(&reading.warnings);
         (after.response, after.frame) = (Arc::new(response), after.frame + 1);
         let numbers = ReadingValues { reading, frame: after.frame, travel_m: None, sensor_from_object: None };
         Ok(Arc::new(ReadingData::new(self.sensor.clone(), numbers, touch)))
@@ -109,7 +117,7 @@ impl Coupling {
                 Some(touch) => (touch, before.clone()),
                 None => self.touch(&before, &kinematics, dt_s)?,
             };
-            Ok((self.read(touch, &mut after, dt_s)?, after))
+            Ok((self.read(touch, &mut after, &kinematics, dt_s)?, after))
         };
         let (reading, after) = detached(py, step)?.map_err(Error::new_err::<String>)?;
         let mut progress = lock(&history);
@@ -138,7 +146,7 @@ impl Coupling {
         let frame = progress.before.frame;
         progress.missed.add_warnings(&mut touch, sensor.skin(), &motion, frame);
         let mut after = History { skin, ..progress.before.clone() };
-        let reading = self.read(touch, &mut after, model.step_s())?;
+        let reading = self.read(touch, &mut after, kinematics, model.step_s())?;
         progress.log.add(&reading.touch, time_s);
         let unknown_s = progress.unknown_start_s.take().filter(|_| !reading.touch.facets.is_empty());
         (progress.after, progress.reading, progress.forces) = (after, Some(reading), forces.to_vec());

@@ -34,6 +34,9 @@ pub fn features(set: &Dataset) -> Vec<Feature> {
             Feature::new(name("wrench"), "float32", &[6]).named(&["fx", "fy", "fz", "tx", "ty", "tz"]),
             Feature::new(name("depth"), "float32", &[1]),
         ]);
+        if set.chips() > 0 {
+            all.push(Feature::new(name("magnetic"), "float32", &[set.chips(), 3]));
+        }
         if let Some((height, width)) = set.pixels() {
             let [image, contact] = image_names(part);
             let sides = ["height", "width", "channels"];
@@ -150,6 +153,8 @@ impl<'a> Columns<'a> {
                 return floats(&|sensor| sensor.reported_newton.clone());
             } else if of("force") {
                 return floats(&|sensor| sensor.forces_newton.clone());
+            } else if of("magnetic") {
+                return floats(&|sensor| sensor.magnetic_ut.clone());
             } else if of("wrench") {
                 return floats(&|sensor| sensor.wrench.to_vec());
             } else if of("depth") {

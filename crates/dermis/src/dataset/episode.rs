@@ -122,6 +122,8 @@ pub struct SensorFrame {
     pub reported_newton: Vec<f32>,
     /// True force on each taxel (N): x, y, z.
     pub forces_newton: Vec<f32>,
+    /// Flux density (µT) at each magnetometer: x, y, z; empty without magnetometers.
+    pub magnetic_ut: Vec<f32>,
     /// Whether each taxel is pressed.
     pub contact: Vec<bool>,
     /// Camera images, if the sensor has a camera.

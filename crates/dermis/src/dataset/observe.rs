@@ -46,6 +46,13 @@ pub fn observe(
         wrench: [force[0], force[1], force[2], torque[0], torque[1], torque[2]].map(plain),
         reported_newton: reading.reported_newton.iter().copied().map(plain).collect(),
         forces_newton: reading.forces_newton.iter().flat_map(|force: &Vec3| force.to_array()).map(plain).collect(),
+        magnetic_ut: reading
+            .magnetic_tesla
+            .iter()
+            .flatten()
+            .flat_map(|field| (*field * 1e6).to_array())
+            .map(plain)
+            .collect(),
         contact: touched_taxels(sensor, touch, reading),
         camera,
     })

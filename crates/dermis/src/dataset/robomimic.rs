@@ -105,6 +105,9 @@ fn observations<'a>(set: &'a Dataset, episode: &'a Episode, ahead: usize) -> Gro
         floats("state", &[7], |sensor| &sensor.pose);
         floats("tactile", &[taxels], |sensor| &sensor.reported_newton);
         floats("force", &[taxels, 3], |sensor| &sensor.forces_newton);
+        if set.chips() > 0 {
+            floats("magnetic", &[set.chips(), 3], |sensor| &sensor.magnetic_ut);
+        }
         floats("wrench", &[6], |sensor| &sensor.wrench);
         floats("depth", &[1], |sensor| std::slice::from_ref(&sensor.depth_m));
         obs.array(&name("contact"), &[frames, taxels], Kind::U8, move |bytes| {

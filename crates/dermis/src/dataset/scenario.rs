@@ -135,7 +135,7 @@ impl Player<'_> {
         let target = Target::at_rest(self.object, *pose);
         let (touch, state) = self.sensor.skin().settle(&self.state, &Motion { targets: &[target] })?;
         self.state = state;
-        self.record(&touch, pose)
+        self.record(touch, pose)
     }
 
     /// Moves the object along `pose` (from 0 to 1) until the next frame, and records it.
@@ -152,16 +152,17 @@ impl Player<'_> {
             before = now;
             last = Some(touch);
         }
-        last.map_or(Ok(()), |touch| self.record(&touch, &before))
+        last.map_or(Ok(()), |touch| self.record(touch, &before))
     }
 
-    fn record(&mut self, touch: &dermis_skin::Touch, pose: &Pose) -> Result<(), EpisodeError> {
+    fn record(&mut self, mut touch: dermis_skin::Touch, pose: &Pose) -> Result<(), EpisodeError> {
         let number = self.response.step;
-        let (reading, response) = self.sensor.sense(&self.response, touch, self.interval_s)?;
+        let (reading, response) = self.sensor.sense(&self.response, &touch, self.interval_s)?;
         self.response = response;
-        let observed = observe(self.sensor, touch, &reading, pose, number)?;
+        let observed = observe(self.sensor, &touch, &reading, pose, number)?;
         let time_s = self.frames.len() as f64 * self.interval_s;
-        self.log.add(touch, time_s);
+        touch.warnings.extend_from_slice(&reading.warnings);
+        self.log.add(&touch, time_s);
         self.frames.push(Frame { time_s, action: [0.0; 6], sensors: vec![observed] });
         Ok(())
     }

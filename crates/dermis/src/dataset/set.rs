@@ -63,6 +63,8 @@ pub struct Dataset {
     material_cache: Cache<Material>,
     object_cache: Cache<Object>,
     taxels: usize,
+    /// Number of magnetometers.
+    chips: usize,
     /// Rows and columns of the taxels, if they form a grid.
     grid: Option<(usize, usize)>,
     pixels: Option<(usize, usize)>,
@@ -117,6 +119,7 @@ impl Dataset {
             material_cache: Cache::new(CACHED_MATERIALS),
             object_cache: Cache::new(CACHED_OBJECTS),
             taxels: 0,
+            chips: 0,
             grid: None,
             pixels: None,
         };
@@ -137,12 +140,13 @@ impl Dataset {
                 .with_draws(&material, &self.spec.randomise, &mut Random::new(self.spec.seed))
                 .map_err(refused)?;
             let camera = sensor.optics().map(|optics| (optics.camera().height, optics.camera().width));
-            let sizes = (sensor.taxels().len(), sensor.taxels().size(), camera);
+            let chips = sensor.magnetics().map_or(0, |magnetics| magnetics.chips().len());
+            let sizes = (sensor.taxels().len(), sensor.taxels().size(), camera, chips);
             if index == 0 {
-                (self.taxels, self.grid, self.pixels) = sizes;
-            } else if sizes != (self.taxels, self.grid, self.pixels) {
+                (self.taxels, self.grid, self.pixels, self.chips) = sizes;
+            } else if sizes != (self.taxels, self.grid, self.pixels, self.chips) {
                 let (a, b) = (&self.sensors[0].spec.name, &source.spec.name);
-                let rule = format!("{a:?} and {b:?} differ in taxels or pixels: make a data set of each");
+                let rule = format!("{a:?} and {b:?} differ in taxels, pixels or chips: make a data set of each");
                 return Err(DatasetError::Rule { file: self.file.clone(), key: "sensor", rule });
             }
         }
@@ -157,6 +161,11 @@ impl Dataset {
     /// Number of taxels of a sensor.
     pub fn taxels(&self) -> usize {
         self.taxels
+    }
+
+    /// Number of magnetometers of a sensor.
+    pub fn chips(&self) -> usize {
+        self.chips
     }
 
     /// Height and width (pixels) of a sensor's images, if it has a camera.

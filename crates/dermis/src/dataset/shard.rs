@@ -216,7 +216,9 @@ impl Dataset {
                     ("tactile", npy::of_f32(&[sensor.reported_newton.len()], sensor.reported_newton.iter().copied())),
                     ("force", npy::of_f32(&[sensor.contact.len(), 3], sensor.forces_newton.iter().copied())),
                 ];
-                for (what, bytes) in arrays {
+                let chips = sensor.magnetic_ut.len() / 3;
+                let magnetic = || ("magnetic", npy::of_f32(&[chips, 3], sensor.magnetic_ut.iter().copied()));
+                for (what, bytes) in arrays.into_iter().chain((chips > 0).then(magnetic)) {
                     add_file(tar, &format!("{key}.{start}{what}.npy"), &bytes.unwrap_or_default())?;
                 }
                 if let Some(seen) = &sensor.camera {

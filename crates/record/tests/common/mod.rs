@@ -44,6 +44,7 @@ pub fn sample(time_s: f64, images: bool) -> Sample {
                 outside_newton: Vec3::ZERO,
                 pressures_pa: None,
                 magnetic_tesla: None,
+                warnings: Vec::new(),
                 saturated: 1,
                 values_newton: values,
             },

@@ -31,6 +31,7 @@ pub use peers::Peer;
 pub use row::{Comparison, FITTED, Figure, MEAN_SHAPE, Measure, NULL, PRESET, Row, Status};
 pub use score::{SEED, Sample, Score, Statistic};
 pub use split::Split;
+pub use table::Table;
 
 use crate::ball_presses::BallPressesError;
 use dermis::sensor::calibration::FitError;
@@ -48,6 +49,8 @@ pub enum RealError {
     Unreadable { path: String, reason: String },
     #[error("{path}, line {line}: must be {columns} finite numbers, got {text:?}")]
     BadRow { path: String, line: usize, columns: usize, text: String },
+    #[error("{path}: {reason}")]
+    BadRecording { path: String, reason: String },
     #[error("{path}: has no rows")]
     Empty { path: String },
     #[error("{path}: has no column `{column}`; its columns are {found}")]

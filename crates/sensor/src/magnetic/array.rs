@@ -1,32 +1,45 @@
 //! Magnets and magnetometers of a sensor.
 
-use super::field::{cuboid, cylinder, dipole};
-use super::spec::{LatticeSpec, MagnetShapeSpec, MagnetometersSpec, MagnetsSpec};
-use crate::{Sensor, SensorError};
+use super::carrier::Carrier;
+use super::chip::{Chips, MagneticMemory};
+use super::field::{MU_0, cuboid, cylinder, dipole};
+use super::motion_table::MotionTable;
+use super::spec::{ElastomerSpec, LatticeSpec, MagnetShapeSpec, MagnetometersSpec, MagnetsSpec};
+use crate::{ResponseError, ResponseState, Sensor, SensorError};
 use dermis_geometry::limits::MAX_MAGNETS;
-use dermis_geometry::quantity::{FluxDensity, Length};
-use dermis_geometry::{Quat, Vec2, Vec3};
-use dermis_skin::layer::Interior;
-use dermis_skin::{Layer, Load, Touch};
+use dermis_geometry::quantity::{FluxDensity, Length, MagneticMoment};
+use dermis_geometry::{Pose, Quat, Vec3};
+use dermis_skin::layer::MaterialMotion;
+use dermis_skin::{Touch, Warning};
 
-/// Magnets in a layer and the chips that read them.
+/// Magnets in a skin and the chips that read them.
 #[derive(Clone, Debug)]
 pub struct Magnetics {
     shape: Shape,
-    magnets: Vec<Magnet>,
-    /// One entry for each depth of magnets.
-    interiors: Vec<Interior>,
-    chips: Vec<Chip>,
-    gain: Vec3,
-    range: Option<f64>,
-    /// Flux density (T) of one count.
-    count: Option<f64>,
+    /// Places (m) without contact.
+    places: Vec<Vec3>,
+    directions: Vec<Vec3>,
+    carrier: Carrier,
+    chips: Chips,
+    /// Uniform field (T) in the world frame.
     uniform: Vec3,
+    /// Places (m) and moments (A m²) of dipoles in the world frame.
+    dipoles: Vec<(Vec3, Vec3)>,
     rest: Vec<Vec3>,
 }
 
+/// The reading of magnetometers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MagneticReading {
+    /// Flux density (T) at each chip, in the frame of the chip.
+    pub tesla: Vec<Vec3>,
+    /// Exceeded limits of chips, magnets and tables.
+    pub warnings: Vec<Warning>,
+}
+
+/// Shape and strength of a magnet.
 #[derive(Clone, Copy, Debug)]
-enum Shape {
+pub enum Shape {
     /// Moment (A m²).
     Dipole(f64),
     /// Diameter and height (m), remanence (T).
@@ -35,24 +48,13 @@ enum Shape {
     Cuboid(Vec3, f64),
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Magnet {
-    at: Vec3,
-    direction: Vec3,
-    interior: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Chip {
-    at: Vec3,
-    chip_from_sensor: Quat,
-}
-
-fn tesla(field: [FluxDensity; 3]) -> Vec3 {
+/// A flux density in tesla.
+pub fn tesla(field: [FluxDensity; 3]) -> Vec3 {
     Vec3::from_array(field.map(FluxDensity::si))
 }
 
-fn place(at: [Length; 3]) -> Vec3 {
+/// A place in metres.
+pub fn place(at: [Length; 3]) -> Vec3 {
     Vec3::from_array(at.map(Length::si))
 }
 
@@ -82,7 +84,7 @@ impl Shape {
     }
 
     /// Half the extent along each axis (m).
-    fn half(&self) -> Vec3 {
+    pub fn half(&self) -> Vec3 {
         match *self {
             Self::Dipole(_) => Vec3::ZERO,
             Self::Cylinder(diameter, height, _) => Vec3::new(diameter, diameter, height) * 0.5,
@@ -91,7 +93,7 @@ impl Shape {
     }
 
     /// True if two magnets, or a magnet and a point if `count` is 1, at this offset overlap.
-    fn overlaps(&self, offset: Vec3, count: f64) -> bool {
+    pub fn overlaps(&self, offset: Vec3, count: f64) -> bool {
         let (half, d) = (self.half() * count, offset.abs());
         match self {
             Self::Dipole(_) => d.length() < 1e-9,
@@ -101,7 +103,7 @@ impl Shape {
     }
 
     /// Flux density (T) at `r` (m) from the centre, magnetised along a unit `direction`.
-    fn field(&self, direction: Vec3, r: Vec3) -> Vec3 {
+    pub fn field(&self, direction: Vec3, r: Vec3) -> Vec3 {
         match *self {
             Self::Dipole(moment) => dipole(direction * moment, r),
             Self::Cylinder(diameter, height, remanence) => cylinder(diameter, height, direction * remanence, r),
@@ -111,7 +113,7 @@ impl Shape {
 }
 
 /// One value for all of `count` items, or one for each.
-fn each<T: Copy>(
+pub fn each<T: Copy>(
     sensor: &str,
     key: &'static str,
     values: &[T],
@@ -127,64 +129,48 @@ fn each<T: Copy>(
 }
 
 impl Magnetics {
-    /// Checks the magnets and chips of a sensor, and tabulates the motion of its layer at the depths of the magnets.
+    /// Checks the magnets and chips of a sensor, and prepares the motion of its skin at the magnets.
     pub fn new(sensor: &Sensor, magnets: &MagnetsSpec, magnetometers: &MagnetometersSpec) -> Result<Self, SensorError> {
         let name = sensor.name();
         let bad = |key, rule: String| SensorError::bad_key(name, key, rule);
-        let layer = sensor.skin_as::<Layer>().filter(|layer| layer.parameters().relaxation.is_empty());
-        let layer = layer.ok_or_else(|| {
-            bad("magnets", "need a skin of kind \"layer\" without `relaxation`, whose inside is known".to_owned())
-        })?;
-        let shape = Shape::new(name, &magnets.shape)?;
-        let places = places(name, magnets)?;
+        let (shape, places) = places(name, magnets)?;
+        let half = shape.half();
         let directions = each(name, "directions", &magnets.directions, [0.0, 0.0, 1.0], places.len())?;
-        let (half, [size_x, size_y]) = (shape.half(), layer.parameters().size_m);
-        let inner = Vec3::new(0.5 * size_x, 0.5 * size_y, 0.5 * layer.laminate().thickness_m());
-        let (mut interiors, mut all) = (Vec::<Interior>::new(), Vec::<Magnet>::new());
-        for (index, (&at, direction)) in places.iter().zip(directions).enumerate() {
-            if ((at + Vec3::Z * inner.z).abs() + half).cmpgt(inner * (1.0 + 1e-9)).any() {
-                let (at, size) = (at * 1e3, inner * 2e3);
+        let direction = |(index, direction): (usize, [f64; 3])| {
+            let rule = || bad("directions", format!("must be finite and not zero: that of magnet {index} is"));
+            Vec3::from_array(direction).try_normalize().ok_or_else(rule)
+        };
+        let directions = directions.into_iter().enumerate().map(direction).collect::<Result<Vec<_>, _>>()?;
+        let (carrier, low, high) = Carrier::new(sensor, magnets, &places, half)?;
+        for (index, &at) in places.iter().enumerate() {
+            let slack = Vec3::splat(1e-9);
+            if (at - half).cmplt(low - slack).any() || (at + half).cmpgt(high + slack).any() {
+                let (at, size) = (at * 1e3, (high - low) * 1e3);
+                let thick = if size.z.is_finite() { format!(" and {:.6} mm thick", size.z) } else { String::new() };
                 return Err(bad(
                     "magnets",
                     format!(
-                        "must lie in the skin, which is {} mm × {} mm and {} mm thick: magnet {index} is at {}, {}, {} mm",
-                        size.x, size.y, size.z, at.x, at.y, at.z
+                        "must lie in the skin, which is {:.6} mm × {:.6} mm{thick}: magnet {index} is at {}, {}, {} mm",
+                        size.x, size.y, at.x, at.y, at.z
                     ),
                 ));
             }
-            if let Some(other) = all.iter().position(|other| shape.overlaps(other.at - at, 2.0)) {
+            if let Some(other) = places[..index].iter().position(|other| shape.overlaps(*other - at, 2.0)) {
                 return Err(bad("magnets", format!("must not overlap: magnets {other} and {index} do")));
             }
-            let direction = Vec3::from_array(direction)
-                .try_normalize()
-                .ok_or_else(|| bad("directions", format!("must be finite and not zero: that of magnet {index} is")))?;
-            let depth_m = -at.z;
-            let interior = interiors.iter().position(|known| (known.depth_m() - depth_m).abs() < 1e-9);
-            let interior = interior.unwrap_or_else(|| {
-                interiors.push(layer.interior(depth_m));
-                interiors.len() - 1
-            });
-            all.push(Magnet { at, direction, interior });
         }
-        let chips = chips(name, magnetometers, &shape, &all)?;
-        let range = magnetometers.range.map(FluxDensity::si);
-        if let Some(range) = range.filter(|range| *range <= 0.0) {
-            return Err(bad("range", format!("of the magnetometers must be positive, got {range} T")));
-        }
-        let count = match (magnetometers.bits, range) {
-            (None, _) => None,
-            (Some(bits @ 1..=32), Some(range)) => Some(2.0 * range / 2f64.powi(bits as i32)),
-            (Some(bits), _) => {
-                return Err(bad("bits", format!("of the magnetometers must be 1 to 32 and needs `range`, got {bits}")));
-            }
-        };
-        let gain = Vec3::from_array(magnetometers.gain.unwrap_or([1.0; 3]));
-        if !gain.is_finite() {
-            return Err(bad("gain", format!("of the magnetometers must be finite, got {gain}")));
+        let chips = Chips::new(name, magnetometers, &shape, &places)?;
+        if let Some(elastomer) = &magnets.elastomer {
+            check_distance(name, elastomer, &chips)?;
         }
         let uniform = magnetometers.uniform.map_or(Vec3::ZERO, tesla);
-        let mut array = Self { shape, magnets: all, interiors, chips, gain, range, count, uniform, rest: Vec::new() };
-        array.rest = array.read(&Touch::default());
+        let dipoles = magnetometers
+            .dipoles
+            .iter()
+            .map(|dipole| (place(dipole.at), Vec3::from_array(dipole.moment.map(MagneticMoment::si))))
+            .collect();
+        let mut array = Self { shape, places, directions, carrier, chips, uniform, dipoles, rest: Vec::new() };
+        array.rest = array.read(&Touch::default(), &Pose::IDENTITY).tesla;
         Ok(array)
     }
 
@@ -193,99 +179,186 @@ impl Magnetics {
         self.chips.iter().map(|chip| chip.at)
     }
 
-    /// Flux density (T) at each chip without contact, in the frame of the chip.
+    /// Places (m) of the magnets without contact, in the sensor frame.
+    pub fn magnets(&self) -> &[Vec3] {
+        &self.places
+    }
+
+    /// The table of measured motions, if the magnets move by one.
+    pub fn motion_table(&self) -> Option<&MotionTable> {
+        self.carrier.table()
+    }
+
+    /// Flux density (T) at each chip without contact, in the frame of the chip. The sensor frame is the world frame.
     pub fn rest(&self) -> &[Vec3] {
         &self.rest
     }
 
-    /// Flux density (T) at each chip under a touch, in the frame of the chip.
-    pub fn read(&self, touch: &Touch) -> Vec<Vec3> {
-        let moved = self.moved(touch);
-        let mut readings = Vec::with_capacity(self.chips.len());
-        for chip in &self.chips {
-            let mut field = self.uniform;
-            for (magnet, (at, rotation)) in self.magnets.iter().zip(&moved) {
+    /// Flux density (T) at each chip under a touch, in the frame of the chip, without noise, sampling and history.
+    pub fn read(&self, touch: &Touch, world_from_sensor: &Pose) -> MagneticReading {
+        let mut warnings = Vec::new();
+        let motions = self.carrier.motions(&self.places, touch, None, &mut warnings);
+        let mut tesla = self.axes(&motions, world_from_sensor, self.chips.rise_kelvin(None), &mut warnings);
+        self.convert(&mut tesla, &mut warnings);
+        MagneticReading { tesla, warnings }
+    }
+
+    /// Flux density (T) at each chip at the end of a step of `dt_s`, with noise, sampling and history. `before` is the
+    /// state of the response before the step; `memory` that after it.
+    pub fn sense(
+        &self,
+        touch: &Touch,
+        world_from_sensor: &Pose,
+        before: &ResponseState,
+        memory: &mut MagneticMemory,
+        dt_s: f64,
+    ) -> Result<MagneticReading, ResponseError> {
+        self.chips.check(memory)?;
+        let mut warnings = Vec::new();
+        let held_m = Some(&mut memory.held_depth_m);
+        let motions = self.carrier.motions(&self.places, touch, held_m, &mut warnings);
+        let rise_kelvin = self.chips.rise_kelvin(Some(before.time_s + dt_s));
+        let mut tesla = self.axes(&motions, world_from_sensor, rise_kelvin, &mut warnings);
+        self.chips.add_noise(&mut tesla, before.step);
+        self.convert(&mut tesla, &mut warnings);
+        self.chips.sample(&mut tesla, before, memory, dt_s);
+        Ok(MagneticReading { tesla, warnings })
+    }
+
+    /// Flux density (T) at each chip, in its frame, for given motions of the magnets: neither limited nor rounded.
+    pub fn field_of(&self, motions: &[MaterialMotion]) -> Vec<Vec3> {
+        self.axes(motions, &Pose::IDENTITY, self.chips.rise_kelvin(None), &mut Vec::new())
+    }
+
+    fn axes(
+        &self,
+        motions: &[MaterialMotion],
+        world_from_sensor: &Pose,
+        rise_kelvin: f64,
+        warnings: &mut Vec<Warning>,
+    ) -> Vec<Vec3> {
+        let factor = self.chips.remanence_factor(rise_kelvin);
+        let sensor_from_world = world_from_sensor.rotation.conjugate();
+        let moved = |(at, motion): (&Vec3, &MaterialMotion)| {
+            (*at + motion.displacement_m, Quat::from_scaled_axis(motion.rotation_rad))
+        };
+        let moved: Vec<(Vec3, Quat)> = self.places.iter().zip(motions).map(moved).collect();
+        let mut on_chip = None;
+        let mut fields = Vec::with_capacity(self.chips.len());
+        for (index, chip) in self.chips.iter().enumerate() {
+            let mut field = Vec3::ZERO;
+            for (magnet, ((at, rotation), direction)) in moved.iter().zip(&self.directions).enumerate() {
                 let r = rotation.conjugate() * (chip.at - *at);
-                field += *rotation * self.shape.field(magnet.direction, r);
+                if self.shape.overlaps(r, 1.0) {
+                    on_chip = on_chip.or(Some((magnet, index)));
+                    continue;
+                }
+                field += *rotation * self.shape.field(*direction, r);
             }
-            readings.push(self.report(chip.chip_from_sensor * field));
+            let mut disturbance = self.uniform;
+            for (at, moment) in &self.dipoles {
+                let r = world_from_sensor.transform_point(chip.at) - *at;
+                disturbance += if r.length() > 1e-6 { dipole(*moment, r) } else { Vec3::ZERO };
+            }
+            fields.push(field * factor + sensor_from_world * disturbance);
         }
-        readings
+        warnings.extend(on_chip.map(|(magnet, chip)| Warning::MagnetOnChip { magnet, chip }));
+        self.chips.axes(&fields, rise_kelvin)
+    }
+
+    fn convert(&self, tesla: &mut [Vec3], warnings: &mut Vec<Warning>) {
+        let chips = self.chips.convert(tesla);
+        if let Some(range) = self.chips.range_tesla().filter(|_| chips > 0) {
+            warnings.push(Warning::ChipsClipped { chips, range_mt: (range * 1e9).round() / 1e6 });
+        }
     }
 
     /// Place (m) and rotation of each magnet under a touch.
     pub fn moved(&self, touch: &Touch) -> Vec<(Vec3, Quat)> {
-        let loads: Vec<(Vec2, Vec3)> = touch
-            .facets
-            .iter()
-            .map(|facet| match &facet.load {
-                Load::Point { anchor, force, .. } => (anchor.truncate(), *force),
-                Load::Polygon(_) => (facet.at().truncate(), facet.force_on_sensor()),
-            })
-            .collect();
-        let moved = |magnet: &Magnet| {
-            let motion = self.interiors[magnet.interior].motion(magnet.at.truncate(), loads.iter().copied());
-            (magnet.at + motion.displacement_m, Quat::from_scaled_axis(motion.rotation_rad))
+        let motions = self.carrier.motions(&self.places, touch, None, &mut Vec::new());
+        let moved = |(at, motion): (&Vec3, MaterialMotion)| {
+            (*at + motion.displacement_m, Quat::from_scaled_axis(motion.rotation_rad))
         };
-        self.magnets.iter().map(moved).collect()
-    }
-
-    /// The flux density that a chip reports: gain, range and counts.
-    fn report(&self, field: Vec3) -> Vec3 {
-        let mut reported = field * self.gain;
-        if let Some(range) = self.range {
-            reported = reported.clamp(Vec3::splat(-range), Vec3::splat(range));
-        }
-        match self.count {
-            Some(count) => (reported / count).round() * count,
-            None => reported,
-        }
+        self.places.iter().zip(motions).map(moved).collect()
     }
 }
 
-fn places(name: &str, magnets: &MagnetsSpec) -> Result<Vec<Vec3>, SensorError> {
-    let places: Vec<Vec3> = match (&magnets.positions[..], magnets.lattice) {
-        (positions @ [_, ..], None) => positions.iter().map(|&at| place(at)).collect(),
-        ([], Some(LatticeSpec { rows, cols, pitch, depth })) => {
+/// Shape and places (m) of the magnets of a description.
+fn places(name: &str, magnets: &MagnetsSpec) -> Result<(Shape, Vec<Vec3>), SensorError> {
+    let bad = |key, rule: String| SensorError::bad_key(name, key, rule);
+    let places: Vec<Vec3> = match (&magnets.positions[..], magnets.lattice, magnets.elastomer) {
+        (positions @ [_, ..], None, None) => positions.iter().map(|&at| place(at)).collect(),
+        ([], Some(LatticeSpec { rows, cols, pitch, depth }), None) => {
             if rows.checked_mul(cols).is_none_or(|count| count == 0 || count > MAX_MAGNETS) {
-                let rule = format!("must have 1 to {MAX_MAGNETS} magnets, got {rows} × {cols}");
-                return Err(SensorError::bad_key(name, "lattice", rule));
+                return Err(bad("lattice", format!("must have 1 to {MAX_MAGNETS} magnets, got {rows} × {cols}")));
             }
             let pitch_m = SensorError::check_positive(name, "pitch", pitch)?;
             let along = |index: usize, count: usize| (index as f64 - 0.5 * (count as f64 - 1.0)) * pitch_m;
             let at = |i: usize| Vec3::new(along(i % cols, cols), -along(i / cols, rows), -depth.si());
             (0..rows * cols).map(at).collect()
         }
-        (positions, lattice) => {
-            let found = usize::from(!positions.is_empty()) + usize::from(lattice.is_some());
-            let keys = "`magnets.positions`, `magnets.lattice`";
+        ([], None, Some(elastomer)) => {
+            if magnets.shape.is_some() {
+                return Err(bad("shape", "is not used with `elastomer`, which has a remanence of its own".to_owned()));
+            }
+            return cells(name, &elastomer);
+        }
+        (positions, lattice, elastomer) => {
+            let given = [!positions.is_empty(), lattice.is_some(), elastomer.is_some()];
+            let found = given.into_iter().filter(|given| *given).count();
+            let keys = "`magnets.positions`, `magnets.lattice`, `magnets.elastomer`";
             return Err(SensorError::OneOf { sensor: name.to_owned(), keys, found });
         }
     };
     if places.len() > MAX_MAGNETS {
-        let rule = format!("must be at most {MAX_MAGNETS}, got {}", places.len());
-        return Err(SensorError::bad_key(name, "magnets", rule));
+        return Err(bad("magnets", format!("must be at most {MAX_MAGNETS}, got {}", places.len())));
     }
-    Ok(places)
+    let missing = || bad("magnets", "need a `shape`: a dipole, a cylinder or a cuboid".to_owned());
+    Ok((Shape::new(name, magnets.shape.as_ref().ok_or_else(missing)?)?, places))
 }
 
-fn chips(name: &str, spec: &MagnetometersSpec, shape: &Shape, magnets: &[Magnet]) -> Result<Vec<Chip>, SensorError> {
-    let bad = |rule: String| SensorError::bad_key(name, "magnetometers", rule);
-    let count = spec.positions.len();
-    if !(1..=MAX_MAGNETS).contains(&count) {
-        return Err(bad(format!("must have 1 to {MAX_MAGNETS} positions, got {count}")));
+/// The cells of a magnetised elastomer as dipoles.
+fn cells(name: &str, elastomer: &ElastomerSpec) -> Result<(Shape, Vec<Vec3>), SensorError> {
+    let positive = |key, length| SensorError::check_positive(name, key, length);
+    let [x, y, z] = elastomer.size;
+    let size = Vec3::new(positive("size", x)?, positive("size", y)?, positive("size", z)?);
+    let pitch_m = positive("pitch", elastomer.pitch)?;
+    let counts = (size / pitch_m - 1e-9).ceil().max(Vec3::ONE);
+    if counts.element_product() > MAX_MAGNETS as f64 {
+        let rule = format!(
+            "must have at most {MAX_MAGNETS} cells, got {} × {} × {}: use a larger `pitch`",
+            counts.x, counts.y, counts.z
+        );
+        return Err(SensorError::bad_key(name, "elastomer", rule));
     }
-    let rotations = each(name, "rotations", &spec.rotations, dermis_geometry::quantity::Angle::new(0.0), count)?;
-    let mut chips = Vec::<Chip>::with_capacity(count);
-    for (index, (&at, rotation)) in spec.positions.iter().zip(rotations).enumerate() {
-        let at = place(at);
-        if let Some(magnet) = magnets.iter().position(|magnet| shape.overlaps(magnet.at - at, 1.0)) {
-            return Err(bad(format!("must lie outside the magnets: chip {index} is inside magnet {magnet}")));
-        }
-        if let Some(other) = chips.iter().position(|other| (other.at - at).length() < 1e-6) {
-            return Err(bad(format!("must not overlap: chips {other} and {index} are at the same place")));
-        }
-        chips.push(Chip { at, chip_from_sensor: Quat::from_rotation_z(-rotation.si()) });
+    let remanence = elastomer.remanence.si();
+    if remanence <= 0.0 {
+        let rule = format!("of the magnets must be positive, got {remanence} T; `directions` sets the poles");
+        return Err(SensorError::bad_key(name, "remanence", rule));
     }
-    Ok(chips)
+    let cell = size / counts;
+    let [columns, rows, levels] = counts.to_array().map(|count| count as usize);
+    let at = |i: usize| {
+        let index = Vec3::new((i % columns) as f64, (i / columns % rows) as f64, (i / columns / rows) as f64);
+        (index + 0.5) * cell - size * 0.5 - Vec3::Z * elastomer.depth.si()
+    };
+    let moment = remanence * cell.element_product() / MU_0;
+    Ok((Shape::Dipole(moment), (0..columns * rows * levels).map(at).collect()))
+}
+
+/// Returns an error for a chip so near to an elastomer that its cells are not dipoles.
+fn check_distance(name: &str, elastomer: &ElastomerSpec, chips: &Chips) -> Result<(), SensorError> {
+    let half = place(elastomer.size) * 0.5;
+    for (index, chip) in chips.iter().enumerate() {
+        let outside = ((chip.at + Vec3::Z * elastomer.depth.si()).abs() - half).max(Vec3::ZERO).length();
+        if outside < elastomer.pitch.si() {
+            let rule = format!(
+                "must be farther from the elastomer than its `pitch` of {} mm: chip {index} is at {} mm; use a smaller `pitch`",
+                elastomer.pitch.si() * 1e3,
+                (outside * 1e9).round() / 1e6
+            );
+            return Err(SensorError::bad_key(name, "magnetometers", rule));
+        }
+    }
+    Ok(())
 }

@@ -154,6 +154,9 @@ macro_rules! stages {
             pub time_s: f64,
             /// Steps since rest.
             pub step: u64,
+            /// Memory of the magnetometers.
+            #[serde(default, skip_serializing_if = "MagneticMemory::is_empty")]
+            pub magnetic: MagneticMemory,
             $($($(#[$memory_doc])* pub $memory: $kind,)?)+
         }
 

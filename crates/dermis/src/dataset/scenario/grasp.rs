@@ -91,7 +91,8 @@ pub fn play(scenario: &ScenarioSpec, sensor: &Sensor, object: &Object, draw: &Dr
         for ((id, response), log) in gripper.sensors().into_iter().zip(&mut responses).zip(&mut logs) {
             let number = response.step;
             log.add(world.touch(id), frame as f64 * interval_s);
-            let (reading, next) = sensor.sense(response, world.touch(id), interval_s)?;
+            let (reading, next) =
+                sensor.sense_at(response, world.touch(id), interval_s, &world.world_from_sensor(id))?;
             *response = next;
             let pose = world.world_from_sensor(id).inverse() * world.pose(held);
             sensors.push(observe(sensor, world.touch(id), &reading, &pose, number)?);

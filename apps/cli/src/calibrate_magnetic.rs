@@ -1,0 +1,145 @@
+//! `dermis calibrate magnetic`: fits the motion of the magnets of a sensor to a recording of a probe.
+
+use crate::calibrate::line;
+use crate::console::{commit, probe, say, say_json, short};
+use anyhow::bail;
+use clap::ValueEnum;
+use dermis::geometry::Vec2;
+use dermis::geometry::quantity::Length;
+use dermis::output::Output;
+use dermis::sensor::SensorSpec;
+use dermis::sensor::calibration::{MagneticFitSettings, MagneticScore, fit_magnetic};
+use dermis::sensor::magnetic::TableGrid;
+use dermis_research::magnetic_recording::MagneticRecording;
+use serde_json::json;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// CSV table of the probe: time in s; x, y, z in mm (z up); optionally the load, in newtons in a column `load_n`, otherwise in grams.
+    #[arg(value_name = "PROBE.csv")]
+    states: PathBuf,
+    /// CSV table of the flux densities: time in s; x, y, z of each chip in µT.
+    #[arg(value_name = "FIELD.csv")]
+    field: PathBuf,
+    /// The measured sensor, with magnets and magnetometers.
+    #[arg(long, value_name = "NAME|FILE")]
+    sensor: String,
+    /// Height of first contact in the recording; by default the largest z.
+    #[arg(long, allow_hyphen_values = true)]
+    contact: Option<Length>,
+    /// Number of nodes along x and y; by default one for every 3 mm of the places.
+    #[arg(long, value_name = "N")]
+    nodes: Option<usize>,
+    /// Number of nodes along the depth, besides 0.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    depths: usize,
+    /// Direction of the travel: 0,0,-1 for a press, a tangential one for a shear.
+    #[arg(long, value_name = "X,Y,Z", default_value = "0,0,-1", allow_hyphen_values = true)]
+    along: String,
+    /// Travel in which loading changes to unloading, half of it; without it the table has no hysteresis.
+    #[arg(long)]
+    hysteresis: Option<Length>,
+    /// Part of the recording that is kept out of the fit.
+    #[arg(long, value_enum, default_value = "cycles")]
+    keep_out: KeepOut,
+    /// Write sensor.toml and fit.json into this folder.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum KeepOut {
+    /// Every second cycle; a cycle begins when the probe leaves its largest z.
+    Cycles,
+    /// One colour of a checkerboard of the places.
+    Places,
+    /// Nothing.
+    None,
+}
+
+/// Weight of the smoothness of the table.
+const SMOOTHNESS: f64 = 0.3;
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    probe(arguments.out.as_deref())?;
+    let recording = MagneticRecording::read(&arguments.states, &arguments.field)?;
+    let (spec, folder) = SensorSpec::find(&arguments.sensor)?;
+    let (low, high) = recording.extent();
+    let (middle, half) = ((low + high).truncate() * 0.5, (high - low).truncate() * 0.5);
+    let contact_m = arguments.contact.map_or(high.z, Length::si);
+    let travel_m = contact_m - low.z;
+    if travel_m <= 0.0 {
+        bail!("the probe never moves below the height of first contact, {} mm", short(contact_m * 1e3));
+    }
+    let along: Vec<f64> = arguments.along.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+    let Ok(along) = <[f64; 3]>::try_from(along) else {
+        bail!("`--along` must be three numbers with commas between them, got {:?}", arguments.along);
+    };
+    if arguments.depths == 0 || arguments.depths > 200 || arguments.nodes.is_some_and(|nodes| nodes > 64) {
+        bail!("`--depths` must be 1 to 200 and `--nodes` at most 64");
+    }
+    let spread = |half: f64| {
+        let count =
+            if half < 1e-4 { 1 } else { arguments.nodes.unwrap_or((2.0 * half / 3e-3).round() as usize + 1).max(2) };
+        let at = |i: usize| if count == 1 { 0.0 } else { half * (2.0 * i as f64 / (count - 1) as f64 - 1.0) };
+        (0..count).map(at).collect::<Vec<f64>>()
+    };
+    let Vec2 { x, y } = half;
+    let depth = (0..=arguments.depths).map(|i| travel_m * i as f64 / arguments.depths as f64).collect();
+    let settings = MagneticFitSettings {
+        grid: TableGrid { x: spread(x), y: spread(y), depth },
+        along,
+        play_m: arguments.hysteresis.map(Length::si),
+        smoothness: SMOOTHNESS,
+    };
+    let used: Vec<bool> = match arguments.keep_out {
+        KeepOut::Cycles => recording.cycles().iter().map(|cycle| cycle % 2 == 1).collect(),
+        KeepOut::Places => recording.checkerboard().iter().map(|odd| !odd).collect(),
+        KeepOut::None => vec![true; recording.probe_m.len()],
+    };
+    let samples = recording.samples(middle, contact_m);
+    let fit = fit_magnetic(&spec, folder, &samples, &used, &settings)?;
+    let report = json!({
+        "sensor": spec.name,
+        "fitted": fit.fitted,
+        "kept_out": fit.kept_out,
+        "largest_displacement_m": fit.largest_m,
+        "deepest_load_n": fit.load_newton,
+    });
+    if arguments.json {
+        say_json(&report)?;
+    } else {
+        say(format!("{} from {} samples", spec.name, samples.len()));
+        tell("fitted", &fit.fitted);
+        fit.kept_out.iter().for_each(|score| tell("kept out", score));
+        line("largest displacement", scaled(fit.largest_m, 1e3), "mm");
+        fit.load_newton.into_iter().for_each(|load| line("load at the end", load, "N"));
+    }
+    if let Some(folder) = &arguments.out {
+        let mut output = Output::new();
+        output.add("sensor.toml", fit.spec.to_toml());
+        output.add("fit.json", serde_json::to_string_pretty(&report)? + "\n");
+        commit(output, folder, arguments.json)?;
+    }
+    Ok(())
+}
+
+fn scaled(estimate: dermis::sensor::calibration::Estimate, factor: f64) -> dermis::sensor::calibration::Estimate {
+    dermis::sensor::calibration::Estimate { value: estimate.value * factor, ci95: estimate.ci95 * factor }
+}
+
+fn tell(name: &str, score: &MagneticScore) {
+    let MagneticScore { samples, nrmse, sd_tesla, load_rmse_newton, load_sd_newton, .. } = score;
+    say(format!(
+        "  {name:<9} {samples} samples: error {} of the standard deviation of the change, {} µT (null model: 1)",
+        short(*nrmse),
+        short(sd_tesla * 1e6)
+    ));
+    if let (Some(rmse), Some(sd)) = (load_rmse_newton, load_sd_newton) {
+        say(format!("            load from the field: error {} N (null model: {} N)", short(*rmse), short(*sd)));
+    }
+}
