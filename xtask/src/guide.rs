@@ -53,7 +53,7 @@ fn pdoc(workspace: &Workspace) -> Result<(), Failure> {
     Invocation::program(&python)
         // PyTorch and the transports of ROS are no part of the test environment.
         .args(
-            "-m pdoc dermis !dermis.torch !dermis.ros --docformat google --output-directory dist/guide/python"
+            "-m pdoc dermis !dermis.torch !dermis.jax !dermis.ros --docformat google --output-directory dist/guide/python"
                 .split(' '),
         )
         .env("PYTHONDONTWRITEBYTECODE", "1")

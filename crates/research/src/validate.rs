@@ -1,6 +1,7 @@
 //! Comparisons with reference solutions and with published measurements: `dermis validate`.
 
 pub mod feats;
+pub mod gradients;
 pub mod hydroelastic;
 pub mod layer;
 pub mod magnetic;
