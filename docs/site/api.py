@@ -12,20 +12,34 @@ import pdoc
 import pdoc.render
 
 
-def stand_in_for_torch() -> None:
-    """Only names and types of PyTorch are needed, and it is large: where it is missing, an empty module stands for it."""
-    torch, utils, data = (types.ModuleType(name) for name in ("torch", "torch.utils", "torch.utils.data"))
-    torch.Tensor = type("Tensor", (), {"__module__": "torch"})
-    data.Dataset = type("Dataset", (), {"__module__": "torch.utils.data", "__class_getitem__": classmethod(lambda cls, _: cls)})
-    sys.modules |= {"torch": torch, "torch.utils": utils, "torch.utils.data": data}
+def stand_in(name: str, parts: dict[str, object]) -> None:
+    """Only names and types of a large package are needed: where it is missing, an empty module stands for it, with the given parts."""
+    if importlib.util.find_spec(name) is not None:
+        return
+    root = sys.modules[name] = types.ModuleType(name)
+    for path, part in parts.items():
+        module = root
+        for word in path.split(".")[:-1]:
+            full = f"{module.__name__}.{word}"
+            sys.modules.setdefault(full, types.ModuleType(full))
+            setattr(module, word, sys.modules[full])
+            module = sys.modules[full]
+        setattr(module, path.split(".")[-1], part)
+
+
+def named(name: str) -> type:
+    """A class with the name of one of another package."""
+    module, _, own = name.rpartition(".")
+    return type(own, (), {"__module__": module, "__class_getitem__": classmethod(lambda cls, _: cls)})
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     out = parser.parse_args().out
-    if importlib.util.find_spec("torch") is None:
-        stand_in_for_torch()
+    torch = {name: named(f"torch.{name}") for name in ("Tensor", "utils.data.Dataset", "autograd.Function")}
+    stand_in("torch", {**torch, "autograd.function.once_differentiable": lambda function: function})
+    stand_in("jax", {"Array": named("jax.Array"), "numpy.ndarray": named("jax.numpy.ndarray")})
     pdoc.render.configure(docformat="google", search=True)
     pdoc.pdoc("dermis", output_directory=out)
 

@@ -52,6 +52,7 @@ pub const ALL: &[Validation] = &[
         "data sets read by lerobot, webdataset, robomimic, pyarrow, polars and duckdb; stopped, resumed, measured, learnt from",
     ),
     Validation::in_python("magnetic", "flux densities of magnets against magpylib"),
+    Validation::in_python("gradients", "gradients against central differences, and those of PyTorch and JAX"),
     Validation::in_python("cuda", "the skins on an NVIDIA GPU against the CPU: results and speed"),
     Validation::in_python("ray", "data sets made on a Ray cluster that loses nodes and drivers"),
     Validation::in_python(

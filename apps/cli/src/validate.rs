@@ -6,7 +6,7 @@ mod real;
 use crate::console::{say, say_json};
 use clap::Subcommand;
 use dermis::geometry::quantity::Length;
-use dermis_research::validate::{eflesh, feats, hydroelastic, layer, magnetic};
+use dermis_research::validate::{eflesh, feats, gradients, hydroelastic, layer, magnetic};
 use std::path::{Path, PathBuf};
 
 /// Compare results with reference solutions or measurements.
@@ -40,6 +40,13 @@ enum What {
         /// Cell size of the gel.
         #[arg(long, default_value = "0.5mm")]
         cell: Length,
+    },
+    /// Gradients of random presses against central differences, and their cost.
+    #[command(after_help = "Example:\n  dermis validate gradients --presses 5")]
+    Gradients {
+        /// Number of presses of every sensor and object.
+        #[arg(long, value_name = "N", default_value_t = 30)]
+        presses: usize,
     },
     /// Real sensors: fits each to some samples of its measurements and predicts the others, beside null model and peers.
     Real(real::Arguments),
@@ -76,6 +83,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
         What::Hydroelastic { file, time } => run_hydroelastic(file, *time, json),
         What::Feats { folder, cell } => run_feats(folder, *cell, json),
+        What::Gradients { presses } => run_gradients(*presses, json),
         What::Layer { file, cells } => run_layer(file, *cells, json),
         What::Pose(arguments) => pose::run(arguments, json),
         What::Magnetic { file } => run_magnetic(file, json),
@@ -135,6 +143,28 @@ fn run_eflesh(folder: &Path, json: bool) -> anyhow::Result<()> {
         ));
     }
     Ok(())
+}
+
+fn run_gradients(presses: usize, json: bool) -> anyhow::Result<()> {
+    let report = gradients::run(presses, |_| true)?;
+    if json {
+        return say_json(&report);
+    }
+    say(format!("{:<26} {:<14} {:>7} {:>9} {:>14}", "press", "by", "presses", "excluded", "relative error"));
+    for errors in &report.errors {
+        let gradients::GradientErrors { case, parameter, presses, excluded, worst_rel, .. } = errors;
+        say(format!("{case:<26} {parameter:<14} {presses:>7} {excluded:>9} {worst_rel:>14.1e}"));
+    }
+    say(format!("{:<26} {:>12} {:>12} {:>7}", "cost", "press µs", "gradient µs", "ratio"));
+    for gradients::GradientCost { case, press_us, vjp_us, ratio, .. } in &report.costs {
+        say(format!("{case:<26} {press_us:>12.1} {vjp_us:>12.1} {ratio:>7.2}"));
+    }
+    match report.failures().next() {
+        Some(errors) => {
+            anyhow::bail!("{}: the gradient by {} is not that of the differences", errors.case, errors.parameter)
+        }
+        None => Ok(()),
+    }
 }
 
 fn run_layer(file: &Path, cells: usize, json: bool) -> anyhow::Result<()> {

@@ -219,6 +219,12 @@ impl Batch {
         self.images(py, self.image_axes(&[3])?, ReadingData::rgb, ReadingData::light_warning)
     }
 
+    /// Levels of the images before they are rounded to ``image``, float32, shape (n, height, width, 3).
+    #[getter]
+    fn levels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+        self.images(py, self.image_axes(&[3])?, ReadingData::levels, |_| None)
+    }
+
     /// ``Reading.depth`` of all readings (m), float32, shape (n, height, width).
     #[getter]
     fn depth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {

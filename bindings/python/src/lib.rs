@@ -13,6 +13,7 @@ mod estimate;
 mod experiments;
 mod features;
 mod gpu;
+mod gradient;
 mod metrics;
 mod motion;
 mod mujoco;

@@ -63,6 +63,52 @@ impl Shape {
     }
 }
 
+impl Shape {
+    /// The shape with another size: "scale", a factor on all sizes, or a size (m) of the constructor of its primitive. `None`
+    /// if it has no such size.
+    fn resized(&self, name: &str, values: &[f64]) -> Option<Self> {
+        let resized = match (self, name, values) {
+            (Self::Primitive { primitive, edge_m }, "scale", [factor]) => {
+                return Some(Self::Primitive { primitive: primitive.scaled(*factor), edge_m: edge_m * factor });
+            }
+            (Self::Points { centers_m, radius_m }, "scale", [factor]) => {
+                return Some(Self::Points { centers_m: scaled(centers_m, *factor), radius_m: radius_m * factor });
+            }
+            (Self::Mesh { vertices_m, triangles }, "scale", [factor]) => {
+                return Some(Self::Mesh { vertices_m: scaled(vertices_m, *factor), triangles: triangles.clone() });
+            }
+            (Self::Primitive { primitive, .. }, ..) => match (*primitive, name, values) {
+                (Primitive::Sphere { .. }, "radius", &[radius_m]) => Primitive::Sphere { radius_m },
+                (Primitive::Ellipsoid { .. }, "semi_axes", &[a, b, c]) => {
+                    Primitive::Ellipsoid { semi_axes_m: Vec3::new(a, b, c) }
+                }
+                (Primitive::Cuboid { .. }, "size", &[x, y, z]) => {
+                    Primitive::Cuboid { half_m: Vec3::new(x, y, z) * 0.5 }
+                }
+                (Primitive::Cylinder { half_length_m, .. }, "radius", &[radius_m]) => {
+                    Primitive::Cylinder { radius_m, half_length_m }
+                }
+                (Primitive::Cylinder { radius_m, .. }, "length", &[length_m]) => {
+                    Primitive::Cylinder { radius_m, half_length_m: 0.5 * length_m }
+                }
+                (Primitive::Capsule { half_length_m, .. }, "radius", &[radius_m]) => {
+                    Primitive::Capsule { radius_m, half_length_m }
+                }
+                (Primitive::Capsule { radius_m, .. }, "length", &[length_m]) => {
+                    Primitive::Capsule { radius_m, half_length_m: 0.5 * length_m }
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(Self::Primitive { primitive: resized, edge_m: resized.default_edge_m() })
+    }
+}
+
+fn scaled(points_m: &[[f64; 3]], factor: f64) -> Arc<Vec<[f64; 3]>> {
+    Arc::new(points_m.iter().map(|point| point.map(|part| part * factor)).collect())
+}
+
 fn numbers(points: &[Vec3]) -> Arc<Vec<[f64; 3]>> {
     Arc::new(points.iter().map(|point| point.to_array()).collect())
 }
@@ -326,6 +372,21 @@ impl Object {
     #[getter]
     fn closed(&self) -> bool {
         self.object.surface.is_closed()
+    }
+
+    /// The same object with another size: name is "scale", a factor on all sizes, or a size of its constructor (m):
+    /// "radius", "semi_axes", "size" or "length". value: a number, or three for "semi_axes" and "size".
+    fn resized(&self, py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let values = Numbers::read(value, name)?.finite(name)?.values;
+        if let Some(value) = values.iter().find(|value| **value <= 0.0) {
+            return Err(Error::new_err(format!("`{name}` must be positive, got {value}")));
+        }
+        let refuse = || {
+            let count = values.len();
+            Error::new_err(format!("{:?} has no size {name:?} of {count} numbers", self.definition.name))
+        };
+        let shape = self.definition.shape.resized(name, &values).ok_or_else(refuse)?;
+        Self::make(py, &self.definition.name, shape, self.definition.mu)
     }
 
     fn __repr__(&self) -> String {

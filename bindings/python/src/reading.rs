@@ -109,6 +109,12 @@ impl ReadingData {
         Ok(self.render()?.image.to_rgb8().into_pixels().into_flattened())
     }
 
+    /// Levels of the image before rounding, red, green and blue.
+    pub fn levels(&self) -> PyResult<Vec<f32>> {
+        let [red, green, blue] = &self.render()?.image.channels;
+        Ok(red.iter().zip(green).zip(blue).flat_map(|((&red, &green), &blue)| [red, green, blue]).collect())
+    }
+
     /// The warning about a surface steeper than the presses that the light was fitted to.
     pub fn light_warning(&self) -> Option<String> {
         let relief = self.relief().ok()?;

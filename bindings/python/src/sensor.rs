@@ -494,6 +494,42 @@ impl Sensor {
         self.shared.spec().description.trim().to_owned()
     }
 
+    /// Derivatives of a scalar with respect to object and sensor, from those with respect to readings: one vector-Jacobian
+    /// product for each press at a pose, on all CPU cores.
+    ///
+    /// obj, poses: as for ``press_batch``. cotangents: the derivatives by some of "force" and "torque" (n, 3), "taxels",
+    /// "reported" and "forces" (in the shape of ``Batch``), "markers" (n, markers, 2: column and row under contact) and
+    /// "image" (n, height, width, 3: ``Batch.levels``).
+    ///
+    /// Returns a dict of arrays (n, k) in SI units: "position" (3) and "rotation" (3: a rotation vector in the sensor
+    /// frame about the object's origin), "scale" and the sizes of the object ("radius", "semi_axes", "size", "length"), and
+    /// parameters of the sensor: "stiffness" of springs, "young", "poisson" and "thickness" of a layer, "gain" and "offset"
+    /// of the response, "azimuth", "elevation", "diffuse", "specular" or "levels" of the light. Raises dermis.Error for
+    /// NaN, and for skins, frictions and lights without gradients.
+    ///
+    /// >>> import dermis, numpy
+    /// >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
+    /// >>> by = sensor.vjp(ball, [[0, 0, 8e-3]], {"force": numpy.array([[0, 0, -1.0]])})
+    /// >>> by["position"].shape
+    /// (1, 3)
+    fn vjp<'py>(
+        &self,
+        py: Python<'py>,
+        obj: PyRef<'_, Object>,
+        poses: &Bound<'py, PyAny>,
+        cotangents: &Bound<'py, pyo3::types::PyDict>,
+    ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
+        let poses = crate::pose::poses(poses, "poses")?;
+        let by = crate::gradient::read(self.inner()?, cotangents, poses.len())?;
+        crate::gradient::pull_back(py, &self.shared, &obj.object, poses, by)
+    }
+
+    /// The same sensor, untouched, with other parameters: as for ``preset``.
+    fn with_parameters(&self, py: Python<'_>, parameters: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let folder = self.shared.folder().map(std::path::Path::to_owned);
+        Self::build(py, self.shared.spec().clone(), folder, None, Some(parameters))
+    }
+
     /// Description of the sensor as TOML: ``Sensor.parse(sensor.toml)`` makes the same sensor.
     #[getter]
     fn toml(&self) -> String {

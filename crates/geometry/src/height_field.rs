@@ -1,6 +1,6 @@
 //! Height maps of surfaces over a plane.
 
-use crate::{Bounds, Pose, Primitive, Ray, Surface, Vec2, Vec3};
+use crate::{Bounds, PlacedShape, Pose, Primitive, Ray, RayHit, ShapeGradient, Surface, Vec2, Vec3};
 
 /// Fraction of a cell added on every side of a triangle before its cells are searched; the exact test follows.
 const SLACK: f64 = 5e-3;
@@ -29,6 +29,8 @@ pub struct HeightField {
     pub heights_m: Vec<f64>,
     /// Fraction of each cell that the object covers: below 1 only where it reaches below z = 0 under a cliff.
     pub covered: Vec<f64>,
+    /// The cells under a cliff, in order.
+    cliffs: Vec<usize>,
 }
 
 impl HeightGrid {
@@ -67,14 +69,14 @@ impl HeightField {
     /// A height field without a surface.
     pub fn empty(grid: HeightGrid) -> Self {
         let cells = grid.rows * grid.cols;
-        Self { grid, heights_m: vec![f64::INFINITY; cells], covered: vec![1.0; cells] }
+        Self { grid, heights_m: vec![f64::INFINITY; cells], covered: vec![1.0; cells], cliffs: Vec::new() }
     }
 
     /// Samples a function of x and y (m) at the cell centres.
     pub fn from_fn(grid: HeightGrid, height_m: impl Fn(f64, f64) -> f64) -> Self {
         let cells = (0..grid.rows).flat_map(|row| (0..grid.cols).map(move |col| (row, col)));
         let heights_m = cells.map(|(row, col)| height_m(grid.x_m(col), grid.y_m(row))).collect();
-        Self { grid, heights_m, covered: vec![1.0; grid.rows * grid.cols] }
+        Self { grid, heights_m, covered: vec![1.0; grid.rows * grid.cols], cliffs: Vec::new() }
     }
 
     /// Rasterises a surface as seen along +z from below. The height of a cell is that of the surface over its centre, to
@@ -99,6 +101,8 @@ impl HeightField {
         }
         own.average_cliffs(surface, grid_from_surface);
         let mut fell = false;
+        // Those of an object that another one hides do no harm: their heights are not used.
+        self.cliffs.extend(own.cliffs);
         for (i, (height, covered)) in own.heights_m.into_iter().zip(own.covered).enumerate() {
             if height < self.heights_m[i] {
                 (self.heights_m[i], self.covered[i]) = (height, covered);
@@ -169,6 +173,41 @@ impl HeightField {
             .collect();
         for (cell, height_m, covered) in at_cliffs {
             (self.heights_m[cell], self.covered[cell]) = (height_m, covered);
+            self.cliffs.push(cell);
+        }
+    }
+
+    /// Adds to a gradient the derivatives of a scalar that depends on the heights of some cells, given as pairs of a cell and
+    /// the derivative (1/m) by its height. The field is that of this surface alone. Covered parts are held fixed: they
+    /// change in steps.
+    pub fn add_gradient(
+        &self,
+        surface: &Surface,
+        grid_from_surface: &Pose,
+        by_height: impl IntoIterator<Item = (usize, f64)>,
+        gradient: &mut ShapeGradient,
+    ) {
+        let (grid, surface_from_grid) = (self.grid, grid_from_surface.inverse());
+        let shape = PlacedShape::new(surface.primitive(), grid_from_surface);
+        let up = surface_from_grid.transform_vector(Vec3::Z);
+        let reach = 0.5 * surface.bounds().size().length() + grid.cell_m;
+        let below_m = grid_from_surface.transform_point(surface.bounds().center()).z - reach;
+        let hit_over = |at: Vec2| {
+            let origin = surface_from_grid.transform_point(at.extend(below_m));
+            let hit = surface.cast(&Ray { origin, direction: up, length: 2.0 * reach }, None)?;
+            let normal = grid_from_surface.transform_vector(hit.normal);
+            Some(RayHit { point: at.extend(below_m + hit.distance), direction: Vec3::Z, normal })
+        };
+        for (cell, by_height) in by_height {
+            let middle = grid.cell_center(cell / grid.cols, cell % grid.cols);
+            if self.cliffs.binary_search(&cell).is_err() {
+                let hit = hit_over(middle);
+                hit.iter().for_each(|hit| gradient.add(&shape, hit, by_height, Vec3::ZERO));
+                continue;
+            }
+            let samples = (0..SAMPLES * SAMPLES).filter_map(|i| hit_over(middle + sample(i) * grid.cell_m));
+            let low: Vec<RayHit> = samples.filter(|hit| hit.point.z < 0.0).collect();
+            low.iter().for_each(|hit| gradient.add(&shape, hit, by_height / low.len() as f64, Vec3::ZERO));
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod eflesh;
 pub mod feats;
+pub mod gradients;
 pub mod hydroelastic;
 pub mod layer;
 pub mod magnetic;

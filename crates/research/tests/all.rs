@@ -2,6 +2,7 @@
 
 mod bench;
 mod experiments;
+mod validate_gradients;
 mod validate_hydroelastic;
 mod validate_layer;
 mod validate_real;

@@ -120,6 +120,16 @@ pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<
     }
 }
 
+/// Holds an object at a pose on the untouched sensor, quasi-statically. The depth of the result is the travel along −z past
+/// first contact; zero if the object is not above the sensor.
+pub fn press_to_pose(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Result<Pressed, PressError> {
+    let target = Target::at_rest(object, *sensor_from_object);
+    let (touch, state) = sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[target] })?;
+    let depth_m = clearance(sensor, object, sensor_from_object).map_or(0.0, |gap| (-gap).max(0.0));
+    let reading = sensor.read(&touch);
+    Ok(Pressed { depth_m, sensor_from_object: *sensor_from_object, touch, state, reading })
+}
+
 /// Final pose of the object in a press to a depth (m). Returns an error in the same cases as [`press`].
 pub fn depth_pose(sensor: &Sensor, object: &Object, aim: &Aim, depth_m: f64) -> Result<Pose, PressError> {
     if !(depth_m > 0.0 && depth_m.is_finite()) {

@@ -4,7 +4,7 @@ use crate::magnetic::Magnetics;
 use crate::optics::{CameraFrame, Optics, OpticsError};
 use crate::{Chain, RayReading, Reading, Response, ResponseError, ResponseState, Taxels};
 use dermis_geometry::{Pose, Surface, TriMesh};
-use dermis_skin::{Motion, Skin, SkinError, State, Touch};
+use dermis_skin::{Motion, Skin, SkinError, State, SurfaceField, Touch};
 use std::sync::{Arc, OnceLock};
 
 /// A tactile sensor. Cheap to clone; it holds no history. The caller keeps the skin's [`State`] and the response's
@@ -193,9 +193,15 @@ impl Sensor {
     /// Renders the camera's image of a touch. `frame` is the number of the image; only the noise depends on it.
     /// Separate from [`Sensor::read`] because an image costs much more than a reading.
     pub fn render(&self, touch: &Touch, frame: u64) -> Result<CameraFrame, OpticsError> {
+        let (optics, surface) = self.camera_view(touch)?;
+        Ok(optics.render(surface, frame))
+    }
+
+    /// The camera and the surface of a touch that it sees.
+    pub(crate) fn camera_view<'a>(&'a self, touch: &'a Touch) -> Result<(&'a Optics, &'a SurfaceField), OpticsError> {
         let optics = self.optics.as_deref().ok_or_else(|| OpticsError::WithoutCamera { sensor: self.name.clone() })?;
         let unknown = || OpticsError::NoSurface { sensor: self.name.clone() };
-        Ok(optics.render(touch.surface.as_ref().ok_or_else(unknown)?, frame))
+        Ok((optics, touch.surface.as_ref().ok_or_else(unknown)?))
     }
 
     /// The warning of the camera about a touch, without rendering its image; see [`Optics::warning`].

@@ -4,7 +4,7 @@ mod geodesic;
 
 pub use geodesic::Geodesic;
 
-use crate::response::{ResponseError, Stage};
+use crate::response::{ResponseError, ResponseState, Stage, Step};
 use crate::{Taxels, Weights};
 use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Length;
@@ -49,12 +49,36 @@ impl Spread {
 
     /// The matrix for these taxels. Without a grid, distances are measured along `surface`.
     pub fn weights(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Weights, ResponseError> {
+        Ok(Weights::new(taxels.len(), keep_load(taxels.len(), self.entries(taxels, surface)?)))
+    }
+
+    /// Unscaled entries (to, from, weight) of the matrix.
+    fn entries(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Vec<(usize, usize, f64)>, ResponseError> {
         self.validate(taxels.len())?;
-        let entries = match (taxels.size(), taxels.pitch_m()) {
-            (Some((rows, cols)), Some(pitch_m)) => self.on_grid(rows, cols, pitch_m),
-            _ => self.on_surface(taxels, surface)?,
+        match (taxels.size(), taxels.pitch_m()) {
+            (Some((rows, cols)), Some(pitch_m)) => Ok(self.on_grid(rows, cols, pitch_m)),
+            _ => self.on_surface(taxels, surface),
+        }
+    }
+
+    /// Key of σ and the derivative of the matrix by it, from the unscaled entries; `None` for a custom kernel.
+    ///
+    /// The derivative of ln g = −d²/2σ² is l = −2 ln g/σ, and that of a share w is w (l − Σ w l).
+    fn slope(&self, taxels: &Taxels, mut entries: Vec<(usize, usize, f64)>) -> Option<(&'static str, Weights)> {
+        let (key, sigma) = match (self.sigma, self.sigma_taxels) {
+            (Some(sigma), _) => ("sigma", sigma.si()),
+            (None, Some(sigma)) => ("sigma_taxels", sigma),
+            (None, None) => return None,
         };
-        Ok(Weights::new(taxels.len(), keep_load(taxels.len(), entries)))
+        entries.retain(|(_, _, weight)| *weight > 0.0);
+        let area_m2 = |to: usize| if taxels.size().is_some() { 1.0 } else { taxels.areas_m2()[to] };
+        let logs: Vec<f64> =
+            entries.iter().map(|(to, _, weight)| -2.0 * (weight / area_m2(*to)).ln() / sigma).collect();
+        let mut entries = keep_load(taxels.len(), entries);
+        let mut means = vec![0.0; taxels.len()];
+        entries.iter().zip(&logs).for_each(|((_, from, weight), log)| means[*from] += weight * log);
+        entries.iter_mut().zip(&logs).for_each(|((_, from, weight), log)| *weight *= log - means[*from]);
+        Some((key, Weights::new(taxels.len(), entries)))
     }
 
     fn on_grid(&self, rows: usize, cols: usize, pitch_m: f64) -> Vec<(usize, usize, f64)> {
@@ -155,7 +179,32 @@ impl Stage for Spread {
     }
 
     fn prepare(&self, taxels: &Taxels, surface: Option<&TriMesh>) -> Result<Option<Arc<dyn Stage>>, ResponseError> {
-        Ok(Some(Arc::new(self.weights(taxels, surface)?)))
+        let entries = self.entries(taxels, surface)?;
+        let slope = self.slope(taxels, entries.clone());
+        let weights = Weights::new(taxels.len(), keep_load(taxels.len(), entries));
+        Ok(Some(Arc::new(SpreadMatrix { weights, slope })))
+    }
+}
+
+/// The matrix of a spread, and its derivative by σ with the key of σ.
+#[derive(Debug)]
+struct SpreadMatrix {
+    weights: Weights,
+    slope: Option<(&'static str, Weights)>,
+}
+
+impl Stage for SpreadMatrix {
+    fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step) {
+        self.weights.step(values, memory, step);
+    }
+
+    fn vjp(&self, values: &[f64], by_values: &mut Vec<f64>) -> Vec<(&'static str, Vec<f64>)> {
+        let by_sigma = self.slope.iter().map(|(key, slope)| {
+            (*key, vec![slope.apply(values).iter().zip(&*by_values).map(|(value, by)| value * by).sum()])
+        });
+        let by_sigma = by_sigma.collect();
+        self.weights.vjp(values, by_values);
+        by_sigma
     }
 }
 

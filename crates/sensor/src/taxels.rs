@@ -1,5 +1,7 @@
 //! The taxels of a sensor.
 
+mod adjoint;
+
 use crate::cells::{Piece, Triangle, triangles};
 use crate::gaussian::Gaussian;
 use dermis_geometry::{Bounds, TriMesh, Vec3};

@@ -64,6 +64,15 @@ impl Stage for Weights {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
         *values = self.apply(values);
     }
+
+    fn vjp(&self, values: &[f64], by_values: &mut Vec<f64>) -> Vec<(&'static str, Vec<f64>)> {
+        let mut before = vec![0.0; values.len()];
+        for (to, by) in by_values.iter().enumerate() {
+            self.row(to).for_each(|(from, weight)| before[from] += weight * by);
+        }
+        *by_values = before;
+        Vec::new()
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod complementarity;
 mod fourier;
+mod gradient;
 mod increments;
 mod indenter;
 mod interior;
@@ -33,10 +34,11 @@ pub use transfer::{InnerResponse, Laminate, WaveResponse};
 
 use crate::resolution::{Resolution, few_points, unresolved_on_grid};
 use crate::{
-    Contact, Contacts, Facet, Facets, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Target,
-    Touch, Warning, require_positive,
+    Contact, Contacts, Facet, Facets, Load, Motion, Skin, SkinError, SkinGradient, State, Support, SurfaceField,
+    Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
 };
 use dermis_geometry::{HeightGrid, Twist, Vec2, Vec3};
+use gradient::MaterialSlopes;
 use solution::{SlidingFriction, Solver, Step};
 use std::sync::Arc;
 
@@ -59,6 +61,7 @@ pub struct Layer {
     laminate: Laminate,
     grid: HeightGrid,
     influences: Influences,
+    slopes: MaterialSlopes,
 }
 
 /// The numbers of a contact that decide whether it lies in the range of a layer.
@@ -83,15 +86,19 @@ const MAX_UNSOLVED: f64 = 1e-3;
 /// Height above the rest surface, as a fraction of the thickness, up to which bulging can make contact.
 const MAX_BULGE: f64 = 0.3;
 
+/// Largest distance (m) of two cells of a grid, with a margin.
+fn reach_m(grid: &HeightGrid) -> f64 {
+    Vec2::new(grid.cols as f64 + 2.0, grid.rows as f64 + 2.0).length() * grid.cell_m
+}
+
 impl Layer {
     /// Checks the parameters and tabulates the response of the laminate.
     pub fn new(parameters: LayerParameters) -> Result<Self, SkinError> {
         let laminate = parameters.validate()?;
         let grid = parameters.grid()?;
-        let reach_m = Vec2::new(grid.cols as f64 + 2.0, grid.rows as f64 + 2.0).length() * grid.cell_m;
-        let functions = Functions::new(&laminate, parameters.sense_depth_m(&laminate), reach_m);
+        let functions = Functions::new(&laminate, parameters.sense_depth_m(&laminate), reach_m(&grid));
         let influences = Influences::new(Arc::new(functions), grid.rows, grid.cols, grid.cell_m);
-        Ok(Self { parameters, laminate, grid, influences })
+        Ok(Self { parameters, laminate, grid, influences, slopes: MaterialSlopes::default() })
     }
 
     /// Parameters of the layer.
@@ -407,6 +414,16 @@ impl Skin for Layer {
 
     fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {
         self.step(state, &Motion { targets: &motion.targets_at_rest() }, None)
+    }
+
+    fn vjp(
+        &self,
+        _touch: &Touch,
+        state: &State,
+        target: &Target<'_>,
+        cotangent: &TouchCotangent,
+    ) -> Result<SkinGradient, SkinError> {
+        self.gradient(self.check_state(state)?, target, cotangent)
     }
 
     fn carry(&self, contacts: &Contacts) -> Result<Touch, SkinError> {

@@ -24,6 +24,7 @@ mod friction;
 mod friction_lanes;
 mod friction_slope;
 pub mod gel;
+mod gradient;
 pub mod hydroelastic;
 mod implicit;
 mod imprint;
@@ -48,6 +49,7 @@ pub use contacts::{Contact, Contacts};
 pub use facets::Facets;
 pub use friction::{Coulomb, Friction};
 pub use gel::{Constitution, Gel, GelFriction, GelParameters};
+pub use gradient::{SkinGradient, TouchCotangent};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
 pub use implicit::{
     ImplicitContact, ImplicitLoad, ImplicitMotion, ImplicitPoint, Matrix6, PointLoad, PointLoads, StickingSlope,
@@ -133,6 +135,9 @@ pub enum SkinError {
         "an object indents the layer by {depth_mm:.3} mm; the limit is {max_mm:.3} mm (0.8 of its thickness); use the `gel` skin for more"
     )]
     TooDeep { depth_mm: f64, max_mm: f64 },
+    /// A touch without derivatives.
+    #[error("this touch has no gradients: {reason}")]
+    NoGradient { reason: &'static str },
     /// A layer without plies.
     #[error("a layer needs at least one ply")]
     NoPlies,
@@ -229,6 +234,18 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     fn missed(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {
         let _ = (touch, motion);
         Vec::new()
+    }
+
+    /// Derivatives of a scalar with respect to object and skin, from those with respect to a touch: `touch` and `state` are
+    /// what [`Skin::settle`] returned for this one object.
+    fn vjp(
+        &self,
+        _touch: &Touch,
+        _state: &State,
+        _target: &Target<'_>,
+        _cotangent: &TouchCotangent,
+    ) -> Result<SkinGradient, SkinError> {
+        Err(SkinError::NoGradient { reason: "of the skins, `springs` and `layer` have them" })
     }
 
     /// Contact loads from the contact points of another engine, in static equilibrium. The default assigns each force to

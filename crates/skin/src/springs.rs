@@ -2,6 +2,7 @@
 
 mod block;
 mod elasticity;
+mod gradient;
 mod rays;
 mod site;
 mod site_lanes;
@@ -14,8 +15,8 @@ use crate::point_block::PointBlock;
 use crate::resolution::{MIN_FLAT_POINTS, Resolution, SEARCH, flat_on_few_points, unresolved};
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::{
-    ContactPoints, Friction, ImplicitContact, Motion, PointBristles, PointLoads, Skin, SkinError, State, Support,
-    Tangent, Target, Touch, Warning, require_positive,
+    ContactPoints, Friction, ImplicitContact, Motion, PointBristles, PointLoads, Skin, SkinError, SkinGradient, State,
+    Support, Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
 };
 use block::Presser;
 use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Twist, Vec3, Wrench};
@@ -497,6 +498,16 @@ impl Skin for Springs {
         let mut touch = Touch::from_points(points, motion.targets.len());
         touch.warnings = self.unresolved(&touch, motion.targets.len(), |_| false);
         Ok((touch, next))
+    }
+
+    fn vjp(
+        &self,
+        touch: &Touch,
+        _state: &State,
+        target: &Target<'_>,
+        cotangent: &TouchCotangent,
+    ) -> Result<SkinGradient, SkinError> {
+        self.gradient(touch, target, cotangent)
     }
 
     fn hold(&self, (touch, state): &(Touch, State)) -> Option<ImplicitContact> {

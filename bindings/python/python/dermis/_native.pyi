@@ -137,6 +137,11 @@ class Object(_Copyable):
         triangles without area instead of refusing the file.
         """
 
+    def resized(self, name: str, value: ArrayLike) -> Object:
+        """The same object with another size: name is "scale", a factor on all sizes, or a size of its constructor (m):
+        "radius", "semi_axes", "size" or "length". value: a number, or three for "semi_axes" and "size".
+        """
+
     name: Final[str]
     """Name of the object in messages."""
     mu: Final[float | None]
@@ -305,6 +310,8 @@ class Batch(_Copyable, Generic[_R]):
     """``Reading.image`` of all readings, uint8, shape (n, height, width, 3). Issues the first warning about the light
     of an image.
     """
+    levels: Final[_F32]
+    """Levels of the images before they are rounded to ``image``, float32, shape (n, height, width, 3)."""
     depth: Final[_F32]
     """``Reading.depth`` of all readings (m), float32, shape (n, height, width)."""
     normals: Final[_F32]
@@ -728,6 +735,30 @@ class Sensor(_Copyable):
         mass: mass of the body (kg). size: extents of the body along x, y and z (m), shape (3,); it is treated as a
         uniform box.
         """
+
+    def vjp(self, obj: Object, poses: ArrayLike, cotangents: dict[str, _F64]) -> dict[str, _F64]:
+        """Derivatives of a scalar with respect to object and sensor, from those with respect to readings: one vector-Jacobian
+        product for each press at a pose, on all CPU cores.
+
+        obj, poses: as for ``press_batch``. cotangents: the derivatives by some of "force" and "torque" (n, 3), "taxels",
+        "reported" and "forces" (in the shape of ``Batch``), "markers" (n, markers, 2: column and row under contact) and
+        "image" (n, height, width, 3: ``Batch.levels``).
+
+        Returns a dict of arrays (n, k) in SI units: "position" (3) and "rotation" (3: a rotation vector in the sensor
+        frame about the object's origin), "scale" and the sizes of the object ("radius", "semi_axes", "size", "length"), and
+        parameters of the sensor: "stiffness" of springs, "young", "poisson" and "thickness" of a layer, "gain" and "offset"
+        of the response, "azimuth", "elevation", "diffuse", "specular" or "levels" of the light. Raises dermis.Error for
+        NaN, and for skins, frictions and lights without gradients.
+
+        >>> import dermis, numpy
+        >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
+        >>> by = sensor.vjp(ball, [[0, 0, 8e-3]], {"force": numpy.array([[0, 0, -1.0]])})
+        >>> by["position"].shape
+        (1, 3)
+        """
+
+    def with_parameters(self, parameters: Mapping[str, Any]) -> Sensor:
+        """The same sensor, untouched, with other parameters: as for ``preset``."""
 
     name: Final[str]
     """Name of the sensor."""

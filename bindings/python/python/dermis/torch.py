@@ -1,4 +1,4 @@
-"""Tactile data sets for PyTorch.
+"""Tactile data sets and presses with gradients for PyTorch.
 
 >>> import torch
 >>> from dermis.torch import TouchDataset
@@ -8,20 +8,94 @@
 torch.Size([4, 84])
 
 ``dermis.dataset.make`` has made the folder.
+
+A press carries gradients of pose and parameters:
+
+>>> import dermis
+>>> from dermis.torch import press
+>>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
+>>> pose = torch.tensor([[0.0, 0.0, 8.5e-3]], dtype=torch.float64, requires_grad=True)
+>>> press(sensor, ball, pose).taxels.square().sum().backward()
+>>> bool(pose.grad[0, 2] < 0)
+True
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch.utils.data import Dataset
 
+from dermis._native import Object, Sensor
+from dermis._presses import Presses
 from dermis.dataset import Touches
 
-__all__ = ["TouchDataset"]
+__all__ = ["Pressed", "TouchDataset", "press"]
+
+
+class Pressed(NamedTuple):
+    """Readings of a batch of presses."""
+
+    wrench: torch.Tensor
+    """Force (N) and torque (N m) on the sensor about its origin, (n, 6)."""
+    taxels: torch.Tensor
+    """Forces on the taxels before the response of the sensor (N), (n, rows, cols) or (n, taxels)."""
+    markers: torch.Tensor
+    """Column and row of each marker (pixels), (n, markers, 2)."""
+    image: torch.Tensor
+    """Levels of the camera image before rounding, (n, height, width, 3); (n, 0, 0, 3) unless asked for."""
+
+
+def press(
+    sensor: Sensor,
+    obj: Object,
+    pose: torch.Tensor,
+    params: Mapping[str, torch.Tensor] | None = None,
+    *,
+    image: bool = False,
+) -> Pressed:
+    """Holds an object at poses on the untouched sensor; the results carry gradients.
+
+    pose: position (m) of the object in the sensor frame, (n, 3), or position and quaternion (x, y, z, qw, qx, qy, qz), (n, 7).
+    params: sizes of the object in metres ("radius", "semi_axes", "size", "length") or its "scale", and parameters of the
+    sensor in SI units ("stiffness", "stiffness_per_area", "young", "poisson", "thickness"). They apply to all presses.
+    image: also renders the images.
+
+    Runs on the CPU, on all cores, in double precision; results have the type and device of ``pose``. Saturated contact points
+    have no gradient, and where a contact begins or ends the gradient is that of constant contact. Raises dermis.Error for skins
+    and parameters without gradients.
+    """
+    names = list(params or {})
+    return Pressed(*_Press.apply(sensor, obj, image, names, pose, *[(params or {})[name] for name in names]))
+
+
+class _Press(torch.autograd.Function):
+    """Presses, differentiated by ``Sensor.vjp``."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, sensor: Sensor, obj: Object, image: bool, names: list[str], pose: torch.Tensor, *values: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
+        presses = Presses(sensor, obj, {name: _numbers(value) for name, value in zip(names, values, strict=True)})
+        ctx.presses, ctx.names = presses, names
+        ctx.save_for_backward(pose, *values)
+        return tuple(torch.as_tensor(part).to(pose) for part in presses.read(_numbers(pose), image=image))
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *cotangents: torch.Tensor) -> tuple[Any, ...]:
+        pose, *values = ctx.saved_tensors
+        by_pose, by_values = ctx.presses.pull_back(_numbers(pose), *[_numbers(by) for by in cotangents])
+        by = [torch.as_tensor(by_values[name]).to(value) for name, value in zip(ctx.names, values, strict=True)]
+        return None, None, None, None, torch.as_tensor(by_pose).to(pose), *by
+
+
+def _numbers(tensor: torch.Tensor) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return tensor.detach().cpu().to(torch.float64).numpy()
 
 
 class TouchDataset(Dataset[dict[str, torch.Tensor]]):

@@ -1,5 +1,7 @@
 //! Calibrated light: colour as a function of the surface's slope, its shadows and the position in the image.
 
+mod gradient;
+
 use super::background::check_polynomial;
 use super::position::{ImageCoordinates, MAX_DEGREE, along_row, count, monomials};
 use super::wide::widest;

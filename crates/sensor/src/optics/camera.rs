@@ -196,6 +196,15 @@ impl Camera {
         [self.axis_px[0] + self.right() * x, self.axis_px[1] - y]
     }
 
+    /// Derivatives by a point (1/m) from those by column and row of its image.
+    pub(super) fn by_point(&self, point_in_sensor: Vec3, [by_column, by_row]: [f64; 2]) -> Vec3 {
+        let scale = self.distance_m.map_or(1.0, |distance| distance / (distance + point_in_sensor.z)) / self.pixel_m;
+        let per_height = self.distance_m.map_or(0.0, |distance| -scale / (distance + point_in_sensor.z));
+        let (by_x, by_y) = (self.right() * by_column, -by_row);
+        let (x, y) = (point_in_sensor.x - self.axis_m[0], point_in_sensor.y - self.axis_m[1]);
+        Vec3::new(by_x * scale, by_y * scale, (by_x * x + by_y * y) * per_height)
+    }
+
     /// The point of the undeformed plane z = 0 that a pixel sees: x and y (m), in the sensor's frame.
     pub fn on_plane(&self, [column, row]: [f64; 2]) -> [f64; 2] {
         [

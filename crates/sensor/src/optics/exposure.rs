@@ -29,18 +29,28 @@ impl Exposure {
     }
 
     fn dim(&self, image: &mut FloatImage) {
+        let width = image.width;
+        image.channels.iter_mut().for_each(|channel| self.each(width, channel, |level, factor| *level *= factor));
+    }
+
+    /// Derivatives by the light on each pixel from those by the levels of red, green and blue.
+    pub(super) fn scale(&self, width: usize, by_levels: &mut [Vec<f64>; 3]) {
+        by_levels.iter_mut().for_each(|channel| self.each(width, channel, |by, factor| *by *= f64::from(factor)));
+    }
+
+    /// Calls `apply` with every value of a channel and the factor on the light of its pixel.
+    fn each<T>(&self, width: usize, channel: &mut [T], apply: impl Fn(&mut T, f32)) {
         if self.factor == 1.0 && self.vignetting == 0.0 {
             return;
         }
-        let (x0, y0) = (0.5 * (image.width as f32 - 1.0), 0.5 * (image.height as f32 - 1.0));
+        let height = channel.len() / width;
+        let (x0, y0) = (0.5 * (width as f32 - 1.0), 0.5 * (height as f32 - 1.0));
         let per_corner = 1.0 / (x0 * x0 + y0 * y0);
-        for channel in &mut image.channels {
-            for (row, line) in channel.chunks_exact_mut(image.width).enumerate() {
-                let y = row as f32 - y0;
-                for (column, level) in line.iter_mut().enumerate() {
-                    let x = column as f32 - x0;
-                    *level *= self.factor * (1.0 - self.vignetting * (x * x + y * y) * per_corner);
-                }
+        for (row, line) in channel.chunks_exact_mut(width).enumerate() {
+            let y = row as f32 - y0;
+            for (column, value) in line.iter_mut().enumerate() {
+                let x = column as f32 - x0;
+                apply(value, self.factor * (1.0 - self.vignetting * (x * x + y * y) * per_corner));
             }
         }
     }

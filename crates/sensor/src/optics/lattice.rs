@@ -2,6 +2,7 @@
 
 use super::wide::widest;
 use super::{Camera, Membrane};
+use dermis_geometry::Vec3;
 use dermis_skin::SurfaceField;
 
 /// Nodes in the image, one for each cell of the undeformed surface. The surface is computed at the nodes and
@@ -65,7 +66,7 @@ impl Lattice {
     /// Displacement in the image (pixels, right and down) of the gel point that each pixel sees without contact.
     pub fn flow(&self, field: &SurfaceField, camera: &Camera) -> [Vec<f32>; 2] {
         let sheet = Membrane::new(field);
-        let still = SurfaceField { values: vec![dermis_geometry::Vec3::ZERO; field.values.len()], ..field.clone() };
+        let still = SurfaceField { values: vec![Vec3::ZERO; field.values.len()], ..field.clone() };
         let (mut right, mut down) = (Vec::new(), Vec::new());
         self.visit(&Membrane::new(&still), camera, |coordinates| {
             let (from, to) = (camera.project(sheet.rest(coordinates)), camera.project(sheet.point(coordinates)));
@@ -77,6 +78,44 @@ impl Lattice {
             sharpen(&mut nodes, self.cols);
             enlarge(&nodes, self.cols, &taps.0, &taps.1)
         })
+    }
+
+    /// Adds derivatives by the displacement (1/m) of each cell, from those by the height of each pixel: the transpose of
+    /// [`Lattice::heights`].
+    pub(super) fn add_by_surface(
+        &self,
+        field: &SurfaceField,
+        camera: &Camera,
+        by_heights: &[f64],
+        by_surface: &mut [Vec3],
+    ) {
+        let sheet = Membrane::new(field);
+        let (across, down) = (self.taps(&sheet, camera, 1), self.taps(&sheet, camera, 0));
+        let mut by_nodes = shrink(by_heights, self.rows, self.cols, &across, &down);
+        unsharpen(&mut by_nodes, self.cols);
+        let mut node = 0;
+        self.visit(&sheet, camera, |coordinates| {
+            let by_height = by_nodes[node];
+            let place = [node / self.cols, node % self.cols];
+            node += 1;
+            if by_height == 0.0 {
+                return;
+            }
+            let [row, col] = [0, 1].map(|axis| (self.first[axis] + (place[axis] * self.stride) as isize) as f64);
+            // The coordinates at which the line of sight meets the surface move with it.
+            let slope = sheet.add_by_height(coordinates, by_height, by_surface);
+            let (lean_x, lean_y) = lean(camera, sheet.plane([row, col]));
+            let patch = sheet.patch(coordinates);
+            let miss = |point: Vec3| (point.x - lean_x * point.z, point.y - lean_y * point.z);
+            let ((row_x, row_y), (col_x, col_y)) = (miss(patch.by_row), miss(patch.by_col));
+            let determinant = row_x * col_y - row_y * col_x;
+            if determinant != 0.0 {
+                let by_x = -by_height * (slope[0] * col_y - slope[1] * row_y) / determinant;
+                let by_y = -by_height * (slope[1] * row_x - slope[0] * col_x) / determinant;
+                let by_point = Vec3::new(by_x, by_y, -by_x * lean_x - by_y * lean_y);
+                sheet.add_by_patch(coordinates, by_point, by_surface);
+            }
+        });
     }
 
     /// Calls `found` with the cell coordinates of the surface point seen at each node, row by row.
@@ -110,14 +149,18 @@ impl Lattice {
     }
 }
 
+/// Sideways shift of the line of sight through a point of the undeformed plane per metre of height.
+fn lean(camera: &Camera, target: Vec3) -> (f64, f64) {
+    let along = |at: f64, axis: f64| camera.distance_m.map_or(0.0, |distance| (at - axis) / distance);
+    (along(target.x, camera.axis_m[0]), along(target.y, camera.axis_m[1]))
+}
+
 /// Cell coordinates of the surface point on the line of sight through `node` of the undeformed plane: Newton's method
 /// on the surface, interpolated linearly between cells.
 fn seen_at(sheet: &Membrane<'_>, camera: &Camera, node: [f64; 2], drift: [f64; 2]) -> [f64; 2] {
-    // Sideways shift of the line of sight per metre of height.
     let target = sheet.plane(node);
-    let lean = |at: f64, axis: f64| camera.distance_m.map_or(0.0, |distance| (at - axis) / distance);
-    let (lean_x, lean_y) = (lean(target.x, camera.axis_m[0]), lean(target.y, camera.axis_m[1]));
-    let miss = |point: dermis_geometry::Vec3| (point.x - lean_x * point.z, point.y - lean_y * point.z);
+    let (lean_x, lean_y) = lean(camera, target);
+    let miss = |point: Vec3| (point.x - lean_x * point.z, point.y - lean_y * point.z);
     let mut at = [node[0] + drift[0], node[1] + drift[1]];
     for _ in 0..12 {
         let patch = sheet.patch(at);
@@ -168,6 +211,42 @@ fn sharpen(nodes: &mut [f32], cols: usize) {
             *before = own;
         }
     }
+}
+
+/// The transpose of [`sharpen`].
+fn unsharpen(nodes: &mut [f64], cols: usize) {
+    let rows = nodes.len() / cols;
+    let mut transpose = |count: usize, stride: usize, start: usize| {
+        let line: Vec<f64> = (0..count).map(|i| nodes[start + i * stride]).collect();
+        let inner = |i: usize| if (1..count - 1).contains(&i) { line[i] } else { 0.0 };
+        for i in 0..count {
+            let beside = if i > 0 { inner(i - 1) } else { 0.0 } + inner(i + 1);
+            nodes[start + i * stride] = line[i] + inner(i) / 3.0 - beside / 6.0;
+        }
+    };
+    (0..cols).for_each(|col| transpose(rows, cols, col));
+    (0..rows).for_each(|row| transpose(cols, 1, row * cols));
+}
+
+/// The transpose of [`enlarge`].
+fn shrink(pixels: &[f64], rows: usize, cols: usize, across: &[Tap], down: &[Tap]) -> Vec<f64> {
+    let width = across.len();
+    let mut wide = vec![0.0; rows * width];
+    for (line, tap) in pixels.chunks_exact(width).zip(down) {
+        for (i, weight) in tap.weights.into_iter().enumerate() {
+            let out = &mut wide[(tap.first + i) * width..][..width];
+            out.iter_mut().zip(line).for_each(|(sum, by)| *sum += f64::from(weight) * by);
+        }
+    }
+    let mut nodes = vec![0.0; rows * cols];
+    for (line, out) in wide.chunks_exact(width).zip(nodes.chunks_exact_mut(cols)) {
+        for (by, tap) in line.iter().zip(across) {
+            for (i, weight) in tap.weights.into_iter().enumerate() {
+                out[tap.first + i] += f64::from(weight) * by;
+            }
+        }
+    }
+    nodes
 }
 
 /// Interpolates nodes to pixels: rows first, then columns.

@@ -1,9 +1,9 @@
 //! Dots on the gel that move with it.
 
 use super::{Camera, FloatImage, Membrane, OpticsError};
-use dermis_geometry::Random;
 use dermis_geometry::limits::MAX_MARKERS;
 use dermis_geometry::quantity::Length;
+use dermis_geometry::{Random, Vec3};
 use dermis_skin::SurfaceField;
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +127,16 @@ impl MarkersSpec {
     }
 }
 
+/// A pixel under a marker.
+struct CoveredPixel {
+    marker: usize,
+    pixel: usize,
+    /// Part of the pixel that the marker covers.
+    cover: f64,
+    /// Its derivatives by column and row of the marker.
+    by_place: [f64; 2],
+}
+
 impl Markers {
     /// Positions on the undeformed gel: x and y (m), in the sensor's frame.
     pub fn points_m(&self) -> &[[f64; 2]] {
@@ -156,9 +166,74 @@ impl Markers {
 
     /// Paints the markers at their current positions from `track`. The edge of a dot is blurred over one pixel.
     pub(super) fn paint(&self, image: &mut FloatImage, track: &[[f64; 4]], camera: &Camera) {
+        let width = image.width;
+        self.cover(width, image.height, track, camera, |dot| {
+            for (channel, colour) in image.channels.iter_mut().zip(self.colour) {
+                let level = &mut channel[dot.pixel];
+                *level += (colour - *level) * dot.cover as f32;
+            }
+        });
+    }
+
+    /// The transpose of [`Markers::paint`] on an image without markers: replaces the derivatives by the levels with markers by
+    /// those without, and adds the derivatives by column and row of each marker.
+    pub(super) fn by_paint(
+        &self,
+        image: &mut FloatImage,
+        track: &[[f64; 4]],
+        camera: &Camera,
+        by_levels: &mut [Vec<f64>; 3],
+        by_track: &mut [[f64; 2]],
+    ) {
+        let (width, mut painted) = (image.width, Vec::new());
+        self.cover(width, image.height, track, camera, |dot| {
+            let under = image.channels.each_ref().map(|channel| channel[dot.pixel]);
+            for (channel, colour) in image.channels.iter_mut().zip(self.colour) {
+                let level = &mut channel[dot.pixel];
+                *level += (colour - *level) * dot.cover as f32;
+            }
+            painted.push((dot, under));
+        });
+        for (dot, under) in painted.into_iter().rev() {
+            for c in 0..3 {
+                let by = &mut by_levels[c][dot.pixel];
+                let by_cover = *by * f64::from(self.colour[c] - under[c]);
+                *by *= 1.0 - dot.cover;
+                by_track[dot.marker][0] += by_cover * dot.by_place[0];
+                by_track[dot.marker][1] += by_cover * dot.by_place[1];
+            }
+        }
+    }
+
+    /// Adds derivatives by the displacement (1/m) of each cell of the gel from those by column and row of each marker.
+    pub(super) fn add_by_surface(
+        &self,
+        field: &SurfaceField,
+        camera: &Camera,
+        by_track: &[[f64; 2]],
+        by_cells: &mut [Vec3],
+    ) {
+        let sheet = Membrane::new(field);
+        for (&point, &by) in self.points_m.iter().zip(by_track).filter(|(_, by)| **by != [0.0; 2]) {
+            let coordinates = sheet.coordinates(point);
+            let by_point = camera.by_point(sheet.point(coordinates), by);
+            sheet.add_by_point(coordinates, by_point, by_cells);
+        }
+    }
+
+    /// Calls `dot` with each pixel that a marker covers, marker by marker.
+    fn cover(
+        &self,
+        width: usize,
+        height: usize,
+        track: &[[f64; 4]],
+        camera: &Camera,
+        mut dot: impl FnMut(CoveredPixel),
+    ) {
         let radius = self.radius_m / camera.pixel_m;
-        let (width, height) = (image.width as f64, image.height as f64);
-        for &[_, _, column, row] in track {
+        let stride = width;
+        let (width, height) = (width as f64, height as f64);
+        for (marker, &[_, _, column, row]) in track.iter().enumerate() {
             if !(-radius..width + radius).contains(&column) || !(-radius..height + radius).contains(&row) {
                 continue;
             }
@@ -168,12 +243,12 @@ impl Markers {
             };
             for y in span(row, height) {
                 for x in span(column, width) {
-                    let distance = (x as f64 - column).hypot(y as f64 - row);
-                    let cover = (radius + 0.5 - distance).clamp(0.0, 1.0) as f32;
-                    for (channel, colour) in image.channels.iter_mut().zip(self.colour) {
-                        let level = &mut channel[y * image.width + x];
-                        *level += (colour - *level) * cover;
-                    }
+                    let away = [x as f64 - column, y as f64 - row];
+                    let distance = away[0].hypot(away[1]);
+                    let part = radius + 0.5 - distance;
+                    let at_edge = part > 0.0 && part < 1.0 && distance > 0.0;
+                    let by_place = if at_edge { away.map(|away| away / distance) } else { [0.0; 2] };
+                    dot(CoveredPixel { marker, pixel: y * stride + x, cover: part.clamp(0.0, 1.0), by_place });
                 }
             }
         }

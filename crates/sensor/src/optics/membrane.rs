@@ -109,6 +109,50 @@ impl<'a> Membrane<'a> {
         center.z + sum
     }
 
+    /// Adds derivatives by the displacement of each cell from that by [`Membrane::height`] at a coordinate; returns the slope
+    /// of the height along both coordinates (m per cell).
+    pub(super) fn add_by_height(&self, coordinates: [f64; 2], by_height: f64, by_cells: &mut [Vec3]) -> [f64; 2] {
+        let (rows, cols) = (self.field.rows, self.field.cols);
+        let [(row, down), (col, right)] = [split(coordinates[0], rows), split(coordinates[1], cols)];
+        let [by_row, by_col] = [cubic(down), cubic(right)];
+        let [slope_row, slope_col] = [cubic_slope(down), cubic_slope(right)];
+        let within = |i: usize, count: usize| f64::from(u8::from((0.0..=count as f64 - 1.0).contains(&coordinates[i])));
+        let mut slope = [0.0; 2];
+        for i in 0..4 {
+            for j in 0..4 {
+                let (r, c) = (tap(row, i, rows), tap(col, j, cols));
+                by_cells[r * cols + c].z += by_row[i] * by_col[j] * by_height;
+                let height = self.moved(r, c).z;
+                slope[0] += slope_row[i] * by_col[j] * height;
+                slope[1] += by_row[i] * slope_col[j] * height;
+            }
+        }
+        [slope[0] * within(0, rows), slope[1] * within(1, cols)]
+    }
+
+    /// Adds derivatives by the displacement of each cell from those by the point of [`Membrane::patch`].
+    pub(super) fn add_by_patch(&self, coordinates: [f64; 2], by_point: Vec3, by_cells: &mut [Vec3]) {
+        let (rows, cols) = (self.field.rows, self.field.cols);
+        let [(row, down), (col, right)] = [split(coordinates[0], rows), split(coordinates[1], cols)];
+        let (below, beside) = ((row + 1).min(rows - 1), (col + 1).min(cols - 1));
+        for (r, height) in [(row, 1.0 - down), (below, down)] {
+            for (c, width) in [(col, 1.0 - right), (beside, right)] {
+                by_cells[r * cols + c] += by_point * (height * width);
+            }
+        }
+    }
+
+    /// Adds derivatives by the displacement of each cell from those by [`Membrane::point`] at a coordinate.
+    pub(super) fn add_by_point(&self, coordinates: [f64; 2], by_point: Vec3, by_cells: &mut [Vec3]) {
+        let (rows, cols) = (self.field.rows, self.field.cols);
+        let [(row, down), (col, right)] = [split(coordinates[0], rows), split(coordinates[1], cols)];
+        let (by_row, by_col) = (cubic(down), cubic(right));
+        for k in 0..16 {
+            let cell = tap(row, k / 4, rows) * cols + tap(col, k % 4, cols);
+            by_cells[cell] += by_point * (by_row[k / 4] * by_col[k % 4]);
+        }
+    }
+
     /// The undeformed point (m) at a coordinate.
     pub fn rest(&self, coordinates: [f64; 2]) -> Vec3 {
         let (rows, cols) = (self.field.rows, self.field.cols);
@@ -139,6 +183,17 @@ fn tap(cell: usize, i: usize, count: usize) -> usize {
 fn cubic(t: f64) -> [f64; 4] {
     let (t2, t3) = (t * t, t * t * t);
     [0.5 * (-t3 + 2.0 * t2 - t), 0.5 * (3.0 * t3 - 5.0 * t2 + 2.0), 0.5 * (-3.0 * t3 + 4.0 * t2 + t), 0.5 * (t3 - t2)]
+}
+
+/// Derivatives of the weights of [`cubic`].
+fn cubic_slope(t: f64) -> [f64; 4] {
+    let t2 = t * t;
+    [
+        0.5 * (-3.0 * t2 + 4.0 * t - 1.0),
+        0.5 * (9.0 * t2 - 10.0 * t),
+        0.5 * (-9.0 * t2 + 8.0 * t + 1.0),
+        0.5 * (3.0 * t2 - 2.0 * t),
+    ]
 }
 
 #[cfg(test)]

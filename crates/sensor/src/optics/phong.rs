@@ -1,5 +1,6 @@
 //! Phong shading.
 
+use super::gradient::BySlopes;
 use super::shadow::{Shadow, ShadowSpec};
 use super::wide::widest;
 use super::{BackgroundSpec, FloatImage, OpticsError, Relief};
@@ -182,6 +183,72 @@ impl Phong {
             }
         }
         image
+    }
+
+    /// Derivatives of a scalar by the slopes of a relief and by the lights, from those by the levels of its image. `azimuth`
+    /// and `elevation` have one entry per light (1/rad), `diffuse` and `specular` three.
+    #[allow(clippy::type_complexity, reason = "a list of named lists")]
+    pub(super) fn vjp(
+        &self,
+        relief: &Relief,
+        by_levels: &[Vec<f64>; 3],
+    ) -> Result<(BySlopes, Vec<(&'static str, Vec<f64>)>), OpticsError> {
+        if self.shadow.is_some() {
+            return Err(OpticsError::NoGradient);
+        }
+        let mut by_slopes = BySlopes::zero(relief.z_m.len());
+        let [mut azimuth, mut elevation, mut diffuse, mut specular]: [Vec<f64>; 4] = Default::default();
+        let alpha = self.shininess as i32;
+        for source in &self.sources {
+            let light = source.direction.map(f64::from);
+            let flat = self.flat(source).map(f64::from);
+            let (mut by_light, mut by_diffuse, mut by_specular) = ([0.0; 3], [0.0; 3], [0.0; 3]);
+            for i in 0..relief.z_m.len() {
+                let by = [0, 1, 2].map(|c| by_levels[c][i]);
+                if by == [0.0; 3] {
+                    continue;
+                }
+                let (right, down) = (f64::from(relief.slope_right[i]), f64::from(relief.slope_down[i]));
+                let scale = 1.0 / (1.0 + right * right + down * down).sqrt();
+                let normal = [right * scale, -down * scale, scale];
+                let lit = light[0] * normal[0] + light[1] * normal[1] + light[2] * normal[2];
+                let mirrored = if lit > 0.0 { (2.0 * lit * normal[2] - light[2]).max(0.0) } else { 0.0 };
+                let (mut by_lit, mut by_mirrored) = (0.0, 0.0);
+                let shine = mirrored.powi(alpha);
+                for c in 0..3 {
+                    by_diffuse[c] += by[c] * (lit.max(0.0) - flat[0]);
+                    by_specular[c] += by[c] * (shine - flat[1]);
+                    by_lit += by[c] * f64::from(source.diffuse[c]);
+                    by_mirrored += by[c] * f64::from(source.specular[c]);
+                }
+                if self.relative {
+                    // L·N and R·V of a flat gel are both the third component of L.
+                    by_light[2] -= by_lit + by_mirrored * f64::from(alpha) * light[2].powi(alpha - 1);
+                }
+                if lit <= 0.0 {
+                    continue;
+                }
+                by_mirrored *= f64::from(alpha) * mirrored.powi(alpha - 1) * f64::from(u8::from(mirrored > 0.0));
+                by_lit += 2.0 * normal[2] * by_mirrored;
+                by_light[2] -= by_mirrored;
+                let mut by_normal = light.map(|part| part * by_lit);
+                by_normal[2] += 2.0 * lit * by_mirrored;
+                for axis in 0..3 {
+                    by_light[axis] += normal[axis] * by_lit;
+                }
+                let along = (by_normal[0] * normal[0] + by_normal[1] * normal[1] + by_normal[2] * normal[2]) * scale;
+                by_slopes.right[i] += scale * by_normal[0] - normal[0] * along;
+                by_slopes.down[i] += normal[1] * along - scale * by_normal[1];
+            }
+            let (around, up) = (light[1].atan2(light[0]), light[2].clamp(-1.0, 1.0).asin());
+            let ((sin_a, cos_a), (sin_e, cos_e)) = (around.sin_cos(), up.sin_cos());
+            azimuth.push(cos_e * (by_light[1] * cos_a - by_light[0] * sin_a));
+            elevation.push(by_light[2] * cos_e - sin_e * (by_light[0] * cos_a + by_light[1] * sin_a));
+            diffuse.extend(by_diffuse);
+            specular.extend(by_specular);
+        }
+        let light = vec![("azimuth", azimuth), ("elevation", elevation), ("diffuse", diffuse), ("specular", specular)];
+        Ok((by_slopes, light))
     }
 
     /// L·N and (R·V)^α of a flat gel if they are subtracted, otherwise zero.

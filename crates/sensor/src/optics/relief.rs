@@ -1,6 +1,7 @@
 //! The surface as the camera sees it: depth and slope of every pixel.
 
 use super::Camera;
+use super::gradient::BySlopes;
 use super::lattice::Lattice;
 use super::wide::widest;
 use dermis_geometry::Vec3;
@@ -92,6 +93,39 @@ impl Relief {
                 }
             }
         }
+    }
+
+    /// Derivatives by the height (1/m) of each pixel from those by the slopes: the transpose of [`Relief::take_slopes`].
+    ///
+    /// With s = (D/p)/(D + z + U z_u + V z_v) the slopes are s z_u and s z_v, and ∂s = −s² (p/D) ∂(z + U z_u + V z_v).
+    pub(super) fn by_heights(&self, camera: &Camera, by: &BySlopes) -> Vec<f64> {
+        let (width, height) = (self.width, self.height);
+        let per_pixel = 1.0 / camera.pixel_m;
+        let mut by_heights = vec![0.0; width * height];
+        for row in 0..height {
+            let (up, down) = (row.saturating_sub(1), (row + 1).min(height - 1));
+            for col in 0..width {
+                let i = row * width + col;
+                let (left, right) = (col.saturating_sub(1), (col + 1).min(width - 1));
+                let (mut by_u, mut by_v) = (by.right[i] * per_pixel, by.down[i] * per_pixel);
+                if let Some(distance) = camera.distance_m {
+                    let z = |row: usize, col: usize| f64::from(self.z_m[row * width + col]);
+                    let z_u = (z(row, right) - z(row, left)) / (right - left) as f64;
+                    let z_v = (z(down, col) - z(up, col)) / (down - up) as f64;
+                    let (u, v) = (col as f64 - camera.axis_px[0], row as f64 - camera.axis_px[1]);
+                    let scale = distance / (distance + z(row, col) + u * z_u + v * z_v);
+                    let by_sum = -(by_u * z_u + by_v * z_v) * scale * scale / distance;
+                    (by_u, by_v) = (by_u * scale + by_sum * u, by_v * scale + by_sum * v);
+                    by_heights[i] += by_sum;
+                }
+                let (by_u, by_v) = (by_u / (right - left) as f64, by_v / (down - up) as f64);
+                by_heights[row * width + right] += by_u;
+                by_heights[row * width + left] -= by_u;
+                by_heights[down * width + col] += by_v;
+                by_heights[up * width + col] -= by_v;
+            }
+        }
+        by_heights
     }
 
     /// Unit normals of the visible surface, towards the camera, in image axes: right, up, towards the camera.

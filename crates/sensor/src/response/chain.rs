@@ -130,6 +130,24 @@ impl Chain {
         self.report(values)
     }
 
+    /// Derivatives of a scalar by the forces on the taxels and by the parameters of the stages, from those by the report of
+    /// [`Chain::respond_at_once`] (1/N). Rounding to counts is left out.
+    pub(crate) fn vjp(&self, values_newton: &[f64], by_report: &[f64]) -> (Vec<f64>, Vec<(&'static str, Vec<f64>)>) {
+        let (mut memory, step) = (ResponseState::default(), Step { number: 0, start_s: 0.0, dt_s: 0.0 });
+        let stages: Vec<&Arc<dyn Stage>> = self.stages.iter().filter(|stage| !stage.has_memory()).collect();
+        let mut before = vec![values_newton.to_vec()];
+        for stage in &stages {
+            let mut values = before[before.len() - 1].clone();
+            stage.step(&mut values, &mut memory, &step);
+            before.push(values);
+        }
+        let (mut by_values, mut parameters) = (by_report.to_vec(), Vec::new());
+        for (stage, values) in stages.iter().zip(&before).rev() {
+            parameters.extend(stage.vjp(values, &mut by_values));
+        }
+        (by_values, parameters)
+    }
+
     fn report(&self, mut newton: Vec<f64>) -> Report {
         let raw: Vec<u32> = newton.iter().map(|&value| self.counts.counts(value)).collect();
         if self.quantised {

@@ -172,6 +172,13 @@ impl Stage for Curve {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
         self.apply(values);
     }
+
+    fn vjp(&self, values: &[f64], by_values: &mut Vec<f64>) -> Vec<(&'static str, Vec<f64>)> {
+        for (by, &value) in by_values.iter_mut().zip(values) {
+            *by *= if value < 0.0 { 0.0 } else { self.slope_at(value) };
+        }
+        Vec::new()
+    }
 }
 
 #[cfg(test)]

@@ -52,6 +52,15 @@ impl Stage for Faults {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
         self.apply(values);
     }
+
+    fn vjp(&self, _: &[f64], by_values: &mut Vec<f64>) -> Vec<(&'static str, Vec<f64>)> {
+        self.dead
+            .iter()
+            .copied()
+            .chain(self.stuck.iter().map(|stuck| stuck.taxel))
+            .for_each(|taxel| by_values[taxel] = 0.0);
+        Vec::new()
+    }
 }
 
 #[cfg(test)]

@@ -94,6 +94,13 @@ impl Stage for Lines {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
         self.apply(values);
     }
+
+    fn vjp(&self, values: &[f64], by_values: &mut Vec<f64>) -> Vec<(&'static str, Vec<f64>)> {
+        let by_gain = values.iter().zip(&*by_values).map(|(value, by)| value * by).collect();
+        let by_offset = by_values.clone();
+        by_values.iter_mut().zip(&self.gain).for_each(|(by, gain)| *by *= gain);
+        vec![("gain", by_gain), ("offset", by_offset)]
+    }
 }
 
 #[cfg(test)]

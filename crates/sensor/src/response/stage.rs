@@ -22,6 +22,12 @@ pub trait Stage: std::fmt::Debug + Send + Sync {
     /// Applies the stage to the values (N) of one step. `memory` holds the memory between steps.
     fn step(&self, _values: &mut Vec<f64>, _memory: &mut ResponseState, _step: &Step) {}
 
+    /// Replaces the derivatives of a scalar by the values after this stage by those by the values before it, `values`, and
+    /// returns the derivatives by its own parameters. As [`Stage::step`], a stage without memory implements it.
+    fn vjp(&self, _values: &[f64], _by_values: &mut Vec<f64>) -> Vec<(&'static str, Vec<f64>)> {
+        Vec::new()
+    }
+
     /// True if the reading of a step depends on other steps or on the step number. [`super::Chain::respond_at_once`]
     /// skips such a stage.
     fn has_memory(&self) -> bool {

@@ -51,6 +51,13 @@ impl Stage for Threshold {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
         self.apply(values);
     }
+
+    fn vjp(&self, values: &[f64], by_values: &mut Vec<f64>) -> Vec<(&'static str, Vec<f64>)> {
+        for (taxel, (by, value)) in by_values.iter_mut().zip(values).enumerate() {
+            *by = if *value <= self.force.at(taxel).si() { 0.0 } else { *by };
+        }
+        Vec::new()
+    }
 }
 
 #[cfg(test)]

@@ -82,7 +82,7 @@ fn is_active(pressure: f64, gap: f64) -> f64 {
 }
 
 /// Dot product in eight lanes, in an order that does not depend on the CPU.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let mut lanes = [0.0; 8];
     for (a, b) in a.iter().zip(b) {
@@ -218,6 +218,41 @@ impl<'a> Complementarity<'a> {
             last_product = product;
         }
         effort.with_unsolved(tolerance_m, depth_m.iter().copied().fold(f64::MIN_POSITIVE, f64::max))
+    }
+
+    /// Solves K x = `right` on the cells whose factor `active` is 1, with x = 0 elsewhere, by preconditioned conjugate
+    /// gradients, until the largest residual is at most `tolerance` of the largest entry.
+    pub fn solve_active(&mut self, active: &[f64], right: &[f64], tolerance: f64) -> Vec<f64> {
+        let cells = right.len();
+        let mut residual: Vec<f64> = right.iter().zip(active).map(|(right, on)| right * on).collect();
+        let limit = tolerance * largest(&residual);
+        let [mut solution, mut direction, mut response, mut steepest] = [(); 4].map(|()| vec![0.0; cells]);
+        let mut last_product = 0.0;
+        for iteration in 0..self.max_iterations {
+            if largest(&residual) <= limit {
+                break;
+            }
+            self.compliance.precondition(&residual, &mut steepest);
+            steepest.iter_mut().zip(active).for_each(|(steepest, on)| *steepest *= on);
+            let product = dot(&residual, &steepest);
+            let beta = if iteration == 0 { 0.0 } else { product / last_product };
+            for (direction, steepest) in direction.iter_mut().zip(&steepest) {
+                *direction = steepest + beta * *direction;
+            }
+            self.displacement(&direction, &mut response);
+            let curvature = dot(&direction, &response);
+            // Only rounding errors remain.
+            if curvature <= 0.0 {
+                break;
+            }
+            let step = product / curvature;
+            for i in 0..cells {
+                solution[i] += step * direction[i];
+                residual[i] -= step * response[i] * active[i];
+            }
+            last_product = product;
+        }
+        solution
     }
 
     /// Adds the displacement of the region due to a pressure (Pa) on one cell.

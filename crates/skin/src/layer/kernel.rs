@@ -136,7 +136,7 @@ impl Pair {
         Self::BelowPressureY,
     ];
 
-    fn parity(self) -> Parity {
+    pub(super) fn parity(self) -> Parity {
         match self {
             Self::ZPressure | Self::XX | Self::YY | Self::BelowPressure | Self::BelowXX | Self::BelowYY => Parity::Even,
             Self::XY | Self::BelowXY => Parity::OddXy,

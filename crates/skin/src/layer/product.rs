@@ -98,7 +98,8 @@ fn grow(first: usize, count: usize, margin: usize, limit: usize) -> (usize, usiz
 
 /// Influence coefficients between the cells of a grid, computed on first use.
 pub struct Influences {
-    functions: Arc<Functions>,
+    /// Green's functions whose weighted sum is used.
+    functions: Vec<(f64, Arc<Functions>)>,
     /// Rows of the grid.
     pub rows: usize,
     /// Columns of the grid.
@@ -125,6 +126,11 @@ const MAX_PRODUCTS: usize = 24;
 impl Influences {
     /// Influence coefficients for a grid on a laminate.
     pub fn new(functions: Arc<Functions>, rows: usize, cols: usize, cell_m: f64) -> Self {
+        Self::sum(vec![(1.0, functions)], rows, cols, cell_m)
+    }
+
+    /// Influence coefficients of a weighted sum of Green's functions.
+    pub(super) fn sum(functions: Vec<(f64, Arc<Functions>)>, rows: usize, cols: usize, cell_m: f64) -> Self {
         let made = std::array::from_fn(|_| OnceLock::new());
         Self {
             functions,
@@ -139,7 +145,20 @@ impl Influences {
 
     /// The coefficients of one pair of components.
     pub fn get(&self, pair: Pair) -> &Influence {
-        self.made[pair as usize].get_or_init(|| self.functions.influence(pair, self.rows, self.cols, self.cell_m))
+        self.made[pair as usize].get_or_init(|| {
+            let of = |functions: &Functions| functions.influence(pair, self.rows, self.cols, self.cell_m);
+            if let [(weight, only)] = &self.functions[..]
+                && *weight == 1.0
+            {
+                return of(only);
+            }
+            let zero = Influence { rows: self.rows, cols: self.cols, values: Vec::new(), parity: pair.parity() };
+            let mut sum = Influence { values: vec![0.0; self.rows * self.cols], ..zero };
+            for (weight, functions) in &self.functions {
+                sum.values.iter_mut().zip(of(functions).values).for_each(|(sum, value)| *sum += weight * value);
+            }
+            sum
+        })
     }
 
     /// A buffer for a spectrum, with undefined values.

@@ -1,9 +1,10 @@
 //! Displacements and stresses caused by tractions on a region.
 
 use super::fourier::Scratch;
-use super::kernel::Pair;
+use super::kernel::{Pair, Parity};
 use super::product::{Influences, Region};
 use super::relaxation::Tractions;
+use dermis_fft::num_complex::Complex64;
 
 /// A component of displacement or stress.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +84,7 @@ impl SurfaceResponse<'_> {
                 let kernel = product.spectrum(self.influences, pair);
                 if started || factor != 1.0 {
                     if !started {
-                        sum.fill(dermis_fft::num_complex::Complex64::ZERO);
+                        sum.fill(Complex64::ZERO);
                     }
                     kernel.multiply_add(factor, &sources[source], &mut sum);
                 } else {
@@ -97,5 +98,68 @@ impl SurfaceResponse<'_> {
         }
         sources.into_iter().chain([sum]).for_each(|spectrum| self.influences.return_spectrum(spectrum));
         fields
+    }
+}
+
+/// Derivatives of a scalar by the outputs of a layer on a region, transformed: what their products with several influences
+/// have in common.
+pub struct ByOutputs<'a> {
+    influences: &'a Influences,
+    coupled: bool,
+    from: Region,
+    to: Region,
+    spectra: Vec<(Output, Vec<Complex64>)>,
+}
+
+impl<'a> ByOutputs<'a> {
+    /// Derivatives by outputs in `from`, for pressure in `to`.
+    pub fn new(response: &SurfaceResponse<'a>, from: Region, by_outputs: &[(Output, Vec<f64>)], to: Region) -> Self {
+        let (influences, coupled) = (response.influences, response.coupled);
+        let mut all = Self { influences, coupled, from, to, spectra: Vec::new() };
+        by_outputs.iter().for_each(|(output, by)| all.set(*output, by));
+        all
+    }
+
+    /// Sets the derivatives by one output.
+    pub fn set(&mut self, output: Output, by: &[f64]) {
+        if output.couples(2) && !self.coupled {
+            return;
+        }
+        let fourier = &self.influences.between(&self.from, &self.to).fourier;
+        let known = self.spectra.iter().position(|(known, _)| *known == output);
+        let mut spectrum = match known {
+            Some(place) => self.spectra.swap_remove(place).1,
+            None => self.influences.borrow_spectrum(fourier),
+        };
+        fourier.forward(by, self.from.cols, &mut spectrum, &mut Scratch::default());
+        self.spectra.push((output, spectrum));
+    }
+
+    /// Derivatives by the pressure in `to`: the transpose of [`SurfaceResponse::of`] with these influences, which belong to
+    /// the same grid. Odd influences change their sign, because the direction between two cells does.
+    pub fn by_pressure(&self, influences: &Influences) -> Vec<f64> {
+        let mut field = vec![0.0; self.to.len()];
+        if self.spectra.is_empty() {
+            return field;
+        }
+        let product = influences.between(&self.from, &self.to);
+        let mut sum = influences.borrow_spectrum(&product.fourier);
+        sum.fill(Complex64::ZERO);
+        for (output, spectrum) in &self.spectra {
+            let [_, _, (factor, pair)] = output.terms();
+            let sign = if pair.parity() == Parity::Even { factor } else { -factor };
+            product.spectrum(influences, pair).multiply_add(sign, spectrum, &mut sum);
+        }
+        let first = (self.to.row as i64 - self.from.row as i64, self.to.col as i64 - self.from.col as i64);
+        product.fourier.backward(&mut sum, first, self.to.cols, &mut field, &mut Scratch::default());
+        influences.return_spectrum(sum);
+        field
+    }
+}
+
+impl Drop for ByOutputs<'_> {
+    fn drop(&mut self) {
+        let spectra = std::mem::take(&mut self.spectra);
+        spectra.into_iter().for_each(|(_, spectrum)| self.influences.return_spectrum(spectrum));
     }
 }

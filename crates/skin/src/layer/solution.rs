@@ -213,7 +213,7 @@ impl Solver<'_> {
 }
 
 pub(super) const SURFACE: [Output; 3] = [Output::X, Output::Y, Output::Z];
-const BELOW: [Output; 3] = [Output::BelowX, Output::BelowY, Output::BelowPressure];
+pub(super) const BELOW: [Output; 3] = [Output::BelowX, Output::BelowY, Output::BelowPressure];
 
 /// Three components; the tangential ones are zero if they were not computed.
 fn along_and_down(mut parts: Vec<Vec<f64>>, cells: usize) -> [Vec<f64>; 3] {

@@ -1,0 +1,101 @@
+"""Presses with gradients in numpy: what ``dermis.torch.press`` and ``dermis.jax.press`` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dermis._native import Error, Object, Sensor
+
+_Array = NDArray[np.float64]
+
+SIZES = ("scale", "radius", "semi_axes", "size", "length")
+"""Parameters of the object."""
+
+_SENSOR = {
+    "stiffness": ("skin", "stiffness", "N/m"),
+    "stiffness_per_area": ("skin", "stiffness_per_area", "Pa/m"),
+    "young": ("skin", "young", "Pa"),
+    "poisson": ("skin", "poisson", None),
+    "thickness": ("skin", "thickness", "m"),
+}
+"""Parameters of the sensor: table, key and unit."""
+
+
+class Presses:
+    """Presses of an object at poses, with parameters of object and sensor."""
+
+    def __init__(self, sensor: Sensor, obj: Object, parameters: Mapping[str, _Array]) -> None:
+        overrides: dict[str, dict[str, Any]] = {}
+        for name, value in parameters.items():
+            if not np.all(np.isfinite(value)):
+                raise Error(f"`{name}` must be finite numbers, got {value}")
+            if name in SIZES:
+                obj = obj.resized(name, value)
+            elif name in _SENSOR:
+                table, key, unit = _SENSOR[name]
+                number = float(np.asarray(value).reshape(()))
+                overrides.setdefault(table, {})[key] = number if unit is None else f"{number!r} {unit}"
+            else:
+                known = ", ".join([*SIZES, *_SENSOR])
+                raise Error(f"`params` has {name!r}; it may have {known}")
+        self.sensor = sensor.with_parameters(overrides) if overrides else sensor
+        self.obj = obj
+        self.parameters = parameters
+
+    def read(self, poses: _Array, *, image: bool) -> tuple[_Array, _Array, _Array, _Array]:
+        """Wrench (n, 6), taxels, markers (n, markers, 2) and image (n, height, width, 3; without height if not wanted)."""
+        batch = self.sensor.press_batch(self.obj, normalised(poses))
+        has_camera = "[camera]" in self.sensor.toml
+        markers = batch.markers[:, :, 2:] if has_camera else np.zeros((len(poses), 0, 2))
+        levels = np.asarray(batch.levels, dtype=np.float64) if image else np.zeros((len(poses), 0, 0, 3))
+        return batch.wrench, batch.taxels, np.ascontiguousarray(markers), levels
+
+    def pull_back(
+        self, poses: _Array, wrench: _Array, taxels: _Array, markers: _Array, image: _Array
+    ) -> tuple[_Array, dict[str, _Array]]:
+        """Derivatives by the poses and by the parameters, from those by the results of ``read``."""
+        given = {"force": wrench[:, :3], "torque": wrench[:, 3:], "taxels": taxels}
+        if markers.size:
+            given["markers"] = markers
+        if image.size:
+            given["image"] = image
+        found = self.sensor.vjp(self.obj, normalised(poses), {name: np.ascontiguousarray(by) for name, by in given.items()})
+        by_poses = found["position"]
+        if poses.shape[1] == 7:
+            by_poses = np.concatenate([by_poses, by_quaternions(poses[:, 3:], found["rotation"])], axis=1)
+        by_parameters = {}
+        for name, value in self.parameters.items():
+            if name not in found:
+                known = ", ".join(sorted(found))
+                raise Error(f"sensor {self.sensor.name!r} with this object has no gradient by {name!r}; it has those by {known}")
+            by_parameters[name] = found[name].sum(axis=0).reshape(np.shape(value))
+        return by_poses, by_parameters
+
+
+def normalised(poses: _Array) -> _Array:
+    """The poses (n, 3) or (n, 7) with quaternions of length 1."""
+    if poses.ndim != 2 or poses.shape[1] not in (3, 7):
+        raise Error(f"`pose` must have shape (n, 3) or (n, 7), got {poses.shape}")
+    if poses.shape[1] == 3:
+        return poses
+    length = np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
+    if not np.all(length > 0.0):
+        raise Error("`pose`: a quaternion (w, x, y, z) must not be zero")
+    return np.concatenate([poses[:, :3], poses[:, 3:] / length], axis=1)
+
+
+def by_quaternions(quaternions: _Array, by_rotation: _Array) -> _Array:
+    """Derivatives by quaternions (w first, of any length) from those by rotation vectors in the sensor frame.
+
+    A change dq of a unit quaternion rotates by 2 (dq q*): with q = (w, v), by w −2 g·v and by v 2 (w g + g × v).
+    """
+    length = np.linalg.norm(quaternions, axis=1, keepdims=True)
+    unit = quaternions / length
+    w, v = unit[:, :1], unit[:, 1:]
+    by_w = -2.0 * np.sum(by_rotation * v, axis=1, keepdims=True)
+    by_v = 2.0 * (w * by_rotation + np.cross(by_rotation, v))
+    return np.concatenate([by_w, by_v], axis=1) / length

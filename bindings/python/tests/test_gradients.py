@@ -1,0 +1,118 @@
+"""Gradients of presses through ``Sensor.vjp``."""
+
+import numpy as np
+import pytest
+
+import dermis
+from dermis._presses import Presses, by_quaternions
+
+LAYER = """
+name = "small"
+[surface.grid]
+rows = 6
+cols = 6
+pitch = "2 mm"
+[skin]
+kind = "layer"
+thickness = "3 mm"
+young = "140 kPa"
+poisson = 0.42
+cell = "0.4 mm"
+"""
+POSE = np.array([[0.3e-3, -0.4e-3, 3.3e-3, 0.9, 0.1, -0.2, 0.3]])
+
+
+def difference(value, step):
+    """Central difference with one extrapolation."""
+    one, two = [(value(s) - value(-s)) / (2 * s) for s in (step, 0.5 * step)]
+    return (4 * two - one) / 3
+
+
+@pytest.mark.parametrize("kind", ["springs", "layer"])
+def test_a_pose_has_the_gradient_of_differences(kind):
+    sensor = dermis.Sensor.preset("uji-foam-14x6") if kind == "springs" else dermis.Sensor.parse(LAYER)
+    obj = dermis.Object.ellipsoid(semi_axes=[5e-3, 4.5e-3, 4e-3])
+    presses = Presses(sensor, obj, {})
+    weights = np.random.default_rng(3).normal(size=(1, *sensor.shape))
+    wrench = np.array([[0.3, -0.2, 1.0, 40.0, -70.0, 20.0]])
+    empty = np.zeros((1, 0, 2)), np.zeros((1, 0, 0, 3))
+
+    def scalar(pose):
+        loads, taxels, *_ = presses.read(pose, image=False)
+        return float(np.sum(loads * wrench) + np.sum(taxels * weights))
+
+    found, _ = presses.pull_back(POSE, wrench, weights, *empty)
+    for entry in range(7):
+        along = np.eye(7)[entry : entry + 1]
+        step = 1e-7 if entry < 3 else 2e-5
+        truth = difference(lambda s, along=along: scalar(POSE + s * along), step)
+        assert abs(found[0, entry] - truth) <= 2e-5 * np.abs(found[0, 3 * (entry > 2) :]).max(), entry
+
+
+def test_parameters_have_the_gradient_of_differences():
+    sensor, pose = dermis.Sensor.parse(LAYER), POSE[:, :3]
+    values = {"radius": np.array(4e-3), "young": np.array(1.4e5), "poisson": np.array(0.42), "thickness": np.array(3e-3)}
+    ball, weights = dermis.Object.sphere(radius=4e-3), np.arange(36.0).reshape(1, 6, 6)
+    zeros = np.zeros((1, 6)), np.zeros((1, 0, 2)), np.zeros((1, 0, 0, 3))
+
+    def scalar(name, value):
+        _, taxels, *_ = Presses(sensor, ball, {**values, name: value}).read(pose, image=False)
+        return float(np.sum(taxels * weights))
+
+    _, found = Presses(sensor, ball, values).pull_back(pose, zeros[0], weights, *zeros[1:])
+    for name, value in values.items():
+        truth = difference(lambda s, name=name, value=value: scalar(name, value * (1 + s)), 2e-5) / value
+        assert found[name] == pytest.approx(truth, rel=2e-5), name
+
+
+def test_a_batch_has_the_gradients_of_its_presses():
+    sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
+    poses = np.array([[0, 0, 8.5e-3], [2e-3, 1e-3, 8e-3], [0, 0, 1.0]])
+    by = {"force": np.ones((3, 3))}
+    together = sensor.vjp(ball, poses, by)
+    for i in range(3):
+        alone = sensor.vjp(ball, poses[i : i + 1], {"force": by["force"][:1]})
+        assert np.array_equal(together["position"][i], alone["position"][0])
+    assert not together["position"][2].any() and together["radius"].shape == (3, 1)
+
+
+def test_a_saturated_taxel_has_no_gradient():
+    limit = {"response": {"saturation": {"force": "1 mN"}}}
+    sensor = dermis.Sensor.preset("uji-foam-14x6", parameters=limit)
+    ball = dermis.Object.sphere(radius=10e-3)
+    by = sensor.vjp(ball, [[0, 0, 8e-3]], {"reported": np.ones((1, 14, 6))})
+    assert np.abs(by["position"]).max() == 0.0
+
+
+def test_quaternions_of_any_length_have_their_gradient():
+    q, g = np.array([[0.4, -0.2, 0.5, 0.9]]), np.array([[0.7, -1.1, 0.4]])
+    found = by_quaternions(q, g)
+    assert abs(np.sum(found * q)) < 1e-15, "the length does not matter"
+    assert np.allclose(by_quaternions(2 * q, g), 0.5 * found)
+
+
+@pytest.mark.parametrize(
+    ("sensor", "cotangents", "message"),
+    [
+        ("uji-foam-14x6", {"force": np.full((1, 3), np.nan)}, "force on the sensor is not finite"),
+        ("uji-foam-14x6", {"fource": np.zeros((1, 3))}, '"fource"'),
+        ("uji-foam-14x6", {"taxels": np.zeros((1, 3))}, "84 numbers"),
+        ("gelsight", {"force": np.zeros((1, 3))}, "mu = 0"),
+        ("shadow-fingertip", {"force": np.zeros((1, 3))}, "no gradients"),
+    ],
+)
+def test_what_has_no_gradient_is_refused(sensor, cotangents, message):
+    ball = dermis.Object.sphere(radius=4e-3)
+    with pytest.raises(dermis.Error, match=message):
+        dermis.Sensor.preset(sensor).vjp(ball, [[0, 0, 3.9e-3]], cotangents)
+
+
+def test_parameters_without_gradient_are_named():
+    sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
+    with pytest.raises(dermis.Error, match="'color'; it may have scale, radius"):
+        Presses(sensor, ball, {"color": np.array(1.0)})
+    zeros = np.zeros((1, 6)), np.zeros((1, 14, 6)), np.zeros((1, 0, 2)), np.zeros((1, 0, 0, 3))
+    presses = Presses(sensor, ball, {})
+    presses.parameters = {"young": np.array(1.0)}
+    with pytest.raises(dermis.Error, match="no gradient by 'young'; it has those by"):
+        presses.pull_back(np.array([[0, 0, 8e-3]]), *zeros)

@@ -1,0 +1,608 @@
+//! Gradients of presses against central differences with Richardson extrapolation.
+//!
+//! Each press is random, and so is the scalar: a weighted sum of everything that the sensor reads. A press is excluded if a
+//! contact point, a cell or a face of the object begins or ceases to touch between the points of the differences, because
+//! the derivative is then one-sided. Images have single precision, so that their differences need larger steps than contact
+//! allows: they are compared along smooth displacements of the surface.
+
+use super::ValidateError;
+use dermis::geometry::{Pose, Primitive, Quat, Random, Vec3, Wrench, shapes};
+use dermis::sensor::{Aim, Cotangents, Goal, Gradients, Pressed, Sensor, SensorSpec, press, press_to_pose};
+use dermis::skin::layer::{LayerContact, LayerParameters};
+use dermis::skin::{Layer, Object};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// The comparison of one parameter on one sensor.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GradientErrors {
+    /// Name of the sensor and its object.
+    pub case: String,
+    /// Name of the parameter.
+    pub parameter: String,
+    /// Number of compared presses.
+    pub presses: usize,
+    /// Number of presses that were excluded because the contact changes.
+    pub excluded: usize,
+    /// Largest error, relative to the derivative, or to a tenth of the sum of the sizes of its terms where that is larger.
+    pub worst_rel: f64,
+    /// Largest allowed error.
+    pub tolerance: f64,
+}
+
+/// Time of a vector–Jacobian product by that of its press.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GradientCost {
+    /// Name of the sensor and its object.
+    pub case: String,
+    /// Time (µs) of a press at a pose.
+    pub press_us: f64,
+    /// Time (µs) of a vector–Jacobian product.
+    pub vjp_us: f64,
+    /// Their ratio.
+    pub ratio: f64,
+    /// Largest allowed ratio.
+    pub max_ratio: f64,
+}
+
+/// The comparison of all parameters, and the cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GradientReport {
+    /// All comparisons.
+    pub errors: Vec<GradientErrors>,
+    /// Cost on each skin.
+    pub costs: Vec<GradientCost>,
+}
+
+impl GradientReport {
+    /// Comparisons beyond their tolerance, or with fewer than half of the presses.
+    pub fn failures(&self) -> impl Iterator<Item = &GradientErrors> {
+        let few = |errors: &GradientErrors| 2 * errors.presses < errors.presses + errors.excluded;
+        // NaN fails too.
+        self.errors.iter().filter(move |errors| !(errors.worst_rel <= errors.tolerance) || few(errors))
+    }
+}
+
+const SPRINGS: &str = r#"
+name = "springs"
+[surface.grid]
+rows = 12
+cols = 10
+pitch = "1.7 mm"
+[skin]
+kind = "springs"
+stiffness = "STIFFNESS N/m"
+max_penetration = "4 mm"
+[response]
+gain = { gain = GAIN, offset = "0.01 N" }
+spread = { sigma_taxels = SIGMA, kernel = 3 }
+curve = { kind = "polynomial", coefficients = [1.0, 0.2], until = "5 N" }
+"#;
+
+const LAYER: &str = r#"
+name = "layer"
+[surface.grid]
+rows = 8
+cols = 8
+pitch = "1.6 mm"
+[skin]
+kind = "layer"
+thickness = "THICKNESS m"
+young = "YOUNG Pa"
+poisson = POISSON
+cell = "0.32 mm"
+"#;
+
+const CAMERA: &str = r#"
+[camera]
+width = 120
+height = 100
+pixel = "0.1 mm"
+distance = "25 mm"
+exposure = 0.9
+vignetting = 0.2
+[markers]
+pattern = { grid = { rows = 3, cols = 3, pitch = "2.3 mm" } }
+radius = "0.25 mm"
+"#;
+
+const PHONG: &str = r#"
+[light]
+kind = "phong"
+background = { colour = [60.0, 70.0, 80.0] }
+relative = true
+shininess = 4
+sources = [
+  { azimuth = "AZIMUTH rad", elevation = "0.6 rad", diffuse = [DIFFUSE, 20.0, 10.0], specular = [20.0, 5.0, 0.0] },
+  { azimuth = "2.3 rad", elevation = "0.8 rad", diffuse = [10.0, 80.0, 30.0] },
+]
+"#;
+
+const CALIBRATED: &str = r#"
+[light]
+kind = "calibrated"
+background = { colour = [100.0, 110.0, 120.0] }
+degree = 2
+position_degree = 1
+levels = [
+  [LEVEL, 5.0, -3.0, 10.0, 2.0, 1.0, -20.0, 3.0, 2.0, 15.0, 1.0, 4.0, -7.0, 2.0, 6.0],
+  [-30.0, 2.0, 3.0, 50.0, -2.0, 1.0, 10.0, 3.0, -2.0, 5.0, 1.0, 2.0, -9.0, 2.0, 1.0],
+  [10.0, 1.0, 2.0, -40.0, 3.0, 2.0, 12.0, 1.0, 2.0, -5.0, 1.0, 1.0, 4.0, 2.0, 3.0],
+]
+"#;
+
+/// Values of the placeholders of the descriptions.
+const VALUES: [(&str, f64); 9] = [
+    ("SIGMA", 0.6),
+    ("STIFFNESS", 420.0),
+    ("GAIN", 1.1),
+    ("THICKNESS", 3e-3),
+    ("YOUNG", 1.4e5),
+    ("POISSON", 0.42),
+    ("AZIMUTH", 0.5),
+    ("DIFFUSE", 90.0),
+    ("LEVEL", 40.0),
+];
+
+/// A parameter of a description: the name of its gradient, the index of the entry, its placeholder and the first step of the
+/// differences, relative to its value.
+type Key = (&'static str, usize, &'static str, f64);
+
+/// A sensor with an object.
+struct Setup {
+    name: String,
+    text: String,
+    /// Builds the object with its sizes.
+    shape: Shape,
+    keys: Vec<Key>,
+    /// First step of the differences of positions (m); angles and relative sizes use the same step by 1 mm.
+    step_m: f64,
+    tolerance: f64,
+    /// True if the scalar is that of the image.
+    image: bool,
+    max_ratio: f64,
+}
+
+/// The shape of an object.
+#[derive(Clone, Copy)]
+enum Shape {
+    Of(Primitive),
+    /// A mesh of a ball (radius m, edge m).
+    Mesh(f64, f64),
+}
+
+impl Shape {
+    fn object(self, scale: f64) -> Result<Object, ValidateError> {
+        // The mesh of a primitive is only for drawing.
+        let edge_m = |primitive: &Primitive| 20.0 * primitive.default_edge_m();
+        Ok(match self {
+            Self::Of(primitive) => Object::of_primitive(primitive.scaled(scale), edge_m(&primitive))?,
+            Self::Mesh(radius_m, edge_m) => Object::new(shapes::sphere(radius_m, edge_m)?).scaled(scale)?,
+        })
+    }
+
+    /// Names, entries and values of the sizes, and the shape with another value of one.
+    fn sizes(self) -> Vec<(&'static str, usize, f64, Box<dyn Fn(f64) -> Self>)> {
+        let Self::Of(primitive) = self else { return Vec::new() };
+        match primitive {
+            Primitive::Sphere { radius_m } => {
+                vec![("radius", 0, radius_m, Box::new(|radius_m| Self::Of(Primitive::Sphere { radius_m })))]
+            }
+            Primitive::Ellipsoid { semi_axes_m } => (0..3)
+                .map(|axis| {
+                    let with = move |value: f64| {
+                        let mut semi_axes_m = semi_axes_m;
+                        semi_axes_m[axis] = value;
+                        Self::Of(Primitive::Ellipsoid { semi_axes_m })
+                    };
+                    ("semi_axes", axis, semi_axes_m[axis], Box::new(with) as Box<dyn Fn(f64) -> Self>)
+                })
+                .collect(),
+            Primitive::Cuboid { half_m } => (0..3)
+                .map(|axis| {
+                    let with = move |value: f64| {
+                        let mut half_m = half_m;
+                        half_m[axis] = 0.5 * value;
+                        Self::Of(Primitive::Cuboid { half_m })
+                    };
+                    ("size", axis, 2.0 * half_m[axis], Box::new(with) as Box<dyn Fn(f64) -> Self>)
+                })
+                .collect(),
+            Primitive::Cylinder { radius_m, half_length_m } => vec![
+                (
+                    "radius",
+                    0,
+                    radius_m,
+                    Box::new(move |radius_m| Self::Of(Primitive::Cylinder { radius_m, half_length_m })),
+                ),
+                (
+                    "length",
+                    0,
+                    2.0 * half_length_m,
+                    Box::new(move |length| Self::Of(Primitive::Cylinder { radius_m, half_length_m: 0.5 * length })),
+                ),
+            ],
+            Primitive::Capsule { radius_m, half_length_m } => vec![
+                (
+                    "radius",
+                    0,
+                    radius_m,
+                    Box::new(move |radius_m| Self::Of(Primitive::Capsule { radius_m, half_length_m })),
+                ),
+                (
+                    "length",
+                    0,
+                    2.0 * half_length_m,
+                    Box::new(move |length| Self::Of(Primitive::Capsule { radius_m, half_length_m: 0.5 * length })),
+                ),
+            ],
+        }
+    }
+}
+
+/// A sensor with other values of its placeholders. A layer is solved to `tolerance`, so that differences are smooth.
+fn sensor_of(text: &str, changed: Option<(&str, f64)>, tolerance: f64) -> Result<Sensor, ValidateError> {
+    let mut text = text.to_owned();
+    for (key, value) in VALUES {
+        let value = changed.filter(|(name, _)| *name == key).map_or(value, |(_, value)| value);
+        text = text.replace(key, &format!("{value:?}"));
+    }
+    let bad = |reason: String| ValidateError::BadCase { place: "the sensor of the gradients".to_owned(), reason };
+    let sensor = SensorSpec::parse("the sensor", &text).and_then(|spec| spec.build(None));
+    let sensor = sensor.map_err(|error| bad(error.to_string()))?;
+    let Some(layer) = sensor.skin_as::<Layer>() else { return Ok(sensor) };
+    let contact = LayerContact { tolerance, ..layer.parameters().contact };
+    Ok(sensor.with_skin(Layer::new(LayerParameters { contact, ..layer.parameters().clone() })?))
+}
+
+/// Tolerance of a layer whose presses are differentiated by differences.
+const TIGHT: f64 = 1e-13;
+
+fn setups() -> Vec<Setup> {
+    let shapes = [
+        ("sphere", Shape::Of(Primitive::Sphere { radius_m: 5e-3 })),
+        ("ellipsoid", Shape::Of(Primitive::Ellipsoid { semi_axes_m: Vec3::new(7e-3, 5e-3, 4e-3) })),
+        ("cylinder", Shape::Of(Primitive::Cylinder { radius_m: 4e-3, half_length_m: 5e-3 })),
+        ("capsule", Shape::Of(Primitive::Capsule { radius_m: 4e-3, half_length_m: 3e-3 })),
+        ("cuboid", Shape::Of(Primitive::Cuboid { half_m: Vec3::new(4e-3, 3e-3, 5e-3) })),
+        ("mesh", Shape::Mesh(5e-3, 2e-3)),
+    ];
+    let springs = shapes.iter().map(|(name, shape)| Setup {
+        name: format!("springs, {name}"),
+        text: SPRINGS.to_owned(),
+        shape: *shape,
+        keys: vec![("stiffness", 0, "STIFFNESS", 1e-3), ("gain", 0, "GAIN", 1e-3), ("sigma_taxels", 0, "SIGMA", 1e-3)],
+        step_m: 4e-7,
+        tolerance: 1e-6,
+        image: false,
+        max_ratio: 3.0,
+    });
+    let seen = format!("{LAYER}{CAMERA}");
+    let layers = shapes.iter().filter(|(name, _)| !["cuboid", "cylinder"].contains(name)).map(|(name, shape)| Setup {
+        name: format!("layer, {name}"),
+        text: seen.clone(),
+        shape: *shape,
+        keys: vec![("young", 0, "YOUNG", 1e-4), ("poisson", 0, "POISSON", 1e-4), ("thickness", 0, "THICKNESS", 1e-4)],
+        step_m: 1e-7,
+        tolerance: 1e-6,
+        image: false,
+        max_ratio: 1.5,
+    });
+    let cameras = [("phong", PHONG), ("calibrated", CALIBRATED)].into_iter().map(|(light, text)| Setup {
+        name: format!("image, {light}, sphere"),
+        text: format!("{LAYER}{CAMERA}{text}"),
+        shape: shapes[0].1,
+        keys: match light {
+            "phong" => vec![("azimuth", 0, "AZIMUTH", 0.2), ("diffuse", 0, "DIFFUSE", 0.5)],
+            _ => vec![("levels", 0, "LEVEL", 0.5)],
+        },
+        step_m: 3e-5,
+        tolerance: 1e-4,
+        image: true,
+        max_ratio: f64::INFINITY,
+    });
+    springs.chain(layers).chain(cameras).collect()
+}
+
+/// Compares the gradients of `presses` random presses of the sensors and objects whose name is wanted.
+pub fn run(presses: usize, is_wanted: impl Fn(&str) -> bool) -> Result<GradientReport, ValidateError> {
+    let mut report = GradientReport { errors: Vec::new(), costs: Vec::new() };
+    for setup in setups().into_iter().filter(|setup| is_wanted(&setup.name)) {
+        let (errors, cost) = compare(&setup, presses)?;
+        report.errors.extend(errors);
+        report.costs.extend(cost);
+    }
+    Ok(report)
+}
+
+/// One random press with random weights.
+struct Trial {
+    pose: Pose,
+    weights: Cotangents,
+    gradients: Gradients,
+    /// Contact at the pose itself.
+    contact: Vec<Touched>,
+}
+
+/// A contact point or cell with the face of the object there.
+type Touched = ([i64; 3], [i64; 3]);
+
+/// Everything that a sensor reads, each with its weight.
+struct Terms {
+    values: Vec<f64>,
+    contact: Vec<Touched>,
+}
+
+impl Setup {
+    fn trial(&self, sensor: &Sensor, object: &Object, random: &mut Random) -> Result<Option<Trial>, ValidateError> {
+        let mut any = |size: f64| random.between(-size, size);
+        // Tilted by less than the slopes at which springs limit their force.
+        let aim = Aim { at_m: [any(2e-3), any(2e-3)], tilt_rad: [any(0.3), any(0.3)], yaw_rad: any(3.0) };
+        let depth_m = 0.12 * sensor.skin().max_depth_m() * (2.0 + any(1.0));
+        let Ok(pressed) = press(sensor, object, &aim, Goal::Depth(depth_m)) else { return Ok(None) };
+        let count = sensor.taxels().len();
+        let weights = if self.image {
+            let camera = sensor.optics().map(|optics| (optics.camera().width, optics.camera().height));
+            let (width, height) = camera.unwrap_or_default();
+            // Waves of some pixels, so that the rounding of single pixels averages out.
+            let waves: [[f64; 3]; 3] = std::array::from_fn(|_| std::array::from_fn(|_| any(0.15)));
+            let relief = sensor.render(&pressed.touch, 0).map_err(bad_press)?.relief;
+            // A calibrated light leaves out the change of flat parts, which jumps where they become steeper.
+            let steep = |i: usize| relief.slope_right[i].hypot(relief.slope_down[i]) > 0.02;
+            let wave =
+                |[a, b, c]: [f64; 3], i: usize| (a * (i % width) as f64 + b * (i / width) as f64 + 20.0 * c).sin();
+            let channel = |of: [f64; 3]| -> Vec<f64> {
+                (0..width * height).map(|i| if steep(i) { wave(of, i) } else { 0.0 }).collect()
+            };
+            Cotangents { image: waves.map(channel), ..Cotangents::default() }
+        } else {
+            let mut vector = |size: f64| Vec3::new(any(size), any(size), any(size));
+            let on_sensor = Wrench { force: vector(1.0), torque: vector(300.0) };
+            let forces = (0..count).map(|_| vector(1.0)).collect();
+            let [taxels, reported] = [0; 2].map(|_| (0..count).map(|_| any(1.0)).collect());
+            let markers = sensor.optics().and_then(|optics| optics.markers()).map_or(0, |all| all.points_m().len());
+            // Pixels of the markers count as much as newtons.
+            let markers = (0..markers).map(|_| [any(1.0), any(1.0)]).collect();
+            Cotangents { on_sensor, forces, taxels, reported, markers, ..Cotangents::default() }
+        };
+        let pose = pressed.sensor_from_object;
+        let pressed = press_to_pose(sensor, object, &pose).map_err(bad_press)?;
+        let gradients = sensor.vjp(object, &pressed, &weights).map_err(bad_press)?;
+        let contact = self.terms(sensor, object, &pose, &weights)?.contact;
+        Ok(Some(Trial { pose, weights, gradients, contact }))
+    }
+
+    fn terms(&self, sensor: &Sensor, object: &Object, pose: &Pose, by: &Cotangents) -> Result<Terms, ValidateError> {
+        let pressed = press_to_pose(sensor, object, pose).map_err(bad_press)?;
+        let reading = &pressed.reading;
+        let mut values = Vec::new();
+        if self.image {
+            let frame = sensor.render(&pressed.touch, 0).map_err(bad_press)?;
+            for (channel, by) in frame.image.channels.iter().zip(&by.image) {
+                values.extend(channel.iter().zip(by).map(|(level, by)| f64::from(*level) * by));
+            }
+        } else {
+            let Wrench { force, torque } = pressed.touch.on_sensor;
+            values.extend((force * by.on_sensor.force).to_array());
+            values.extend((torque * by.on_sensor.torque).to_array());
+            values.extend(reading.values_newton.iter().zip(&by.taxels).map(|(value, by)| value * by));
+            values.extend(reading.reported_newton.iter().zip(&by.reported).map(|(value, by)| value * by));
+            values
+                .extend(reading.forces_newton.iter().zip(&by.forces).flat_map(|(force, by)| (*force * *by).to_array()));
+            if let (Some(optics), Some(surface)) = (sensor.optics(), &pressed.touch.surface) {
+                let tracks =
+                    optics.markers().map(|markers| markers.track(surface, optics.camera())).unwrap_or_default();
+                values.extend(tracks.iter().zip(&by.markers).flat_map(|(at, by)| [at[2] * by[0], at[3] * by[1]]));
+            }
+        }
+        Ok(Terms { values, contact: touched(sensor, object, &pressed) })
+    }
+}
+
+fn bad_press(error: impl std::fmt::Display) -> ValidateError {
+    ValidateError::BadCase { place: "a press of the gradients".to_owned(), reason: error.to_string() }
+}
+
+/// The contact points or cells, each with the face of the object there.
+fn touched(sensor: &Sensor, object: &Object, pressed: &Pressed) -> Vec<Touched> {
+    let pose = &pressed.sensor_from_object;
+    let object_from_sensor = pose.inverse();
+    let is_layer = sensor.skin_as::<Layer>().is_some();
+    let rounded = |vector: Vec3, unit: f64| vector.to_array().map(|part| (part / unit).round() as i64);
+    let one = |facet: &dermis::skin::Facet| {
+        let anchor = match &facet.load {
+            dermis::skin::Load::Point { anchor, .. } => *anchor,
+            dermis::skin::Load::Polygon(_) => facet.at(),
+        };
+        let normal = if is_layer {
+            let up = object_from_sensor.transform_vector(Vec3::Z);
+            let origin = object_from_sensor.transform_point(anchor - Vec3::Z * 0.05);
+            let ray = dermis::geometry::Ray { origin, direction: up, length: 1.0 };
+            object.surface.cast(&ray, None).map_or(Vec3::ZERO, |hit| hit.normal)
+        } else {
+            object_from_sensor.transform_vector(facet.normal)
+        };
+        let at = object_from_sensor.transform_point(facet.at());
+        let face = match object.surface.primitive() {
+            None | Some(Primitive::Cuboid { .. }) => rounded(normal, 1e-6),
+            Some(Primitive::Cylinder { .. }) => rounded(Vec3::Z * normal.z, 0.9),
+            Some(Primitive::Capsule { half_length_m, .. }) => [0, 0, i64::from(at.z.abs() > *half_length_m)],
+            Some(_) => [0; 3],
+        };
+        (rounded(anchor, 1e-9), face)
+    };
+    pressed.touch.facets.iter().map(one).collect()
+}
+
+/// The derivative at zero of a sum of terms by differences with steps h, h/2 and h/4, and the sum of the sizes of the
+/// derivatives of the terms; `None` if the contact changes.
+fn extrapolated(
+    contact: &[Touched],
+    step: f64,
+    at: impl Fn(f64) -> Result<Terms, ValidateError>,
+) -> Result<Option<(f64, f64)>, ValidateError> {
+    let (mut slopes, mut size) = (Vec::new(), 0.0);
+    for part in [1.0, 0.5, 0.25] {
+        let (above, below) = (at(part * step)?, at(-part * step)?);
+        if above.contact != contact || below.contact != contact {
+            return Ok(None);
+        }
+        let differences = above.values.iter().zip(&below.values).map(|(a, b)| (a - b) / (2.0 * part * step));
+        let terms: Vec<f64> = differences.collect();
+        size = terms.iter().map(|term| term.abs()).sum();
+        slopes.push(terms.iter().sum::<f64>());
+    }
+    let once = [(4.0 * slopes[1] - slopes[0]) / 3.0, (4.0 * slopes[2] - slopes[1]) / 3.0];
+    Ok(Some(((16.0 * once[1] - once[0]) / 15.0, size)))
+}
+
+fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option<GradientCost>), ValidateError> {
+    let (sensor, object) = (sensor_of(&setup.text, None, TIGHT)?, setup.shape.object(1.0)?);
+    let mut random = Random::new(setup.name.bytes().map(u64::from).sum());
+    let mut trials = Vec::new();
+    for _ in 0..4 * presses {
+        if trials.len() == presses {
+            break;
+        }
+        trials.extend(setup.trial(&sensor, &object, &mut random)?);
+    }
+    let mut found: BTreeMap<String, (usize, usize, f64)> = BTreeMap::new();
+    let mut keep = |name: String, got: f64, truth: Option<(f64, f64)>| {
+        let entry = found.entry(name).or_insert((0, 0, 0.0));
+        match truth {
+            Some((truth, size)) => {
+                let error = (got - truth).abs() / truth.abs().max(0.1 * size).max(f64::MIN_POSITIVE);
+                // A sphere does not depend on its rotation: both are zero.
+                let error = if got.abs().max(truth.abs()) < 1e-12 { 0.0 } else { error };
+                *entry = (entry.0 + 1, entry.1, if error > entry.2 || error.is_nan() { error } else { entry.2 });
+            }
+            None => entry.1 += 1,
+        }
+    };
+    if setup.image {
+        for trial in &trials {
+            let (got, truth) = along_surface(setup, &sensor, &object, trial, &mut random)?;
+            keep("surface".to_owned(), got, truth);
+        }
+    }
+    let is_sphere = matches!(setup.shape, Shape::Of(Primitive::Sphere { .. }));
+    for trial in trials.iter().filter(|_| !setup.image) {
+        let Trial { pose, weights, gradients, contact } = trial;
+        for axis in 0..3 {
+            let at = |step: f64| {
+                let moved = Pose { translation: pose.translation + Vec3::AXES[axis] * step, ..*pose };
+                setup.terms(&sensor, &object, &moved, weights)
+            };
+            let name = format!("position {}", ["x", "y", "z"][axis]);
+            keep(name, gradients.position[axis], extrapolated(contact, setup.step_m, at)?);
+            let at = |step: f64| {
+                let rotation = Quat::from_axis_angle(Vec3::AXES[axis], step) * pose.rotation;
+                setup.terms(&sensor, &object, &Pose { rotation, ..*pose }, weights)
+            };
+            if !is_sphere {
+                let name = format!("rotation {}", ["x", "y", "z"][axis]);
+                keep(name, gradients.rotation[axis], extrapolated(contact, setup.step_m / 4e-3, at)?);
+            }
+        }
+        let relative = setup.step_m / 4e-3;
+        let at = |step: f64| setup.terms(&sensor, &setup.shape.object(1.0 + step)?, pose, weights);
+        keep("scale".to_owned(), entry_of(gradients, "scale", 0), extrapolated(contact, relative, at)?);
+        for (name, index, value, with) in setup.shape.sizes() {
+            let at = |step: f64| setup.terms(&sensor, &with(value + step).object(1.0)?, pose, weights);
+            keep(
+                format!("{name} {index}"),
+                entry_of(gradients, name, index),
+                extrapolated(contact, relative * value, at)?,
+            );
+        }
+    }
+    for &(name, index, placeholder, step) in &setup.keys {
+        let value = VALUES.iter().find(|(key, _)| *key == placeholder).map_or(0.0, |(_, value)| *value);
+        // A list has one entry per taxel; here all of them change together.
+        let together = name == "gain";
+        let mut sensors = Vec::new();
+        for part in [1.0, 0.5, 0.25, -1.0, -0.5, -0.25] {
+            sensors.push((part, sensor_of(&setup.text, Some((placeholder, value * (1.0 + part * step))), TIGHT)?));
+        }
+        for Trial { pose, weights, gradients, contact } in &trials {
+            let at = |moved: f64| {
+                let part = moved / (value * step);
+                let near = sensors.iter().min_by(|a, b| (a.0 - part).abs().total_cmp(&(b.0 - part).abs()));
+                setup.terms(near.map_or(&sensor, |(_, sensor)| sensor), &object, pose, weights)
+            };
+            let got = if together {
+                gradients.get(name).map_or(f64::NAN, |all| all.iter().sum())
+            } else {
+                entry_of(gradients, name, index)
+            };
+            keep(name.to_owned(), got, extrapolated(contact, value * step, at)?);
+        }
+    }
+    let errors = found.into_iter().map(|(parameter, (presses, excluded, worst_rel))| GradientErrors {
+        case: setup.name.clone(),
+        parameter,
+        presses,
+        excluded,
+        worst_rel,
+        tolerance: setup.tolerance,
+    });
+    Ok((errors.collect(), if setup.max_ratio.is_finite() { cost(setup, &trials, &object)? } else { None }))
+}
+
+/// Derivative of the image along a smooth displacement of the surface of 1 m, and the same by differences.
+fn along_surface(
+    setup: &Setup,
+    sensor: &Sensor,
+    object: &Object,
+    trial: &Trial,
+    random: &mut Random,
+) -> Result<(f64, Option<(f64, f64)>), ValidateError> {
+    let pressed = press_to_pose(sensor, object, &trial.pose).map_err(bad_press)?;
+    let (Some(optics), Some(surface)) = (sensor.optics(), &pressed.touch.surface) else { return Ok((0.0, None)) };
+    let waves: [[f64; 3]; 3] = std::array::from_fn(|_| std::array::from_fn(|_| random.between(-0.3, 0.3)));
+    let cols = surface.cols;
+    let moved = |i: usize| {
+        let part = |[a, b, c]: [f64; 3]| (a * (i % cols) as f64 + b * (i / cols) as f64 + 20.0 * c).sin();
+        Vec3::from_array(waves.map(part))
+    };
+    let at = |step: f64| {
+        let mut changed = surface.clone();
+        changed.values.iter_mut().enumerate().for_each(|(i, value)| *value += moved(i) * step);
+        let image = optics.render(&changed, 0).image;
+        let terms = image.channels.iter().zip(&trial.weights.image);
+        let values = terms.flat_map(|(levels, by)| levels.iter().zip(by).map(|(level, by)| f64::from(*level) * by));
+        Ok(Terms { values: values.collect(), contact: trial.contact.clone() })
+    };
+    let found = optics.vjp(surface, &trial.weights.image, &[]).map_err(bad_press)?;
+    let got = found.surface.iter().enumerate().map(|(i, by)| by.dot(moved(i))).sum();
+    Ok((got, extrapolated(&trial.contact, setup.step_m, at)?))
+}
+
+fn entry_of(gradients: &Gradients, name: &str, index: usize) -> f64 {
+    gradients.get(name).and_then(|values| values.get(index)).copied().unwrap_or(f64::NAN)
+}
+
+/// Times of a press and a product on the sensor with the usual tolerance: the smallest of several runs over all trials.
+fn cost(setup: &Setup, trials: &[Trial], object: &Object) -> Result<Option<GradientCost>, ValidateError> {
+    const RUNS: usize = 20;
+    let sensor = sensor_of(&setup.text, None, LayerContact::FRICTIONLESS.tolerance)?;
+    let (mut press_us, mut vjp_us) = (f64::INFINITY, f64::INFINITY);
+    let pressed: Result<Vec<Pressed>, _> =
+        trials.iter().map(|trial| press_to_pose(&sensor, object, &trial.pose)).collect();
+    let pressed = pressed.map_err(bad_press)?;
+    for _ in 0..RUNS {
+        let start = Instant::now();
+        for trial in trials {
+            press_to_pose(&sensor, object, &trial.pose).map_err(bad_press)?;
+        }
+        press_us = press_us.min(start.elapsed().as_secs_f64() * 1e6 / trials.len().max(1) as f64);
+        let start = Instant::now();
+        for (trial, pressed) in trials.iter().zip(&pressed) {
+            sensor.vjp(object, pressed, &trial.weights).map_err(bad_press)?;
+        }
+        vjp_us = vjp_us.min(start.elapsed().as_secs_f64() * 1e6 / trials.len().max(1) as f64);
+    }
+    let (case, max_ratio) = (setup.name.clone(), setup.max_ratio);
+    Ok(Some(GradientCost { case, press_us, vjp_us, ratio: vjp_us / press_us, max_ratio }))
+}

@@ -1,0 +1,22 @@
+//! Gradients of presses against central differences, on a few presses; `cargo xtask validate gradients` runs many.
+
+use dermis_research::validate::gradients;
+
+#[test]
+fn gradients_are_those_of_central_differences() {
+    let some =
+        ["springs, ellipsoid", "springs, mesh", "layer, capsule", "image, phong, sphere", "image, calibrated, sphere"];
+    let report = gradients::run(2, |name| some.contains(&name)).unwrap();
+    assert!(report.errors.len() > 30);
+    for errors in &report.errors {
+        println!(
+            "{:<28} {:<12} {:>3} {:>3} {:.1e}",
+            errors.case, errors.parameter, errors.presses, errors.excluded, errors.worst_rel
+        );
+    }
+    for cost in &report.costs {
+        println!("{:<28} {:>8.1} {:>8.1} {:.2}", cost.case, cost.press_us, cost.vjp_us, cost.ratio);
+    }
+    let wrong: Vec<_> = report.errors.iter().filter(|errors| !(errors.worst_rel <= errors.tolerance)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

@@ -1,0 +1,175 @@
+//! Derivatives of a scalar through a press.
+
+use crate::optics::OpticsError;
+use crate::{Pressed, Sensor};
+use dermis_geometry::{Vec3, Wrench};
+use dermis_skin::{Object, SkinError, Target, TouchCotangent};
+use std::collections::BTreeMap;
+
+/// Derivatives of a scalar L with respect to what a sensor reads in a press. An empty list is zero.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cotangents {
+    /// By force (1/N) and torque (1/(N m)) on the sensor, about its origin.
+    pub on_sensor: Wrench,
+    /// By [`crate::Reading::values_newton`] (1/N).
+    pub taxels: Vec<f64>,
+    /// By [`crate::Reading::forces_newton`] (1/N).
+    pub forces: Vec<Vec3>,
+    /// By [`crate::Reading::reported_newton`] (1/N). Rounding to counts is left out.
+    pub reported: Vec<f64>,
+    /// By the levels of red, green and blue of each pixel, before they are rounded.
+    pub image: [Vec<f64>; 3],
+    /// By column and row (1/pixel) of each marker in the image.
+    pub markers: Vec<[f64; 2]>,
+}
+
+/// Derivatives of a scalar L with respect to object and sensor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gradients {
+    /// By the position of the object's origin (1/m), in the sensor's frame.
+    pub position: Vec3,
+    /// By a rotation vector (1/rad) in the sensor's frame, about the object's origin, applied after the present rotation.
+    pub rotation: Vec3,
+    parameters: BTreeMap<&'static str, Vec<f64>>,
+}
+
+/// Errors of a gradient.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
+pub enum GradientError {
+    #[error("the cotangent of {what} has {got} values and the reading has {expected}")]
+    WrongSize { what: &'static str, got: usize, expected: usize },
+    #[error("the cotangent of {what} is not finite at index {index}: a NaN or an infinity reached it")]
+    NotFinite { what: &'static str, index: usize },
+    #[error(
+        "sensor {sensor:?} with this object has no gradient by {name:?}; it has those by position, rotation, {known}"
+    )]
+    NoParameter { sensor: String, name: String, known: String },
+    #[error("sensor {sensor:?} has no gradients of its taxels: {reason}")]
+    NoTaxels { sensor: String, reason: &'static str },
+    #[error("sensor {sensor:?}: {source}")]
+    Skin { sensor: String, source: SkinError },
+    #[error("sensor {sensor:?}: {source}")]
+    Optics { sensor: String, source: OpticsError },
+}
+
+impl Gradients {
+    /// The derivatives by a parameter in SI units: "scale", a size of the object ("radius", "semi_axes", "size", "length"), or
+    /// a parameter of the sensor ("stiffness", "young", "gain", …). `None` without a gradient by it.
+    pub fn get(&self, name: &str) -> Option<&[f64]> {
+        self.parameters.get(name).map(Vec::as_slice)
+    }
+
+    /// All parameters with their derivatives.
+    pub fn parameters(&self) -> impl Iterator<Item = (&'static str, &[f64])> {
+        self.parameters.iter().map(|(name, values)| (*name, values.as_slice()))
+    }
+}
+
+impl Cotangents {
+    fn validate(&self, taxels: usize) -> Result<(), GradientError> {
+        let Self { on_sensor, taxels: values, forces, reported, image, markers } = self;
+        let lists = [("the taxels", values.len()), ("the force vectors", forces.len()), ("the report", reported.len())];
+        for (what, got) in lists.into_iter().filter(|(_, got)| *got > 0) {
+            if got != taxels {
+                return Err(GradientError::WrongSize { what, got, expected: taxels });
+            }
+        }
+        let finite = |what: &'static str, mut values: Box<dyn Iterator<Item = f64> + '_>| {
+            values
+                .position(|value| !value.is_finite())
+                .map_or(Ok(()), |index| Err(GradientError::NotFinite { what, index }))
+        };
+        let vector = |vector: &Vec3| vector.to_array();
+        finite(
+            "the force on the sensor",
+            Box::new(vector(&on_sensor.force).into_iter().chain(vector(&on_sensor.torque))),
+        )?;
+        finite("the taxels", Box::new(values.iter().copied()))?;
+        finite("the force vectors", Box::new(forces.iter().flat_map(vector)))?;
+        finite("the report", Box::new(reported.iter().copied()))?;
+        finite("the image", Box::new(image.iter().flatten().copied()))?;
+        finite("the markers", Box::new(markers.iter().flatten().copied()))
+    }
+}
+
+impl Sensor {
+    /// Derivatives of a scalar with respect to object and sensor, from those with respect to the reading of a press: one
+    /// vector–Jacobian product.
+    ///
+    /// `object` is the object of the press. Contact points and cells that begin or cease to touch make the derivative
+    /// one-sided; this is the one at constant contact. Saturated contact points and taxels have none.
+    pub fn vjp(&self, object: &Object, pressed: &Pressed, by: &Cotangents) -> Result<Gradients, GradientError> {
+        by.validate(self.taxels().len())?;
+        let sensor = || self.name().to_owned();
+        let mut parameters: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
+        let mut cotangent = TouchCotangent { on_sensor: by.on_sensor, ..TouchCotangent::default() };
+        let by_values = self.by_values(pressed, by, &mut parameters);
+        if let Some(by_forces) = self.by_forces(&by_values, &by.forces)? {
+            match &pressed.touch.base {
+                Some(base) => {
+                    let reason = "under a layer they must form a grid";
+                    let no_grid = || GradientError::NoTaxels { sensor: sensor(), reason };
+                    cotangent.base = self.taxels().by_base_stress(base, &by_forces).ok_or_else(no_grid)?;
+                }
+                None => cotangent.forces = self.taxels().by_point_forces(&pressed.touch, &by_forces),
+            }
+        }
+        if !by.markers.is_empty() || by.image.iter().any(|channel| !channel.is_empty()) {
+            let optical = |source| GradientError::Optics { sensor: sensor(), source };
+            let (optics, surface) = self.camera_view(&pressed.touch).map_err(optical)?;
+            let gradient = optics.vjp(surface, &by.image, &by.markers).map_err(optical)?;
+            cotangent.surface = gradient.surface;
+            parameters.extend(gradient.light);
+        }
+        let target = Target::at_rest(object, pressed.sensor_from_object);
+        let found = self.skin().vjp(&pressed.touch, &pressed.state, &target, &cotangent);
+        let found = found.map_err(|source| GradientError::Skin { sensor: sensor(), source })?;
+        parameters.insert("scale", vec![found.shape.scale()]);
+        parameters.extend(object.surface.primitive().into_iter().flat_map(|primitive| found.shape.sizes(primitive)));
+        parameters.extend(found.parameters.into_iter().map(|(name, by)| (name, vec![by])));
+        Ok(Gradients { position: found.shape.position, rotation: found.shape.rotation, parameters })
+    }
+
+    /// The derivatives by a parameter, or an error that lists those there are.
+    pub fn gradient_of<'a>(&self, gradients: &'a Gradients, name: &str) -> Result<&'a [f64], GradientError> {
+        gradients.get(name).ok_or_else(|| {
+            let known: Vec<&str> = gradients.parameters().map(|(name, _)| name).collect();
+            GradientError::NoParameter {
+                sensor: self.name().to_owned(),
+                name: name.to_owned(),
+                known: known.join(", "),
+            }
+        })
+    }
+
+    /// Derivatives by the values of the taxels, including those through the response; its parameters are added.
+    fn by_values(
+        &self,
+        pressed: &Pressed,
+        by: &Cotangents,
+        parameters: &mut BTreeMap<&'static str, Vec<f64>>,
+    ) -> Vec<f64> {
+        if by.reported.is_empty() {
+            return by.taxels.clone();
+        }
+        let (mut by_values, found) = self.chain().vjp(&pressed.reading.values_newton, &by.reported);
+        parameters.extend(found);
+        by_values.iter_mut().zip(&by.taxels).for_each(|(sum, by)| *sum += by);
+        by_values
+    }
+
+    /// Derivatives by the force vector of each taxel, or `None` for zero.
+    fn by_forces(&self, by_values: &[f64], by_forces: &[Vec3]) -> Result<Option<Vec<Vec3>>, GradientError> {
+        if by_values.is_empty() && by_forces.is_empty() {
+            return Ok(None);
+        }
+        if self.rays().is_some() && !by_values.is_empty() {
+            let reason = "they are read by rays; read them by integration instead";
+            return Err(GradientError::NoTaxels { sensor: self.name().to_owned(), reason });
+        }
+        let along = |taxel: usize| by_values.get(taxel).map_or(Vec3::ZERO, |by| self.taxels().normals()[taxel] * -by);
+        let given = |taxel: usize| by_forces.get(taxel).copied().unwrap_or_default();
+        Ok(Some((0..self.taxels().len()).map(|taxel| along(taxel) + given(taxel)).collect()))
+    }
+}

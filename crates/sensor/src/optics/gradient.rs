@@ -1,0 +1,84 @@
+//! Derivatives of a scalar through an image.
+
+use super::{Lattice, Light, Optics, OpticsError, Relief};
+use dermis_geometry::Vec3;
+use dermis_skin::SurfaceField;
+
+/// Derivatives of a scalar with respect to a surface and its light.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OpticsGradient {
+    /// By the displacement (1/m) of each cell of the surface.
+    pub surface: Vec<Vec3>,
+    /// By the parameters of the light, named by their keys: each a list in the order of the description.
+    pub light: Vec<(&'static str, Vec<f64>)>,
+}
+
+/// Derivatives of a scalar with respect to the slopes of a relief.
+#[derive(Clone, Debug)]
+pub(super) struct BySlopes {
+    pub right: Vec<f64>,
+    pub down: Vec<f64>,
+}
+
+impl BySlopes {
+    pub fn zero(pixels: usize) -> Self {
+        Self { right: vec![0.0; pixels], down: vec![0.0; pixels] }
+    }
+}
+
+impl Optics {
+    /// Derivatives of a scalar by the surface and the light, from those by the levels of the image (before they are rounded)
+    /// and by column and row of each marker. An empty list is zero. The noise of the camera is held fixed.
+    ///
+    /// Returns an error for lists of other sizes and for a light with cast shadows, which has no derivatives yet.
+    pub fn vjp(
+        &self,
+        surface: &SurfaceField,
+        by_image: &[Vec<f64>; 3],
+        by_markers: &[[f64; 2]],
+    ) -> Result<OpticsGradient, OpticsError> {
+        let camera = &self.camera;
+        let pixels = camera.width * camera.height;
+        let tracks = self.markers.as_ref().map(|markers| markers.track(surface, camera)).unwrap_or_default();
+        let wrong = |what, got, expected| Err(OpticsError::BadCotangent { what, got, expected });
+        if let Some(channel) = by_image.iter().find(|channel| ![0, pixels].contains(&channel.len())) {
+            return wrong("the image", channel.len(), pixels);
+        }
+        if ![0, tracks.len()].contains(&by_markers.len()) {
+            return wrong("the markers", by_markers.len(), tracks.len());
+        }
+        let mut by_tracks = by_markers.to_vec();
+        by_tracks.resize(tracks.len(), [0.0; 2]);
+        let mut gradient = OpticsGradient { surface: vec![Vec3::ZERO; surface.values.len()], light: Vec::new() };
+        if by_image.iter().any(|channel| !channel.is_empty()) {
+            let relief = Relief::of(surface, camera);
+            let rest = surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, camera));
+            let mut by_levels = by_image.each_ref().map(|channel| {
+                let mut by = channel.clone();
+                by.resize(pixels, 0.0);
+                by
+            });
+            self.exposure.scale(camera.width, &mut by_levels);
+            if let Some(markers) = &self.markers {
+                let mut image = self.light.shade(&relief, || rest.clone());
+                markers.by_paint(&mut image, &tracks, camera, &mut by_levels, &mut by_tracks);
+            }
+            if let Some(seen) = &relief.seen {
+                for channel in &mut by_levels {
+                    channel.iter_mut().zip(seen).filter(|(_, seen)| !**seen).for_each(|(by, _)| *by = 0.0);
+                }
+            }
+            let (by_slopes, light) = match &self.light {
+                Light::Phong(phong) => phong.vjp(&relief, &by_levels)?,
+                Light::Calibrated(calibrated) => calibrated.vjp(&relief, rest.as_ref(), &by_levels)?,
+            };
+            gradient.light = light;
+            let by_heights = relief.by_heights(camera, &by_slopes);
+            Lattice::over(surface, camera).add_by_surface(surface, camera, &by_heights, &mut gradient.surface);
+        }
+        if let Some(markers) = &self.markers {
+            markers.add_by_surface(surface, camera, &by_tracks, &mut gradient.surface);
+        }
+        Ok(gradient)
+    }
+}
