@@ -1,7 +1,12 @@
 """Presses with gradients for JAX.
 
+>>> import dermis
+>>> import jax
 >>> from dermis.jax import press
->>> gradient = jax.grad(lambda pose: (press(sensor, ball, pose).taxels ** 2).sum())(pose)
+>>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
+>>> gradient = jax.grad(lambda pose: (press(sensor, ball, pose).taxels ** 2).sum())(jax.numpy.array([[0.0, 0.0, 8.5e-3]]))
+>>> bool(gradient[0, 2] < 0)
+True
 """
 
 from __future__ import annotations
