@@ -31,7 +31,7 @@ def main() -> None:
     here = os.environ | {"DERMIS_TIME": "1", "MPLBACKEND": "agg", "PYTHONDONTWRITEBYTECODE": "1"}
     today = datetime.datetime.now(datetime.timezone.utc).date()
     lines = [f"# Guide, {today}\n", f"{wheel.name}, Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores.\n"]
-    packages = [name for name in ("torch", "ray", "rerun", "mujoco_warp", "cyclonedds", "rclpy") if blocks.has(name)]
+    packages = [name for name in ("torch", "jax", "ray", "rerun", "mujoco_warp", "cyclonedds", "rclpy") if blocks.has(name)]
     lines.append(f"Packages: {', '.join(packages)}.\n")
     commands = {
         "pages": [sys.executable, "docs/site/build.py", "--out", str(options.work / "site"), "--blocks"],

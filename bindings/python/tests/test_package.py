@@ -138,6 +138,7 @@ EXAMPLES = {
     "dermis.estimate": [],
     "dermis.experiments": [],
     "dermis.gym": ["gymnasium", "mujoco"],
+    "dermis.jax": ["jax"],
     "dermis.mjwarp": ["mujoco_warp"],
     "dermis.mujoco": ["mujoco"],
     "dermis.rerun": ["rerun"],
