@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
 import pathlib
+import pkgutil
 import sys
 import types
 
+import dermis
 import pdoc
 import pdoc.render
 
@@ -37,11 +40,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     out = parser.parse_args().out
+    # A module that lists its names in `__all__` hides its submodules from pdoc.
+    public = [f"dermis.{module.name}" for module in pkgutil.iter_modules(dermis.__path__) if not module.name.startswith("_")]
+    # Imported here: pdoc keeps modules from starting programs, and other packages look for PyTorch.
+    for name in public:
+        if name not in ("dermis.torch", "dermis.jax"):
+            importlib.import_module(name)
     torch = {name: named(f"torch.{name}") for name in ("Tensor", "utils.data.Dataset", "autograd.Function")}
     stand_in("torch", {**torch, "autograd.function.once_differentiable": lambda function: function})
     stand_in("jax", {"Array": named("jax.Array"), "numpy.ndarray": named("jax.numpy.ndarray")})
     pdoc.render.configure(docformat="google", search=True)
-    pdoc.pdoc("dermis", output_directory=out)
+    pdoc.pdoc("dermis", *public, output_directory=out)
 
 
 if __name__ == "__main__":

@@ -204,7 +204,7 @@ impl Phong {
             let flat = self.flat(source).map(f64::from);
             let (mut by_light, mut by_diffuse, mut by_specular) = ([0.0; 3], [0.0; 3], [0.0; 3]);
             for i in 0..relief.z_m.len() {
-                let by = [0, 1, 2].map(|c| by_levels[c][i]);
+                let by = by_levels.each_ref().map(|channel| channel[i]);
                 if by == [0.0; 3] {
                     continue;
                 }
