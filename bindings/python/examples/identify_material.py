@@ -1,6 +1,7 @@
 """Young's modulus and thickness of a gel from noisy taxels, by Gauss-Newton with the gradients of the presses."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 import dermis
 
@@ -22,11 +23,11 @@ ball = dermis.Object.sphere(radius=4e-3)
 poses = np.array([[0.0, 0.0, 3.4e-3], [1e-3, -0.7e-3, 3.3e-3], [-1.5e-3, 1e-3, 3.2e-3]])  # where a robot held it
 
 
-def gel(young, thickness):
+def gel(young: float, thickness: float) -> dermis.Sensor:
     return dermis.Sensor.parse(GEL, parameters={"skin": {"young": f"{young} Pa", "thickness": f"{thickness} m"}})
 
 
-def jacobian(sensor):
+def jacobian(sensor: dermis.Sensor) -> NDArray[np.float64]:
     """Derivatives of all taxels of all presses by the parameters: one vector-Jacobian product for each taxel."""
     taxels = int(np.prod(sensor.shape))
     by = np.tile(np.eye(taxels), (len(poses), 1)).reshape(-1, *sensor.shape)

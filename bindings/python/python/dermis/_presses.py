@@ -98,4 +98,5 @@ def by_quaternions(quaternions: _Array, by_rotation: _Array) -> _Array:
     w, v = unit[:, :1], unit[:, 1:]
     by_w = -2.0 * np.sum(by_rotation * v, axis=1, keepdims=True)
     by_v = 2.0 * (w * by_rotation + np.cross(by_rotation, v))
-    return np.concatenate([by_w, by_v], axis=1) / length
+    by_quaternion: _Array = np.concatenate([by_w, by_v], axis=1) / length
+    return by_quaternion
