@@ -59,8 +59,8 @@ impl GradientReport {
     /// Comparisons beyond their tolerance, or with fewer than half of the presses.
     pub fn failures(&self) -> impl Iterator<Item = &GradientErrors> {
         let few = |errors: &GradientErrors| 2 * errors.presses < errors.presses + errors.excluded;
-        // NaN fails too.
-        self.errors.iter().filter(move |errors| !(errors.worst_rel <= errors.tolerance) || few(errors))
+        let wrong = |errors: &GradientErrors| errors.worst_rel.is_nan() || errors.worst_rel > errors.tolerance;
+        self.errors.iter().filter(move |errors| wrong(errors) || few(errors))
     }
 }
 
@@ -172,6 +172,9 @@ enum Shape {
     Mesh(f64, f64),
 }
 
+/// A shape with one of its sizes changed to a value (m).
+type Resized = Box<dyn Fn(f64) -> Shape>;
+
 impl Shape {
     fn object(self, scale: f64) -> Result<Object, ValidateError> {
         // The mesh of a primitive is only for drawing.
@@ -183,7 +186,7 @@ impl Shape {
     }
 
     /// Names, entries and values of the sizes, and the shape with another value of one.
-    fn sizes(self) -> Vec<(&'static str, usize, f64, Box<dyn Fn(f64) -> Self>)> {
+    fn sizes(self) -> Vec<(&'static str, usize, f64, Resized)> {
         let Self::Of(primitive) = self else { return Vec::new() };
         match primitive {
             Primitive::Sphere { radius_m } => {
