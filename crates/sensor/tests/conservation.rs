@@ -57,6 +57,7 @@ fn taxels_and_outside_add_up_to_the_force() {
     for sensor in &sensors {
         // A layer with friction takes a thousand times as long as springs.
         let is_layer = sensor.skin_as::<dermis_skin::Layer>().is_some();
+        let deepest_m = if is_layer { 0.9 * sensor.skin().max_depth_m() } else { f64::INFINITY };
         for object in &objects[..if is_layer { 1 } else { objects.len() }] {
             for _ in 0..if is_layer { 1 } else { 8 } {
                 let axis = random.direction();
@@ -64,7 +65,8 @@ fn taxels_and_outside_add_up_to_the_force() {
                 let lowest =
                     object.surface.mesh().vertices().iter().map(|&v| (turn * v).z).fold(f64::INFINITY, f64::min);
                 let (x, y) = (random.between(-6e-3, 6e-3), random.between(-6e-3, 6e-3));
-                let pose = Pose::new(turn, Vec3::new(x, y, -lowest - random.between(0.0, 2.5e-3)));
+                let depth_m = random.between(0.0, 2.5e-3).min(deepest_m);
+                let pose = Pose::new(turn, Vec3::new(x, y, -lowest - depth_m));
                 let velocity = Twist::new(random.direction() * 0.02, random.direction());
                 let mut state = sensor.skin().rest();
                 for _ in 0..3 {
