@@ -147,7 +147,7 @@ def test_calls_with_the_wrong_types(foam, call):
         (lambda: Object("sphere:radius=5"), "has no unit"),
         (lambda: Object.indenter("mooon"), "mooon"),
         (lambda: Object("sphere", unit="ell"), "ell"),
-        (lambda: Sensor.preset("no-such"), 'no sensor "no-such"; the presets are capacitive-8x8'),
+        (lambda: Sensor.preset("no-such"), 'no sensor "no-such"; the presets are anyskin, capacitive-8x8'),
         (lambda: Sensor.preset("wts0614", skin="wood"), 'no skin "wood"'),
         (lambda: Sensor.preset("gelsight", skin="springs"), "cannot replace a skin of kind"),
         (lambda: Sensor.preset("wts0614", parameters={"skin": {"stiffnes": "1 N/m"}}), "stiffnes"),

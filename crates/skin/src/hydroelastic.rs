@@ -241,14 +241,16 @@ impl Skin for Hydroelastic {
         Ok((Touch::from_facets(facets, motion.targets.len()), State::Hydroelastic(next)))
     }
 
-    /// Objects whose faces the angle limit has all dropped.
+    /// Objects that are no solid with outward faces, and whose faces the angle limit has all dropped. A solid may graze the skin
+    /// with a side alone.
     fn missed(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {
         let any_angle = |target: &Target<'_>| {
             contact(self.side(), side_of(target), &target.sensor_from_object, AngleLimit::NONE)
                 .is_ok_and(|surface| !surface.faces().is_empty())
         };
         let is_missed = |(object, target): (u32, &Target<'_>)| {
-            let is_missed = touch.facets.objects().all(|touched| touched != object) && any_angle(target);
+            let is_free = touch.facets.objects().all(|touched| touched != object);
+            let is_missed = is_free && !target.object.surface.is_closed() && any_angle(target);
             is_missed.then_some(Warning::FacesAway { object })
         };
         (0..).zip(motion.targets).filter_map(is_missed).collect()
