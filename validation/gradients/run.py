@@ -110,7 +110,7 @@ def main():
     parser.add_argument("--dermis", type=pathlib.Path, required=True)
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("."))
     parser.add_argument("--log", type=pathlib.Path, default=pathlib.Path(__file__).parent)
-    parser.add_argument("--presses", type=int, default=30)
+    parser.add_argument("--presses", type=int, default=40)
     parser.add_argument("--installed", action="store_true", help="use the dermis that is installed, and build no wheel")
     options = parser.parse_args()
     if not options.installed:

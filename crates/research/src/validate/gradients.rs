@@ -480,7 +480,8 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
         }
         trials.extend(setup.trial(&sensor, &object, &mut random)?);
     }
-    let smooth = 10.0 * setup.tolerance;
+    // Differences that are less certain than the tolerance decide nothing.
+    let smooth = setup.tolerance;
     let mut found: BTreeMap<String, (usize, usize, f64)> = BTreeMap::new();
     let mut keep = |name: String, got: f64, truth: Option<(f64, f64)>| {
         let entry = found.entry(name).or_insert((0, 0, 0.0));
@@ -587,7 +588,7 @@ fn along_surface(
     };
     let found = optics.vjp(surface, &trial.weights.image, &[]).map_err(bad_press)?;
     let got = found.surface.iter().enumerate().map(|(i, by)| by.dot(moved(i))).sum();
-    Ok((got, extrapolated(&trial.contact, setup.step_m, 10.0 * setup.tolerance, at)?))
+    Ok((got, extrapolated(&trial.contact, setup.step_m, setup.tolerance, at)?))
 }
 
 fn entry_of(gradients: &Gradients, name: &str, index: usize) -> f64 {

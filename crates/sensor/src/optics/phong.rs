@@ -203,12 +203,12 @@ impl Phong {
             let light = source.direction.map(f64::from);
             let flat = self.flat(source).map(f64::from);
             let (mut by_light, mut by_diffuse, mut by_specular) = ([0.0; 3], [0.0; 3], [0.0; 3]);
-            for i in 0..relief.z_m.len() {
+            for (i, (right, down)) in relief.slope_right.iter().zip(&relief.slope_down).enumerate() {
                 let by = [0, 1, 2].map(|c| by_levels[c][i]);
                 if by == [0.0; 3] {
                     continue;
                 }
-                let (right, down) = (f64::from(relief.slope_right[i]), f64::from(relief.slope_down[i]));
+                let (right, down) = (f64::from(*right), f64::from(*down));
                 let scale = 1.0 / (1.0 + right * right + down * down).sqrt();
                 let normal = [right * scale, -down * scale, scale];
                 let lit = light[0] * normal[0] + light[1] * normal[1] + light[2] * normal[2];
