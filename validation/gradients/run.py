@@ -37,12 +37,12 @@ def cases():
     """Sensor, object, poses and parameters."""
     import dermis
 
-    turned = [[0.3e-3, -0.4e-3, 3.4e-3, 0.9, 0.1, -0.2, 0.3], [0.1e-3, 0.2e-3, 3.3e-3, 0.7, 0.2, 0.1, -0.1]]
+    tilted = [[0.3e-3, -0.4e-3, 3.4e-3, 0.9, 0.1, -0.2, 0.3], [0.1e-3, 0.2e-3, 3.3e-3, 0.7, 0.2, 0.1, -0.1]]
     ellipsoid = dermis.Object.ellipsoid(semi_axes=[5e-3, 4.5e-3, 4e-3])
     sizes = {"semi_axes": [5e-3, 4.5e-3, 4e-3]}
     springs = dermis.Sensor.preset("uji-foam-14x6")
-    yield "springs", springs, ellipsoid, turned, {**sizes, "stiffness": 400.0}, False
-    yield "layer", dermis.Sensor.parse(LAYER), ellipsoid, turned, {**sizes, "young": 1.3e5, "poisson": 0.4, "thickness": 3.1e-3}, True
+    yield "springs", springs, ellipsoid, tilted, {**sizes, "stiffness": 400.0}, False
+    yield "layer", dermis.Sensor.parse(LAYER), ellipsoid, tilted, {**sizes, "young": 1.3e5, "poisson": 0.4, "thickness": 3.1e-3}, True
 
 
 def compare():
