@@ -37,12 +37,12 @@ def cases():
     """Sensor, object, poses and parameters."""
     import dermis
 
-    turned = [[0.3e-3, -0.4e-3, 3.4e-3, 0.9, 0.1, -0.2, 0.3], [0.1e-3, 0.2e-3, 3.3e-3, 0.7, 0.2, 0.1, -0.1]]
+    tilted = [[0.3e-3, -0.4e-3, 3.4e-3, 0.9, 0.1, -0.2, 0.3], [0.1e-3, 0.2e-3, 3.3e-3, 0.7, 0.2, 0.1, -0.1]]
     ellipsoid = dermis.Object.ellipsoid(semi_axes=[5e-3, 4.5e-3, 4e-3])
     sizes = {"semi_axes": [5e-3, 4.5e-3, 4e-3]}
     springs = dermis.Sensor.preset("uji-foam-14x6")
-    yield "springs", springs, ellipsoid, turned, {**sizes, "stiffness": 400.0}, False
-    yield "layer", dermis.Sensor.parse(LAYER), ellipsoid, turned, {**sizes, "young": 1.3e5, "poisson": 0.4, "thickness": 3.1e-3}, True
+    yield "springs", springs, ellipsoid, tilted, {**sizes, "stiffness": 400.0}, False
+    yield "layer", dermis.Sensor.parse(LAYER), ellipsoid, tilted, {**sizes, "young": 1.3e5, "poisson": 0.4, "thickness": 3.1e-3}, True
 
 
 def compare():
@@ -110,7 +110,7 @@ def main():
     parser.add_argument("--dermis", type=pathlib.Path, required=True)
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("."))
     parser.add_argument("--log", type=pathlib.Path, default=pathlib.Path(__file__).parent)
-    parser.add_argument("--presses", type=int, default=30)
+    parser.add_argument("--presses", type=int, default=40)
     parser.add_argument("--installed", action="store_true", help="use the dermis that is installed, and build no wheel")
     options = parser.parse_args()
     if not options.installed:

@@ -45,7 +45,7 @@ enum What {
     #[command(after_help = "Example:\n  dermis validate gradients --presses 5")]
     Gradients {
         /// Number of presses of every sensor and object.
-        #[arg(long, value_name = "N", default_value_t = 30)]
+        #[arg(long, value_name = "N", default_value_t = 40)]
         presses: usize,
     },
     /// Real sensors: fits each to some samples of its measurements and predicts the others, beside null model and peers.

@@ -447,10 +447,12 @@ fn touched(sensor: &Sensor, object: &Object, pressed: &Pressed) -> Vec<Touched> 
 }
 
 /// The derivative at zero of a sum of terms by differences with steps h, h/2 and h/4, and the sum of the sizes of the
-/// derivatives of the terms; `None` if the contact changes.
+/// derivatives of the terms; `None` if the contact changes, or if the extrapolations from larger and smaller steps differ by
+/// more than `smooth` of it: a smooth function's agree, a kink's do not.
 fn extrapolated(
     contact: &[Touched],
     step: f64,
+    smooth: f64,
     at: impl Fn(f64) -> Result<Terms, ValidateError>,
 ) -> Result<Option<(f64, f64)>, ValidateError> {
     let (mut slopes, mut size) = (Vec::new(), 0.0);
@@ -465,6 +467,9 @@ fn extrapolated(
         slopes.push(terms.iter().sum::<f64>());
     }
     let once = [(4.0 * slopes[1] - slopes[0]) / 3.0, (4.0 * slopes[2] - slopes[1]) / 3.0];
+    if (once[1] - once[0]).abs() > smooth * once[1].abs().max(0.1 * size) {
+        return Ok(None);
+    }
     Ok(Some(((16.0 * once[1] - once[0]) / 15.0, size)))
 }
 
@@ -478,6 +483,8 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
         }
         trials.extend(setup.trial(&sensor, &object, &mut random)?);
     }
+    // Differences that are less certain than the tolerance decide nothing.
+    let smooth = setup.tolerance;
     let mut found: BTreeMap<String, (usize, usize, f64)> = BTreeMap::new();
     let mut keep = |name: String, got: f64, truth: Option<(f64, f64)>| {
         let entry = found.entry(name).or_insert((0, 0, 0.0));
@@ -506,25 +513,25 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
                 setup.terms(&sensor, &object, &moved, weights)
             };
             let name = format!("position {}", ["x", "y", "z"][axis]);
-            keep(name, gradients.position[axis], extrapolated(contact, setup.step_m, at)?);
+            keep(name, gradients.position[axis], extrapolated(contact, setup.step_m, smooth, at)?);
             let at = |step: f64| {
                 let rotation = Quat::from_axis_angle(Vec3::AXES[axis], step) * pose.rotation;
                 setup.terms(&sensor, &object, &Pose { rotation, ..*pose }, weights)
             };
             if !is_sphere {
                 let name = format!("rotation {}", ["x", "y", "z"][axis]);
-                keep(name, gradients.rotation[axis], extrapolated(contact, setup.step_m / 4e-3, at)?);
+                keep(name, gradients.rotation[axis], extrapolated(contact, setup.step_m / 4e-3, smooth, at)?);
             }
         }
         let relative = setup.step_m / 4e-3;
         let at = |step: f64| setup.terms(&sensor, &setup.shape.object(1.0 + step)?, pose, weights);
-        keep("scale".to_owned(), entry_of(gradients, "scale", 0), extrapolated(contact, relative, at)?);
+        keep("scale".to_owned(), entry_of(gradients, "scale", 0), extrapolated(contact, relative, smooth, at)?);
         for (name, index, value, with) in setup.shape.sizes() {
             let at = |step: f64| setup.terms(&sensor, &with(value + step).object(1.0)?, pose, weights);
             keep(
                 format!("{name} {index}"),
                 entry_of(gradients, name, index),
-                extrapolated(contact, relative * value, at)?,
+                extrapolated(contact, relative * value, smooth, at)?,
             );
         }
     }
@@ -547,7 +554,7 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
             } else {
                 entry_of(gradients, name, index)
             };
-            keep(name.to_owned(), got, extrapolated(contact, value * step, at)?);
+            keep(name.to_owned(), got, extrapolated(contact, value * step, smooth, at)?);
         }
     }
     let errors = found.into_iter().map(|(parameter, (presses, excluded, worst_rel))| GradientErrors {
@@ -584,7 +591,7 @@ fn along_surface(
     };
     let found = optics.vjp(surface, &trial.weights.image, &[]).map_err(bad_press)?;
     let got = found.surface.iter().enumerate().map(|(i, by)| by.dot(moved(i))).sum();
-    Ok((got, extrapolated(&trial.contact, setup.step_m, at)?))
+    Ok((got, extrapolated(&trial.contact, setup.step_m, setup.tolerance, at)?))
 }
 
 fn entry_of(gradients: &Gradients, name: &str, index: usize) -> f64 {
