@@ -208,7 +208,7 @@ impl Phong {
                 if by == [0.0; 3] {
                     continue;
                 }
-                let (right, down) = (f64::from(*right), f64::from(*down));
+                let (right, down) = (f64::from(relief.slope_right[i]), f64::from(relief.slope_down[i]));
                 let scale = 1.0 / (1.0 + right * right + down * down).sqrt();
                 let normal = [right * scale, -down * scale, scale];
                 let lit = light[0] * normal[0] + light[1] * normal[1] + light[2] * normal[2];
