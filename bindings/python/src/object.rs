@@ -77,28 +77,7 @@ impl Shape {
             (Self::Mesh { vertices_m, triangles }, "scale", [factor]) => {
                 return Some(Self::Mesh { vertices_m: scaled(vertices_m, *factor), triangles: triangles.clone() });
             }
-            (Self::Primitive { primitive, .. }, ..) => match (*primitive, name, values) {
-                (Primitive::Sphere { .. }, "radius", &[radius_m]) => Primitive::Sphere { radius_m },
-                (Primitive::Ellipsoid { .. }, "semi_axes", &[a, b, c]) => {
-                    Primitive::Ellipsoid { semi_axes_m: Vec3::new(a, b, c) }
-                }
-                (Primitive::Cuboid { .. }, "size", &[x, y, z]) => {
-                    Primitive::Cuboid { half_m: Vec3::new(x, y, z) * 0.5 }
-                }
-                (Primitive::Cylinder { half_length_m, .. }, "radius", &[radius_m]) => {
-                    Primitive::Cylinder { radius_m, half_length_m }
-                }
-                (Primitive::Cylinder { radius_m, .. }, "length", &[length_m]) => {
-                    Primitive::Cylinder { radius_m, half_length_m: 0.5 * length_m }
-                }
-                (Primitive::Capsule { half_length_m, .. }, "radius", &[radius_m]) => {
-                    Primitive::Capsule { radius_m, half_length_m }
-                }
-                (Primitive::Capsule { radius_m, .. }, "length", &[length_m]) => {
-                    Primitive::Capsule { radius_m, half_length_m: 0.5 * length_m }
-                }
-                _ => return None,
-            },
+            (Self::Primitive { primitive, .. }, ..) => primitive.with_size(name, values)?,
             _ => return None,
         };
         Some(Self::Primitive { primitive: resized, edge_m: resized.default_edge_m() })

@@ -17,8 +17,6 @@ fn gradients_are_those_of_central_differences() {
         println!("{:<28} {:>8.1} {:>8.1} {:.2}", cost.case, cost.press_us, cost.vjp_us, cost.ratio);
     }
     // Of so few presses all may be excluded.
-    let is_wrong =
-        |errors: &&gradients::GradientErrors| errors.worst_rel.is_nan() || errors.worst_rel > errors.tolerance;
-    let wrong: Vec<_> = report.errors.iter().filter(is_wrong).collect();
+    let wrong: Vec<_> = report.errors.iter().filter(|errors| errors.is_wrong()).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -41,10 +41,6 @@ pub enum GradientError {
     WrongSize { what: &'static str, got: usize, expected: usize },
     #[error("the cotangent of {what} is not finite at index {index}: a NaN or an infinity reached it")]
     NotFinite { what: &'static str, index: usize },
-    #[error(
-        "sensor {sensor:?} with this object has no gradient by {name:?}; it has those by position, rotation, {known}"
-    )]
-    NoParameter { sensor: String, name: String, known: String },
     #[error("sensor {sensor:?} has no gradients of its taxels: {reason}")]
     NoTaxels { sensor: String, reason: &'static str },
     #[error("sensor {sensor:?}: {source}")]
@@ -129,18 +125,6 @@ impl Sensor {
         parameters.extend(object.surface.primitive().into_iter().flat_map(|primitive| found.shape.sizes(primitive)));
         parameters.extend(found.parameters.into_iter().map(|(name, by)| (name, vec![by])));
         Ok(Gradients { position: found.shape.position, rotation: found.shape.rotation, parameters })
-    }
-
-    /// The derivatives by a parameter, or an error that lists those there are.
-    pub fn gradient_of<'a>(&self, gradients: &'a Gradients, name: &str) -> Result<&'a [f64], GradientError> {
-        gradients.get(name).ok_or_else(|| {
-            let known: Vec<&str> = gradients.parameters().map(|(name, _)| name).collect();
-            GradientError::NoParameter {
-                sensor: self.name().to_owned(),
-                name: name.to_owned(),
-                known: known.join(", "),
-            }
-        })
     }
 
     /// Derivatives by the values of the taxels, including those through the response; its parameters are added.

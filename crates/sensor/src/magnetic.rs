@@ -20,7 +20,7 @@ pub use chip::MagneticMemory;
 pub use field::{MU_0, cuboid, cylinder, dipole};
 pub use inverse::{MagneticEstimate, MagneticInverse};
 pub use motion_table::{
-    Freedoms, MotionHysteresisSpec, MotionResidualSpec, MotionTable, MotionTableSpec, TableGrid, motion_of,
+    Freedoms, MotionHysteresisSpec, MotionResidualSpec, MotionTable, MotionTableSpec, TableGrid, follow_play, motion_of,
 };
 pub use spec::{
     DipoleSpec, DriftSpec, ElastomerSpec, LatticeSpec, MagnetShapeSpec, MagneticNoiseSpec, MagnetometersSpec,

@@ -51,6 +51,35 @@ impl Primitive {
         MassProperties { mass_kg, center_m: Vec3::ZERO, inertia_kg_m2 }
     }
 
+    /// Sizes (m), named as in the constructors of objects.
+    pub fn sizes(&self) -> Vec<(&'static str, Vec<f64>)> {
+        match *self {
+            Self::Sphere { radius_m } => vec![("radius", vec![radius_m])],
+            Self::Ellipsoid { semi_axes_m } => vec![("semi_axes", semi_axes_m.to_array().to_vec())],
+            Self::Cuboid { half_m } => vec![("size", (2.0 * half_m).to_array().to_vec())],
+            Self::Cylinder { radius_m, half_length_m } | Self::Capsule { radius_m, half_length_m } => {
+                vec![("radius", vec![radius_m]), ("length", vec![2.0 * half_length_m])]
+            }
+        }
+    }
+
+    /// The primitive with another value (m) of one of its [`Primitive::sizes`]; `None` if it has no such size.
+    pub fn with_size(mut self, name: &str, values: &[f64]) -> Option<Self> {
+        match (&mut self, name, values) {
+            (Self::Sphere { radius_m }, "radius", &[radius]) => *radius_m = radius,
+            (Self::Ellipsoid { semi_axes_m }, "semi_axes", &[a, b, c]) => *semi_axes_m = Vec3::new(a, b, c),
+            (Self::Cuboid { half_m }, "size", &[x, y, z]) => *half_m = Vec3::new(x, y, z) * 0.5,
+            (Self::Cylinder { radius_m, .. } | Self::Capsule { radius_m, .. }, "radius", &[radius]) => {
+                *radius_m = radius
+            }
+            (Self::Cylinder { half_length_m, .. } | Self::Capsule { half_length_m, .. }, "length", &[length]) => {
+                *half_length_m = 0.5 * length;
+            }
+            _ => return None,
+        }
+        Some(self)
+    }
+
     /// The shape scaled by a factor.
     pub fn scaled(&self, factor: f64) -> Self {
         match *self {

@@ -60,8 +60,14 @@ impl GradientReport {
     /// Comparisons beyond their tolerance, or with fewer than half of the presses.
     pub fn failures(&self) -> impl Iterator<Item = &GradientErrors> {
         let few = |errors: &GradientErrors| 2 * errors.presses < errors.presses + errors.excluded;
-        let wrong = |errors: &GradientErrors| errors.worst_rel.is_nan() || errors.worst_rel > errors.tolerance;
-        self.errors.iter().filter(move |errors| wrong(errors) || few(errors))
+        self.errors.iter().filter(move |errors| errors.is_wrong() || few(errors))
+    }
+}
+
+impl GradientErrors {
+    /// True beyond the tolerance.
+    pub fn is_wrong(&self) -> bool {
+        self.worst_rel.is_nan() || self.worst_rel > self.tolerance
     }
 }
 
@@ -196,59 +202,19 @@ impl Shape {
     /// Names, entries and values of the sizes, and the shape with another value of one.
     fn sizes(self) -> Vec<(&'static str, usize, f64, Resized)> {
         let Self::Of(primitive) = self else { return Vec::new() };
-        match primitive {
-            Primitive::Sphere { radius_m } => {
-                vec![("radius", 0, radius_m, Box::new(|radius_m| Self::Of(Primitive::Sphere { radius_m })))]
+        let mut found = Vec::<(&'static str, usize, f64, Resized)>::new();
+        for (name, values) in primitive.sizes() {
+            for (entry, &value) in values.iter().enumerate() {
+                let values = values.clone();
+                let resized = move |value: f64| {
+                    let mut values = values.clone();
+                    values[entry] = value;
+                    primitive.with_size(name, &values).map_or(self, Self::Of)
+                };
+                found.push((name, entry, value, Box::new(resized)));
             }
-            Primitive::Ellipsoid { semi_axes_m } => (0..3)
-                .map(|axis| {
-                    let with = move |value: f64| {
-                        let mut semi_axes_m = semi_axes_m;
-                        semi_axes_m[axis] = value;
-                        Self::Of(Primitive::Ellipsoid { semi_axes_m })
-                    };
-                    ("semi_axes", axis, semi_axes_m[axis], Box::new(with) as Box<dyn Fn(f64) -> Self>)
-                })
-                .collect(),
-            Primitive::Cuboid { half_m } => (0..3)
-                .map(|axis| {
-                    let with = move |value: f64| {
-                        let mut half_m = half_m;
-                        half_m[axis] = 0.5 * value;
-                        Self::Of(Primitive::Cuboid { half_m })
-                    };
-                    ("size", axis, 2.0 * half_m[axis], Box::new(with) as Box<dyn Fn(f64) -> Self>)
-                })
-                .collect(),
-            Primitive::Cylinder { radius_m, half_length_m } => vec![
-                (
-                    "radius",
-                    0,
-                    radius_m,
-                    Box::new(move |radius_m| Self::Of(Primitive::Cylinder { radius_m, half_length_m })),
-                ),
-                (
-                    "length",
-                    0,
-                    2.0 * half_length_m,
-                    Box::new(move |length| Self::Of(Primitive::Cylinder { radius_m, half_length_m: 0.5 * length })),
-                ),
-            ],
-            Primitive::Capsule { radius_m, half_length_m } => vec![
-                (
-                    "radius",
-                    0,
-                    radius_m,
-                    Box::new(move |radius_m| Self::Of(Primitive::Capsule { radius_m, half_length_m })),
-                ),
-                (
-                    "length",
-                    0,
-                    2.0 * half_length_m,
-                    Box::new(move |length| Self::Of(Primitive::Capsule { radius_m, half_length_m: 0.5 * length })),
-                ),
-            ],
         }
+        found
     }
 }
 

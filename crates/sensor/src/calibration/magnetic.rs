@@ -2,7 +2,8 @@
 
 use super::{Estimate, FitError};
 use crate::magnetic::{
-    Freedoms, Magnetics, MotionHysteresisSpec, MotionResidualSpec, MotionTable, MotionTableSpec, TableGrid, motion_of,
+    Freedoms, MagneticInverse, Magnetics, MagnetsSpec, MotionHysteresisSpec, MotionResidualSpec, MotionTable,
+    MotionTableSpec, TableGrid, follow_play, motion_of,
 };
 use crate::{Sensor, SensorSpec};
 use dermis_geometry::{Vec2, Vec3};
@@ -110,16 +111,13 @@ pub fn fit_magnetic(
     let unusable = |reason: String| FitError::Unusable { reason };
     let MagneticFitSettings { grid, along, play_m, smoothness } = settings;
     let magnets_spec = start.magnets.as_ref().ok_or_else(|| unusable("the sensor has no `[magnets]`".to_owned()))?;
-    let mut spec = start.clone();
-    let count = {
-        let mut still = start.clone();
-        let zero = |count: usize| MotionTable::spec(grid, *along, &vec![[0.0; 5]; count * grid.nodes()], None);
-        let magnets = magnets_spec.positions.len().max(magnets_spec.lattice.map_or(0, |l| l.rows * l.cols));
-        still.magnets = Some(crate::magnetic::MagnetsSpec { motion: Some(zero(magnets)), ..magnets_spec.clone() });
-        spec = SensorSpec { magnets: still.magnets.clone(), ..spec };
-        magnets
+    let with = |motion: &MotionTableSpec| {
+        let magnets = MagnetsSpec { motion: Some(motion.clone()), ..magnets_spec.clone() };
+        SensorSpec { magnets: Some(magnets), ..start.clone() }
     };
-    let sensor = built(&spec, folder)?;
+    let count = magnets_spec.positions.len().max(magnets_spec.lattice.map_or(0, |l| l.rows * l.cols));
+    let still = MotionTable::spec(grid, *along, &vec![[0.0; 5]; count * grid.nodes()], None);
+    let sensor = built(&with(&still), folder)?;
     let magnetics = sensor.magnetics().ok_or_else(|| unusable("the sensor has no magnetometers".to_owned()))?;
     let channels = 3 * magnetics.chips().len();
     for (row, sample) in samples.iter().enumerate() {
@@ -213,13 +211,6 @@ pub fn fit_magnetic(
     let (mean, half) = flat.split_at(nodes * count);
     let mut motion = MotionTable::spec(grid, *along, mean, play_m.map(|play_m| (play_m, half)));
     let load_newton = add_loads(&mut motion, samples, used, &row_of, &sides, nodes);
-    let with = |motion: &MotionTableSpec| {
-        let magnets = spec
-            .magnets
-            .clone()
-            .map(|magnets| crate::magnetic::MagnetsSpec { motion: Some(motion.clone()), ..magnets });
-        SensorSpec { magnets, ..spec.clone() }
-    };
     let first = built(&with(&motion), folder)?;
     if let Some(first) = first.magnetics() {
         motion.residual = Some(residual(first, samples, used, channels));
@@ -258,12 +249,8 @@ fn motions(table: &[Vec<Freedoms>], row: &[(usize, f64)], count: usize) -> Vec<M
 
 /// Side of the hysteresis of each sample: 1 when loading, -1 when unloading.
 fn sides(samples: &[MagneticSample], play_m: f64) -> Vec<f64> {
-    let mut held = 0.0f64;
-    let side = |sample: &MagneticSample| {
-        let travel = sample.travel_m.max(0.0);
-        held = held.clamp(travel - play_m, travel + play_m);
-        if play_m > 0.0 { (travel - held) / play_m } else { 1.0 }
-    };
+    let mut held_m = 0.0;
+    let side = |sample: &MagneticSample| follow_play(play_m, &mut held_m, sample.travel_m.max(0.0));
     samples.iter().map(side).collect()
 }
 
@@ -443,7 +430,7 @@ pub fn score_magnetic(
 /// Error of the load that the inverse finds from the field, and the standard deviation of the load (N).
 fn load_errors(magnetics: &Magnetics, samples: &[MagneticSample], scored: &[usize]) -> Option<(f64, f64)> {
     let rest = rest_of(samples)?;
-    let inverse = crate::magnetic::MagneticInverse::new(magnetics)?;
+    let inverse = MagneticInverse::new(magnetics)?;
     let (mut squares, mut loads) = (0.0, Vec::new());
     for sample in scored.iter().map(|&i| &samples[i]) {
         let Some(load) = sample.load_newton else { continue };

@@ -239,10 +239,7 @@ impl Magnetics {
     ) -> Vec<Vec3> {
         let factor = self.chips.remanence_factor(rise_kelvin);
         let sensor_from_world = world_from_sensor.rotation.conjugate();
-        let moved = |(at, motion): (&Vec3, &MaterialMotion)| {
-            (*at + motion.displacement_m, Quat::from_scaled_axis(motion.rotation_rad))
-        };
-        let moved: Vec<(Vec3, Quat)> = self.places.iter().zip(motions).map(moved).collect();
+        let moved = self.moved_by(motions);
         let mut on_chip = None;
         let mut fields = Vec::with_capacity(self.chips.len());
         for (index, chip) in self.chips.iter().enumerate() {
@@ -275,8 +272,11 @@ impl Magnetics {
 
     /// Place (m) and rotation of each magnet under a touch.
     pub fn moved(&self, touch: &Touch) -> Vec<(Vec3, Quat)> {
-        let motions = self.carrier.motions(&self.places, touch, None, &mut Vec::new());
-        let moved = |(at, motion): (&Vec3, MaterialMotion)| {
+        self.moved_by(&self.carrier.motions(&self.places, touch, None, &mut Vec::new()))
+    }
+
+    fn moved_by(&self, motions: &[MaterialMotion]) -> Vec<(Vec3, Quat)> {
+        let moved = |(at, motion): (&Vec3, &MaterialMotion)| {
             (*at + motion.displacement_m, Quat::from_scaled_axis(motion.rotation_rad))
         };
         self.places.iter().zip(motions).map(moved).collect()

@@ -153,6 +153,16 @@ fn freedoms(translations_um: &[[f64; 3]], tilts_mrad: &[[f64; 2]]) -> Vec<Freedo
     both.map(|([x, y, z], [a, b])| [x * 1e-6, y * 1e-6, z * 1e-6, a * 1e-3, b * 1e-3]).collect()
 }
 
+/// Moves the centre of a play of a radius (m) to a travel (m), and returns the side: 1 when loading, -1 when unloading. Without play
+/// the side is 1.
+pub fn follow_play(radius_m: f64, held_m: &mut f64, travel_m: f64) -> f64 {
+    if radius_m == 0.0 {
+        return 1.0;
+    }
+    *held_m = held_m.clamp(travel_m - radius_m, travel_m + radius_m);
+    (travel_m - *held_m) / radius_m
+}
+
 impl MotionTable {
     /// Checks a table for a number of magnets.
     pub fn new(name: &str, spec: &MotionTableSpec, magnets: usize) -> Result<Self, SensorError> {
@@ -265,12 +275,7 @@ impl MotionTable {
 
     /// Moves the centre of the play to a travel (m), and returns the side: 1 when loading, -1 when unloading.
     pub fn follow(&self, held_m: &mut f64, travel_m: f64) -> f64 {
-        let radius = self.play_m();
-        if radius == 0.0 {
-            return 1.0;
-        }
-        *held_m = held_m.clamp(travel_m - radius, travel_m + radius);
-        (travel_m - *held_m) / radius
+        follow_play(self.play_m(), held_m, travel_m)
     }
 
     /// Motions of the magnets at a place (m) and travel (m), on a side of the hysteresis (1: loading, -1: unloading).
