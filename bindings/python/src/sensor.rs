@@ -314,6 +314,11 @@ impl Sensor {
     /// Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
     /// libraries. device: "cuda" (springs only), "cpu" (any skin) or "auto": a GPU if there is one.
     ///
+    /// randomise: ranges (low, high) from which every environment draws parameters of its own, when it is made and at each
+    /// of its resets. Factors on those of the sensor: "stiffness" (all forces of the skin), "friction" (springs), "gain",
+    /// "threshold", "noise" and "spread" (stages of its response). Displacement of the sensor in its frame: "position" (m)
+    /// and "rotation" (rad), the same range for each axis. seed: that of the draws; equal on CPU and GPU.
+    ///
     /// >>> import numpy as np, dermis
     /// >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
     /// >>> poses, taxels = np.tile([0, 0, 9e-3, 1, 0, 0, 0], (64, 1)), np.zeros((64, 14, 6))
@@ -322,21 +327,24 @@ impl Sensor {
     /// >>> envs.launch()
     /// >>> bool((taxels.sum(axis=(1, 2)) > 0).all())
     /// True
-    #[pyo3(signature = (obj, count, *, device="auto"))]
+    #[pyo3(signature = (obj, count, *, device="auto", randomise=None, seed=0))]
     fn environments(
         &self,
         py: Python<'_>,
         obj: PyRef<'_, Object>,
         count: usize,
         device: &str,
+        randomise: Option<&Bound<'_, pyo3::types::PyDict>>,
+        seed: u64,
     ) -> PyResult<Environments> {
+        let ranges = gpu::environments::ranges(randomise, seed)?;
         let (choice, object) = (gpu::choice(device)?, obj.object.clone());
         let mut gpu = gpu::open(py, choice)?;
         if choice == Choice::Auto && gpu.is_some() && self.inner()?.skin_as::<skin::Springs>().is_none() {
             gpu::warn_once(py, "on a GPU only springs advance in time")?;
             gpu = None;
         }
-        detached(py, || Environments::new(gpu, &self.shared, &object, count))?.into_py_err()
+        detached(py, || Environments::new(gpu, &self.shared, &object, count, ranges))?.into_py_err()
     }
 
     /// Advances the sensor by dt (s) while objects move, and reads it, including its response.

@@ -14,7 +14,7 @@ pub use presses::Presses;
 use crate::{Gpu, GpuError, GpuObject};
 use cudarc::driver::LaunchConfig;
 use dermis_geometry::Pose;
-use dermis_sensor::Sensor;
+use dermis_sensor::{Chain, Sensor};
 use dermis_skin::{self as skin, hydroelastic::Hydroelastic};
 use pads::Pads;
 pub(crate) use poses::same_count;
@@ -27,6 +27,7 @@ pub struct Arrays {
     gpu: Arc<Gpu>,
     sensor: String,
     skin: ArraySkin,
+    chain: Chain,
 }
 
 #[derive(Debug)]
@@ -48,7 +49,8 @@ impl Arrays {
         } else {
             return Err(unsupported(sensor.name(), "its skin has neither springs nor a pressure field"));
         };
-        Ok(Self { gpu: Arc::clone(gpu), sensor: sensor.name().to_owned(), skin })
+        let chain = sensor.chain().clone();
+        Ok(Self { gpu: Arc::clone(gpu), sensor: sensor.name().to_owned(), skin, chain })
     }
 
     /// The GPU.
@@ -72,6 +74,16 @@ impl Arrays {
         Poses::of_host(&self.gpu, poses)
     }
 
+    /// Name of the sensor.
+    pub(crate) fn sensor(&self) -> &str {
+        &self.sensor
+    }
+
+    /// The response of the sensor.
+    pub(crate) fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
     pub(crate) fn springs(&self) -> Result<&Springs, GpuError> {
         match &self.skin {
             ArraySkin::Springs(springs) => Ok(springs),
@@ -87,7 +99,13 @@ fn unsupported(sensor: &str, why: &str) -> GpuError {
 /// All CUDA programs of arrays.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<crate::program::Program> {
-    [springs::programs(), vec![pads::program(), poses::program()]].concat()
+    let others = [
+        pads::program(),
+        poses::program(),
+        crate::environments::response_program(),
+        crate::environments::redraw_program(),
+    ];
+    [springs::programs(), others.to_vec()].concat()
 }
 
 /// A launch of `count` items, `per_block` items per block of `threads` threads.

@@ -4,19 +4,28 @@
 //! writes loads to them. On a GPU a launch only enqueues kernels on the caller's stream: it allocates nothing, copies
 //! nothing and does not synchronise, so that it can be captured in a CUDA graph. An invalid input sets the status of its
 //! environment, which has no contact in that step; other environments are not affected.
+//!
+//! The loads go through the response of the sensor if an array for its readings is bound. [`Environments::randomise`]
+//! makes the environments differ.
 
 mod bindings;
 mod cpu;
 mod frames;
 mod gpu;
+mod randomisation;
+mod response;
 mod status;
 mod view;
 
 pub use bindings::{Bindings, BodyArrays, NO_OFFSET, RotationFormat};
+pub use randomisation::{PARAMETER_NAMES, PARAMETERS, Randomisation};
 pub use status::{FAILED, NOT_A_ROTATION, NOT_FINITE, OUT_OF_RANGE, SATURATED};
 pub use view::{Element, View};
 
 pub(crate) use gpu::{Memory, bounding_spheres};
+pub(crate) use response::Clock;
+#[cfg(test)]
+pub(crate) use response::{program as response_program, redraw_program};
 
 use crate::array::{Arrays, Poses, Presses, Twists};
 use crate::{GpuError, GpuObject};
@@ -30,6 +39,9 @@ use std::sync::Arc;
 pub(crate) const FRAMES: &str = include_str!("environments/frames.cuh");
 /// Source of the kernels that step springs.
 pub(crate) const SPRINGS: &str = include_str!("environments/springs.cu");
+
+/// Source of the order of parameters that differ.
+pub(crate) const RANDOMISATION: &str = include_str!("environments/randomisation.cuh");
 
 /// Many simulations of one sensor, each with one object.
 #[derive(Debug)]
@@ -65,6 +77,23 @@ impl Environments {
         self.count
     }
 
+    /// Gives every environment parameters of its own, drawn now and again at each of its resets. Call it before the first
+    /// launch.
+    pub fn randomise(&mut self, ranges: Randomisation) -> Result<(), GpuError> {
+        match &mut self.device {
+            Device::Gpu(environments) => environments.randomise(ranges),
+            Device::Cpu(environments) => environments.randomise(ranges),
+        }
+    }
+
+    /// The parameters of every environment, [`PARAMETERS`] each; empty if they are those of the sensor. Waits for the GPU.
+    pub fn parameters(&self) -> Result<Vec<f64>, GpuError> {
+        match &self.device {
+            Device::Gpu(environments) => environments.parameters(),
+            Device::Cpu(environments) => Ok(environments.parameters()),
+        }
+    }
+
     /// Sets the arrays and the time step of [`Environments::launch`].
     ///
     /// # Safety
@@ -74,6 +103,9 @@ impl Environments {
         let dt_s = bindings.dt_s;
         if !(dt_s > 0.0 && dt_s.is_finite()) {
             return Err(GpuError::BadInput { reason: format!("`dt` must be a positive number of s, got {dt_s}") });
+        }
+        if let Device::Gpu(environments) = &mut self.device {
+            environments.prepare(&bindings)?;
         }
         self.bindings = Some(bindings);
         Ok(())
@@ -97,7 +129,8 @@ impl Environments {
         }
     }
 
-    /// Ends contact and clears the status where the mask is not zero; everywhere if it is not bound.
+    /// Ends contact, the memory of the response and the status where the mask is not zero, and draws their parameters anew;
+    /// everywhere if it is not bound.
     ///
     /// # Safety
     /// As for [`Environments::bind`], with one number per environment.

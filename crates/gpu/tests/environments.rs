@@ -3,9 +3,11 @@
 
 use dermis_geometry::{Pose, Quat, Random, Twist, Vec3};
 use dermis_gpu::environments::{
-    Bindings, Element, Environments, NOT_A_ROTATION, NOT_FINITE, OUT_OF_RANGE, RotationFormat, View,
+    Bindings, Element, Environments, NOT_A_ROTATION, NOT_FINITE, OUT_OF_RANGE, PARAMETERS, Randomisation,
+    RotationFormat, View,
 };
-use dermis_sensor::{Sensor, presets};
+use dermis_sensor::response::Scales;
+use dermis_sensor::{ResponseState, Sensor, SensorSpec, presets};
 use dermis_skin::{Motion, Object, State, Target};
 use std::sync::Arc;
 
@@ -13,6 +15,7 @@ use std::sync::Arc;
 struct Arrays {
     bodies: [Vec<[f64; 13]>; 2],
     taxels: Vec<f32>,
+    reported: Vec<f64>,
     wrench: Vec<f64>,
     loads: [Vec<f64>; 2],
 }
@@ -44,7 +47,7 @@ impl Arrays {
             }
         }
         let loads = [vec![1.0; 6 * N], vec![1.0; 6 * N]];
-        Self { bodies, taxels: vec![9.0; taxels * N], wrench: vec![9.0; 6 * N], loads }
+        Self { bodies, taxels: vec![9.0; taxels * N], reported: Vec::new(), wrench: vec![9.0; 6 * N], loads }
     }
 
     fn pose(&self, body: usize, i: usize) -> (Pose, Twist) {
@@ -64,6 +67,9 @@ impl Arrays {
             arrays.load = View::new(self.loads[body].as_mut_ptr() as u64, &[6, 1], Element::F64);
         }
         bindings.taxels = View::new(self.taxels.as_mut_ptr() as u64, &[taxels as i64, 1], Element::F32);
+        if !self.reported.is_empty() {
+            bindings.reported = View::new(self.reported.as_mut_ptr() as u64, &[taxels as i64, 1], Element::F64);
+        }
         bindings.wrench = View::new(self.wrench.as_mut_ptr() as u64, &[6, 1], Element::F64);
         (bindings.add_to_object, bindings.add_to_sensor) = (i32::from(add), i32::from(add));
         // SAFETY: the arrays have a row per environment and outlive the launches.
@@ -156,4 +162,151 @@ fn a_broken_environment_harms_no_other() {
     assert_eq!(fine.wrench[..6], broken.wrench[..6], "the history of the others is untouched");
     assert_ne!(fine.wrench[6..30], broken.wrench[6..30], "that of the others starts anew");
     assert!(before.iter().all(|number| number.is_finite()));
+}
+
+fn all_stages() -> Sensor {
+    SensorSpec::parse("all-stages.toml", include_str!("all-stages.toml")).unwrap().build(None).unwrap()
+}
+
+/// Bodies move by their own velocity, in and out of contact.
+fn advance(arrays: &mut Arrays) {
+    for row in arrays.bodies.iter_mut().flatten() {
+        (0..3).for_each(|axis| row[axis] += DT_S * row[7 + axis]);
+    }
+}
+
+/// The readings of each environment are those of a sensor of its own, whose noise differs from the others'.
+#[test]
+fn readings_go_through_the_response() {
+    let (sensor, object) = (all_stages(), ball());
+    let taxels = sensor.taxels().len();
+    let mut arrays = Arrays::new(taxels, 6);
+    arrays.reported = vec![9.0; taxels * N];
+    let mut environments = Environments::on_cpu(&sensor, &object, N);
+    let rest = |i: usize| ResponseState { step: (i as u64) << 40, ..sensor.chain().rest() };
+    let mut states: Vec<(State, ResponseState)> = (0..N).map(|i| (sensor.skin().rest(), rest(i))).collect();
+    for step in 0..12 {
+        if step == 8 {
+            let mask = [0, 1, 0, 0, 0, 0];
+            // SAFETY: the mask has a number per environment.
+            unsafe { environments.reset(&View::new(mask.as_ptr() as u64, &[1], Element::I32), 0) }.unwrap();
+            let number = states[1].1.step;
+            states[1] = (sensor.skin().rest(), ResponseState { step: number, ..sensor.chain().rest() });
+        }
+        arrays.bind(&mut environments, taxels, false);
+        environments.launch(0).unwrap();
+        for (i, (skin, response)) in states.iter_mut().enumerate() {
+            let ((other, v), (on, u)) = (arrays.pose(0, i), arrays.pose(1, i));
+            let target = Target::from_world(&object, &other, &v, &on, &u);
+            let (touch, next) = sensor.touch(skin, &Motion { targets: &[target] }, DT_S).unwrap();
+            let (reading, responded) = sensor.sense(response, &touch, DT_S).unwrap();
+            (*skin, *response) = (next, responded);
+            assert_eq!(arrays.reported[taxels * i..][..taxels], reading.reported_newton[..], "{step} {i}");
+        }
+        advance(&mut arrays);
+    }
+    let spread = arrays.reported.iter().copied().fold(0.0, f64::max);
+    assert!(spread > 0.3, "{spread}");
+}
+
+/// Each environment is a sensor with the parameters that it reports: stiffer, with other friction, response and place.
+#[test]
+fn randomised_environments_are_sensors_with_their_parameters() {
+    let (sensor, object) = (all_stages(), ball());
+    let taxels = sensor.taxels().len();
+    let mut arrays = Arrays::new(taxels, 7);
+    arrays.reported = vec![9.0; taxels * N];
+    let mut ranges = Randomisation::new(11);
+    for name in ["stiffness", "friction", "gain", "threshold", "noise", "spread"] {
+        ranges.set(name, [0.5, 2.0]).unwrap();
+    }
+    ranges.set("position", [-0.5e-3, 0.5e-3]).unwrap();
+    ranges.set("rotation", [-0.05, 0.05]).unwrap();
+    let mut environments = Environments::on_cpu(&sensor, &object, N);
+    assert!(environments.parameters().unwrap().is_empty());
+    environments.randomise(ranges).unwrap();
+    let parameters = environments.parameters().unwrap();
+    arrays.bind(&mut environments, taxels, false);
+    environments.launch(0).unwrap();
+    let mut pressed = 0;
+    for (i, p) in parameters.chunks(PARAMETERS).enumerate() {
+        let ((other, v), (on, u)) = (arrays.pose(0, i), arrays.pose(1, i));
+        let moved = on * Pose::new(Quat::from_scaled_axis(Vec3::new(p[9], p[10], p[11])), Vec3::new(p[6], p[7], p[8]));
+        let u = u.moved(moved.translation - on.translation);
+        let target = Target::from_world(&object, &other, &v, &moved, &u);
+        let springs = sensor.skin_as::<dermis_skin::Springs>().unwrap();
+        let mut own = springs.parameters().clone();
+        own.friction = own.friction.scaled(p[1]);
+        let springs = springs.with_parameters(own).unwrap();
+        let (touch, _) =
+            dermis_skin::Skin::touch(&springs, &springs.rest(), &Motion { targets: &[target] }, DT_S).unwrap();
+        let values: Vec<f64> = sensor.taxel_loads(&touch).values_newton.iter().map(|value| value * p[0]).collect();
+        let scales = Scales { gain: p[2], threshold: p[3], noise: p[4], spread: p[5] };
+        let state = ResponseState { step: (i as u64) << 40, ..sensor.chain().rest() };
+        let (report, _) = sensor.chain().respond_scaled(&state, &values, DT_S, scales).unwrap();
+        assert_eq!(arrays.reported[taxels * i..][..taxels], report.newton[..], "{i}");
+        let force = touch.on_sensor.force * p[0];
+        assert!((arrays.wrench[6 * i + 2] - force.z).abs() <= 1e-12 * force.length());
+        pressed += usize::from(force.length() > 0.01);
+    }
+    assert!(pressed >= 3, "{pressed}");
+    let mask = [1u8, 0, 0, 0, 0, 0];
+    // SAFETY: the mask has a byte per environment.
+    unsafe { environments.reset(&View::new(mask.as_ptr() as u64, &[1], Element::U8), 0) }.unwrap();
+    let again = environments.parameters().unwrap();
+    assert_ne!(again[..PARAMETERS], parameters[..PARAMETERS], "drawn anew");
+    assert_eq!(again[PARAMETERS..], parameters[PARAMETERS..], "the others keep theirs");
+}
+
+/// A spring that is twice as stiff, damped and viscous has twice the force; twice the friction coefficient, twice the
+/// sliding friction: the factors mean what they say.
+#[test]
+fn factors_are_those_of_a_sensor_file() {
+    let object = ball();
+    let text = include_str!("all-stages.toml");
+    let stiff = text
+        .replace("\"600 N/m\"", "\"1200 N/m\"")
+        .replace("\"2000 N/m\"", "\"4000 N/m\"")
+        .replace("\"1 N s/m\"", "\"2 N s/m\"")
+        .replace("\"0.2 N s/m\"", "\"0.4 N s/m\"");
+    let rough = text.replace("mu_static = 0.8", "mu_static = 1.2").replace("mu_dynamic = 0.7", "mu_dynamic = 1.05");
+    for (name, factor, text) in [("stiffness", 2.0, stiff), ("friction", 1.5, rough)] {
+        let sensor = all_stages();
+        let other = SensorSpec::parse("other.toml", &text).unwrap().build(None).unwrap();
+        let taxels = sensor.taxels().len();
+        let mut both = [Environments::on_cpu(&sensor, &object, N), Environments::on_cpu(&other, &object, N)];
+        let mut ranges = Randomisation::new(0);
+        ranges.set(name, [factor; 2]).unwrap();
+        both[0].randomise(ranges).unwrap();
+        let mut arrays = [Arrays::new(taxels, 8), Arrays::new(taxels, 8)];
+        for _ in 0..5 {
+            for (arrays, environments) in arrays.iter_mut().zip(&mut both) {
+                arrays.bind(environments, taxels, false);
+                environments.launch(0).unwrap();
+                advance(arrays);
+            }
+            for (a, b) in arrays[0].wrench.iter().zip(&arrays[1].wrench) {
+                assert!((a - b).abs() < 1e-9, "{name}: {a} {b}");
+            }
+        }
+        let mut plain = Environments::on_cpu(&sensor, &object, N);
+        let mut first = Arrays::new(taxels, 8);
+        first.bind(&mut plain, taxels, false);
+        plain.launch(0).unwrap();
+        assert!(first.wrench.iter().zip(&arrays[0].wrench).any(|(a, b)| (a - b).abs() > 1e-3), "{name}");
+    }
+}
+
+#[test]
+fn parameters_that_the_sensor_does_not_have_are_refused() {
+    let mut environments = Environments::on_cpu(&sensor(), &ball(), N);
+    for name in ["gain", "noise"] {
+        let mut ranges = Randomisation::new(0);
+        ranges.set(name, [0.5, 1.0]).unwrap();
+        let refusal = environments.randomise(ranges).unwrap_err().to_string();
+        assert!(
+            refusal.contains(&format!("{name:?} cannot be randomised: the sensor has no [response.{name}]")),
+            "{refusal}"
+        );
+    }
 }

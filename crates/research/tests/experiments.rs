@@ -4,8 +4,16 @@
 
 use dermis_research::experiments::{ALL, Options, find};
 
-/// Experiments of more than ten seconds: `cargo xtask validate experiments` runs them.
-const LONG: [&str; 3] = ["kappassov-pan-tilt", "moisio-grasps", "tacchi-errors"];
+/// Experiments of more than five seconds: `cargo xtask validate experiments` runs them.
+const LONG: [&str; 7] = [
+    "kappassov-calibration",
+    "kappassov-indenters",
+    "kappassov-pan-tilt",
+    "moisio-grasps",
+    "moisio-tilt",
+    "tacchi-errors",
+    "tacchi-press",
+];
 
 /// Every second experiment, so that two tests keep two cores busy.
 fn claims_hold(first: usize) {

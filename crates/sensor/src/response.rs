@@ -22,7 +22,8 @@
 //! Each stage can be used alone, is plain serde data, and returns an error for invalid parameters. A [`ResponseState`]
 //! holds the memory of all stages; the same state, values and step give the same bytes.
 //!
-//! To add a stage, implement [`Stage`] in one file and add its line to the list of stages below.
+//! To add a stage, implement [`Stage`] in one file and add its line to the list of stages below; for GPUs also its
+//! [`Operation`].
 
 mod ageing;
 mod chain;
@@ -36,6 +37,7 @@ mod faults;
 mod gain;
 mod hysteresis;
 mod noise;
+mod operation;
 mod per_taxel;
 mod sampling;
 mod saturation;
@@ -55,10 +57,11 @@ pub use gain::{Gain, Lines};
 pub use hysteresis::Hysteresis;
 pub use noise::Noise;
 pub(crate) use noise::mixed;
+pub use operation::{Operation, OperationKind};
 pub use per_taxel::PerTaxel;
 pub use sampling::{Sampling, Scan};
 pub use saturation::Saturation;
-pub use stage::{Stage, Step};
+pub use stage::{Scales, Stage, Step};
 pub use threshold::{Threshold, ThresholdKind};
 
 use crate::magnetic::MagneticMemory;

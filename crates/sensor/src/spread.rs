@@ -4,7 +4,7 @@ mod geodesic;
 
 pub use geodesic::Geodesic;
 
-use crate::response::{ResponseError, ResponseState, Stage, Step};
+use crate::response::{Operation, OperationKind, ResponseError, ResponseState, Stage, Step};
 use crate::{Taxels, Weights};
 use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Length;
@@ -194,8 +194,17 @@ struct SpreadMatrix {
 }
 
 impl Stage for SpreadMatrix {
-    fn step(&self, values: &mut Vec<f64>, memory: &mut ResponseState, step: &Step) {
-        self.weights.step(values, memory, step);
+    fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, step: &Step) {
+        let (spread, scale) = (self.weights.apply(values), step.scales.spread);
+        if scale == 1.0 {
+            *values = spread;
+            return;
+        }
+        values.iter_mut().zip(&spread).for_each(|(own, spread)| *own += scale * (spread - *own));
+    }
+
+    fn operation(&self, _: usize) -> Option<Operation> {
+        Some(Operation::sum(OperationKind::Spread, &self.weights))
     }
 
     fn vjp(&self, values: &[f64], by_values: &mut Vec<f64>) -> Vec<(&'static str, Vec<f64>)> {

@@ -1,6 +1,6 @@
 //! A sparse matrix of weights between taxels.
 
-use crate::response::{ResponseState, Stage, Step};
+use crate::response::{Operation, OperationKind, ResponseState, Stage, Step};
 
 /// A sparse matrix over the taxels, row by row: yᵢ = Σ w_ij xⱼ. Sums run in the order of j, so the same input gives the
 /// same bytes.
@@ -63,6 +63,10 @@ impl Weights {
 impl Stage for Weights {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
         *values = self.apply(values);
+    }
+
+    fn operation(&self, _: usize) -> Option<Operation> {
+        Some(Operation::sum(OperationKind::Crosstalk, self))
     }
 
     fn vjp(&self, values: &[f64], by_values: &mut Vec<f64>) -> Vec<(&'static str, Vec<f64>)> {

@@ -85,7 +85,7 @@ fn sensors() -> Vec<(Sensor, usize)> {
                thickness = \"3 mm\"\nyoung = \"200 kPa\"\npoisson = 0.4\ncell = \"1 mm\"\nmass_scaling = 1e4\n";
     let gel = SensorSpec::parse("gel", gel).unwrap();
     let imprint = presets::find("fingertip").unwrap().with_skin(SkinKind::Imprint).unwrap();
-    [(array, 600), (pad, 300), (layer, 120), (gel, 45), (imprint, 15)]
+    [(array, 300), (pad, 150), (layer, 60), (gel, 24), (imprint, 8)]
         .map(|(spec, count)| (spec.build(None).unwrap(), count))
         .into()
 }

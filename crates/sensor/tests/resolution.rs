@@ -120,7 +120,7 @@ fn the_place_of_a_ball_on_a_preset_does_not_change_its_force() {
         let sensor = spec.build(None).unwrap();
         let mut random = dermis_geometry::Random::new(12);
         let mut worst = 0.0f64;
-        for _ in 0..40 {
+        for _ in 0..20 {
             let at_mm = [random.between(-3.0, 3.0), random.between(-3.0, 3.0)];
             let [coarse, fine] = [&sensor, &fine].map(|sensor| pressed(sensor, 6.0, 0.5, at_mm));
             assert_eq!(unresolved(&coarse), None, "{}", spec.name);

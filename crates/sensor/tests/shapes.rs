@@ -27,7 +27,7 @@ fn a_ball_has_no_facets() {
         ("gelsight", SkinKind::Imprint, 1e-9),
     ] {
         let sensor = SensorSpec::find(name).unwrap().0.with_skin(skin).unwrap().build(None).unwrap();
-        for flag in ["sphere:radius=10mm", "sphere:radius=100mm", "sphere:radius=1m"] {
+        for flag in ["sphere:radius=10mm", "sphere:radius=1m"] {
             let ball = object(flag);
             let plain = force(&sensor, &ball, &Aim::default(), 0.4e-3);
             assert!(plain.z < 0.0, "{name} {skin:?} {flag}: {plain}");

@@ -37,6 +37,19 @@ impl Friction {
         }
     }
 
+    /// The friction with coefficients that are `factor` times as large.
+    pub fn scaled(self, factor: f64) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Lugre(lugre) => Self::Lugre(Lugre {
+                mu_static: lugre.mu_static * factor,
+                mu_dynamic: lugre.mu_dynamic * factor,
+                ..lugre
+            }),
+            Self::Coulomb(coulomb) => Self::Coulomb(Coulomb { mu: coulomb.mu * factor, ..coulomb }),
+        }
+    }
+
     /// Advances a fraction `share` of a texel by one step: the new deflection (m) and the force on the sensor (N).
     #[inline(always)]
     pub fn step(&self, deflection_m: Vec3, velocity: Vec3, normal_newton: f64, share: f64, dt_s: f64) -> (Vec3, Vec3) {

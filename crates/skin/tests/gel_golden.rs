@@ -80,18 +80,16 @@ fn finer_cells_converge_to_elasticity() {
 #[test]
 fn the_contact_area_is_that_of_the_deformed_surface() {
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
-    for (case, cell_m) in [(0, 0.3e-3), (5, 0.4e-3)] {
-        let case = &golden["cases"][case];
-        let number = |key: &str| case[key].as_f64().unwrap();
-        let (h, a) = (number("layer_thickness_m"), number("contact_radius_m"));
-        let (young_pa, poisson) = (number("young_pa"), number("poisson"));
-        let parameters = GelParameters { young_pa, poisson, cell_m, ..GelParameters::default() };
-        let side = 2.0 * a + 5.0 * h;
-        let gel = Gel::block(Vec3::new(side, side, h), FixedFaces::default(), parameters).unwrap();
-        let object = Object::new(paraboloid::paraboloid(number("R_m") * 8.0, 1.6 * a));
-        let target = Target::at_rest(&object, Pose::from_translation(Vec3::Z * -number("depth_m") / 8.0));
-        let (touch, _) = gel.settle(&gel.rest(), &Motion { targets: &[target] }).unwrap();
-        let ratio = touch.area_m2() / (std::f64::consts::PI * a * a);
-        assert!((ratio - 1.0).abs() < 0.03, "h {h}, a {a}: {ratio}");
-    }
+    let (case, cell_m) = (&golden["cases"][5], 0.4e-3);
+    let number = |key: &str| case[key].as_f64().unwrap();
+    let (h, a) = (number("layer_thickness_m"), number("contact_radius_m"));
+    let (young_pa, poisson) = (number("young_pa"), number("poisson"));
+    let parameters = GelParameters { young_pa, poisson, cell_m, ..GelParameters::default() };
+    let side = 2.0 * a + 5.0 * h;
+    let gel = Gel::block(Vec3::new(side, side, h), FixedFaces::default(), parameters).unwrap();
+    let object = Object::new(paraboloid::paraboloid(number("R_m") * 8.0, 1.6 * a));
+    let target = Target::at_rest(&object, Pose::from_translation(Vec3::Z * -number("depth_m") / 8.0));
+    let (touch, _) = gel.settle(&gel.rest(), &Motion { targets: &[target] }).unwrap();
+    let ratio = touch.area_m2() / (std::f64::consts::PI * a * a);
+    assert!((ratio - 1.0).abs() < 0.03, "h {h}, a {a}: {ratio}");
 }

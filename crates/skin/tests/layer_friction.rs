@@ -167,7 +167,7 @@ fn pressed(nu: f64, mu: f64, increments: usize) -> (f64, f64) {
 /// much friction (μ = 2), where the shear is far below the friction limit but the motion is just as wrong.
 #[test]
 fn a_press_with_friction_hardly_depends_on_its_number_of_steps() {
-    for (nu, mu) in [(0.3, 0.6), (0.45, 0.6), (0.3, 2.0)] {
+    for (nu, mu) in [(0.3, 0.6), (0.45, 2.0)] {
         let (truth, once, eight) = (pressed(nu, mu, 24), pressed(nu, mu, 1), pressed(nu, mu, 8));
         println!("nu {nu}, mu {mu}: 24 increments {truth:?}, 1 {once:?}, 8 {eight:?}");
         let (shear, motion) = ((eight.0 - truth.0).abs(), (eight.1 / truth.1 - 1.0).abs());

@@ -80,7 +80,7 @@ fn apart(gel: &Touch, layer: &Touch) -> f64 {
 #[test]
 fn gel_layer_and_hydroelastic_agree_where_they_should() {
     let (gel, layer, hydroelastic) = (gel(), layer(), hydroelastic());
-    for radius in [5e-3, 20e-3, 80e-3] {
+    for radius in [5e-3, 80e-3] {
         // Only the part near the contact needs to be fine: a cap would suffice, a whole ball is simpler.
         let ball = Object::new(shapes::sphere(radius, (radius * 0.02).max(0.15e-3)).unwrap());
         let lowest = ball.surface.bounds().min.z;

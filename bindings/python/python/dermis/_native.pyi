@@ -434,6 +434,10 @@ class Environments:
     def __len__(self) -> int: ...
     device: Final[str]
     """Name of the device: "cpu", or the name of the GPU."""
+    parameters: Final[dict[str, _F64]]
+    """The randomised parameters of every environment, copied: a dict of arrays of shape (n,), and (n, 3) for "position" (m)
+    and "rotation" (rad); empty without ``randomise``. Waits for the GPU.
+    """
     status: Final[_U32]
     """Status of every environment since its last reset, uint32, shape (n,), copied: 0, or the sum of 1 (a pose or a
     velocity is not finite), 2 (a rotation is none), 4 (too far or too fast), 8 (deeper than the skin allows) and 16
@@ -454,6 +458,7 @@ class Environments:
         twist_at: Any = None,
         sensor_twist_at: Any = None,
         taxels: Any = None,
+        reported: Any = None,
         forces: Any = None,
         wrench: Any = None,
         outside: Any = None,
@@ -647,7 +652,13 @@ class Sensor(_Copyable):
         dtype: _DType[_R] = ...,
     ) -> Batch[_R] | DeviceBatch: ...
     def environments(
-        self, obj: Object, count: int, *, device: Literal["cpu", "cuda", "auto"] = "auto"
+        self,
+        obj: Object,
+        count: int,
+        *,
+        device: Literal["cpu", "cuda", "auto"] = "auto",
+        randomise: dict[str, tuple[float, float]] | None = None,
+        seed: int = 0,
     ) -> Environments:
         """Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
         libraries. device: "cuda" (springs only), "cpu" (any skin) or "auto": a GPU if there is one.

@@ -28,17 +28,19 @@ __all__ = ["Touch", "attach"]
 class Touch:
     """A sensor in every world of a MuJoCo Warp simulation. Made by ``attach``.
 
-    ``taxels`` is a Warp array (nworld, taxels) of the force (N) along each taxel's normal, and ``wrench`` (nworld, 6) the force (N) and
-    torque (N m) on the sensor about its origin, in its frame, both of the last step. ``environments`` are the ``dermis.Environments``.
+    ``taxels`` is a Warp array (nworld, taxels) of the force (N) along each taxel's normal, ``reported`` one of the readings (N) after the
+    response of the sensor (None unless asked for), and ``wrench`` (nworld, 6) the force (N) and torque (N m) on the sensor about its
+    origin, in its frame, all of the last step. ``environments`` are the ``dermis.Environments``.
     """
 
-    def __init__(self, environments: dermis.Environments, taxels: Any, wrench: Any) -> None:
+    def __init__(self, environments: dermis.Environments, taxels: Any, reported: Any, wrench: Any) -> None:
         self.environments = environments
         self.taxels = taxels
+        self.reported = reported
         self.wrench = wrench
 
     def reset(self, mask: Any = None) -> None:
-        """Ends contact in the worlds where the mask (bool, uint8 or int32, (nworld,)) is not zero; default: in all."""
+        """Ends contact, and draws randomised parameters anew, in the worlds where the mask (bool, uint8 or int32, (nworld,)) is not zero; default: in all."""
         self.environments.reset(mask, _stream(self.taxels.device))
 
     def check(self) -> None:
@@ -57,6 +59,9 @@ def attach(
     shape: dermis.Object | None = None,
     mode: Literal["couple", "sense"] = "couple",
     dtype: Literal["float32", "float64"] = "float32",
+    response: bool = False,
+    randomise: dict[str, tuple[float, float]] | None = None,
+    seed: int = 0,
 ) -> Touch:
     """Attaches a sensor to a site of a MuJoCo Warp model; it works in every ``step`` from then on, also in captured graphs.
 
@@ -68,6 +73,9 @@ def attach(
     written to ``d.xfrc_applied`` of these bodies in every step, at their centers of mass, and replace what was there; several sensors on one
     body add up. mode="sense" changes nothing but computes the
     reading.
+
+    response=True also computes the readings after the response of the sensor. randomise, seed: parameters that differ from world to world,
+    as for ``Sensor.environments``.
 
     Call it before a graph is captured.
     """
@@ -83,11 +91,16 @@ def attach(
         raise dermis.Error(f"site {site!r} and geom {object!r} are on the same body")
     device = d.xpos.device
     environments = sensor.environments(
-        shape or _shape(mujoco, model, geom), d.nworld, device="cuda" if device.is_cuda else "cpu"
+        shape or _shape(mujoco, model, geom),
+        d.nworld,
+        device="cuda" if device.is_cuda else "cpu",
+        randomise=randomise,
+        seed=seed,
     )
     kind = {"float32": wp.float32, "float64": wp.float64}[dtype]
     count = int(np.prod(sensor.shape))
     taxels = wp.zeros((d.nworld, count), dtype=kind, device=device)
+    reported = wp.zeros((d.nworld, count), dtype=kind, device=device) if response else None
     wrench = wp.zeros((d.nworld, 6), dtype=kind, device=device)
     loads: dict[str, Any] = {}
     if mode == "couple":
@@ -113,6 +126,7 @@ def attach(
         sensor_twist_at=_part(d.subtree_com, int(model.body_rootid[carrier])),
         twist_order="angular",
         taxels=taxels,
+        reported=reported,
         wrench=wrench,
         **loads,
     )
@@ -124,7 +138,7 @@ def attach(
         environments.launch(_stream(device))
 
     m.callback.passive = passive
-    return Touch(environments, taxels, wrench)
+    return Touch(environments, taxels, reported, wrench)
 
 
 class _Interface:

@@ -33,17 +33,23 @@ impl Binder {
     }
 
     /// One number per taxel: (n, taxels) or (n, rows, cols).
-    pub fn taxels(&mut self, value: Given<'_, '_>, taxels: usize, size: Option<(usize, usize)>) -> PyResult<View> {
+    pub fn taxels(
+        &mut self,
+        value: Given<'_, '_>,
+        taxels: usize,
+        size: Option<(usize, usize)>,
+        what: &str,
+    ) -> PyResult<View> {
         let Some(value) = value else { return Ok(View::default()) };
-        let bound = Bound::read(value, self.place, "taxels", true)?;
+        let bound = Bound::read(value, self.place, what, true)?;
         let grid = size.map(|(rows, cols)| vec![self.count, rows, cols]);
         let view = if grid.as_ref() == Some(&bound.shape) {
-            bound.flat_view("taxels")?
+            bound.flat_view(what)?
         } else if bound.shape == [self.count, taxels] {
             bound.view()
         } else {
             let grid = size.map_or(String::new(), |(rows, cols)| format!(" or ({}, {rows}, {cols})", self.count));
-            return Err(bound.wrong_shape("taxels", &format!("({}, {taxels}){grid}", self.count)));
+            return Err(bound.wrong_shape(what, &format!("({}, {taxels}){grid}", self.count)));
         };
         self.kept.push(bound);
         Ok(view)

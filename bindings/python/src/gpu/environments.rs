@@ -11,12 +11,15 @@ use crate::threads::detached;
 use crate::touch::warn_text;
 use dermis::geometry::{Pose, Twist, Vec3};
 use dermis::gpu::array::Twists;
-use dermis::gpu::environments::{self as batches, Bindings, BodyArrays, View};
+use dermis::gpu::environments::{
+    self as batches, Bindings, BodyArrays, PARAMETER_NAMES, PARAMETERS, Randomisation, View,
+};
 use dermis::gpu::{Gpu, GpuError};
 use dermis::skin::Object;
 use numpy::PyArrayDyn;
 use pyo3::Bound as PyBound;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Many copies of a sensor, each with one object, stepped together on a GPU or on the CPU. Made by
@@ -24,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// ``bind`` names the arrays of other libraries once, ``launch`` then reads poses from them and writes loads to them in
 /// place. On a GPU, ``launch`` only enqueues work on a stream: it allocates nothing, copies nothing, does not wait, and
-/// can be captured in a CUDA graph; keep the environments alive as long as the graph. The response is not applied.
+/// can be captured in a CUDA graph; keep the environments alive as long as the graph.
 ///
 /// An invalid pose or velocity sets the status of its environment, which has no contact in that step; other environments
 /// are not affected. ``check`` reads the status.
@@ -50,14 +53,18 @@ impl Environments {
         shared: &Arc<SharedSensor>,
         object: &Arc<Object>,
         count: usize,
+        random: Option<Randomisation>,
     ) -> Result<Self, GpuError> {
-        let batch = match &gpu {
+        let mut batch = match &gpu {
             Some(gpu) => batches::Environments::on_gpu(&shared.on_gpu(gpu)?, &super::object_on(gpu, object)?, count)?,
             None => {
                 let unbuilt = |error: PyErr| GpuError::BadInput { reason: error.to_string() };
                 batches::Environments::on_cpu(shared.sensor().map_err(unbuilt)?, object, count)
             }
         };
+        if let Some(ranges) = random {
+            batch.randomise(ranges)?;
+        }
         let inner = Mutex::new(Inner { batch, kept: Vec::new() });
         Ok(Self { shared: Arc::clone(shared), gpu, object: Arc::clone(object), inner, count })
     }
@@ -69,6 +76,17 @@ impl Environments {
     fn inner(&self) -> std::sync::MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Ranges of randomised parameters: a dict of names and (low, high).
+pub fn ranges(randomise: Option<&PyBound<'_, PyDict>>, seed: u64) -> PyResult<Option<Randomisation>> {
+    let Some(randomise) = randomise else { return Ok(None) };
+    let mut ranges = Randomisation::new(seed);
+    for (name, range) in randomise {
+        let name: String = name.extract()?;
+        ranges.set(&name, vector::<2>(&range, &format!("randomise[{name:?}]"))?).into_py_err()?;
+    }
+    Ok(Some(ranges))
 }
 
 /// CUDA's handle of a stream: an int, or a stream of PyTorch, Warp (`cuda_stream`) or CuPy (`ptr`); 0 without one.
@@ -117,11 +135,12 @@ impl Environments {
     /// part is first. twist_at and sensor_twist_at: the points (m) whose velocity they give, in the world (n, 3), or one
     /// point (3,) in the body's frame; default: the body's origin.
     ///
-    /// Outputs: taxels (N), (n, taxels) or (n, rows, cols); forces (N), (n, taxels, 3); wrench (N, N m) on the sensor about
+    /// Outputs: taxels, the loads (N), (n, taxels) or (n, rows, cols); reported, the readings after the response (N), of the
+    /// same shape: bind it from the first launch on, because the response has memory; forces (N), (n, taxels, 3); wrench (N, N m) on the sensor about
     /// its origin, in its frame, (n, 6); outside (N), (n, 3). on_object and on_sensor: force (N) and torque (N m) on each
     /// body in the world, (n, 6), about on_object_at and on_sensor_at, points as in twist_at; with
     /// add_to_object and add_to_sensor they are added to the arrays, else they replace their contents.
-    #[pyo3(signature = (*, dt, pose, sensor_pose=None, quaternion="wxyz", object_offset=None, sensor_offset=None, twist=None, sensor_twist=None, twist_order="linear", twist_at=None, sensor_twist_at=None, taxels=None, forces=None, wrench=None, outside=None, on_object=None, on_object_at=None, on_sensor=None, on_sensor_at=None, add_to_object=false, add_to_sensor=false))]
+    #[pyo3(signature = (*, dt, pose, sensor_pose=None, quaternion="wxyz", object_offset=None, sensor_offset=None, twist=None, sensor_twist=None, twist_order="linear", twist_at=None, sensor_twist_at=None, taxels=None, reported=None, forces=None, wrench=None, outside=None, on_object=None, on_object_at=None, on_sensor=None, on_sensor_at=None, add_to_object=false, add_to_sensor=false))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn bind(
         &self,
@@ -137,6 +156,7 @@ impl Environments {
         twist_at: Option<&PyBound<'_, PyAny>>,
         sensor_twist_at: Option<&PyBound<'_, PyAny>>,
         taxels: Option<&PyBound<'_, PyAny>>,
+        reported: Option<&PyBound<'_, PyAny>>,
         forces: Option<&PyBound<'_, PyAny>>,
         wrench: Option<&PyBound<'_, PyAny>>,
         outside: Option<&PyBound<'_, PyAny>>,
@@ -176,7 +196,8 @@ impl Environments {
         }
         let sensor = self.shared.sensor()?;
         let count = sensor.taxels().len();
-        bindings.taxels = arrays.taxels(taxels, count, sensor.taxels().size())?;
+        bindings.taxels = arrays.taxels(taxels, count, sensor.taxels().size(), "taxels")?;
+        bindings.reported = arrays.taxels(reported, count, sensor.taxels().size(), "reported")?;
         bindings.forces = arrays.rows(forces, &[count, 3], "forces", true)?;
         bindings.wrench = arrays.rows(wrench, &[6], "wrench", true)?;
         bindings.outside = arrays.rows(outside, &[3], "outside", true)?;
@@ -202,8 +223,8 @@ impl Environments {
         detached(py, || self.inner().batch.launch(handle))?.into_py_err()
     }
 
-    /// Ends contact and clears the status where the mask is not zero, bool, uint8 or int32, shape (n,); default:
-    /// everywhere. On a GPU, a mask in its memory is read when the stream arrives there, and a sequence of bools is
+    /// Ends contact, clears status and memory of the response, and draws randomised parameters anew where the mask is not
+    /// zero, bool, uint8 or int32, shape (n,); default: everywhere. The noise of the response goes on. On a GPU, a mask in its memory is read when the stream arrives there, and a sequence of bools is
     /// copied.
     #[pyo3(signature = (mask=None, stream=None))]
     fn reset(&self, mask: Option<&PyBound<'_, PyAny>>, stream: Option<&PyBound<'_, PyAny>>) -> PyResult<()> {
@@ -249,6 +270,22 @@ impl Environments {
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let warning = detached(py, || self.inner().batch.check())?.into_py_err()?;
         warning.map_or(Ok(()), |text| warn_text(py, &text))
+    }
+
+    /// The randomised parameters of every environment, copied: a dict of arrays of shape (n,), and (n, 3) for "position" (m)
+    /// and "rotation" (rad); empty without ``randomise``. Waits for the GPU.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<PyBound<'py, PyDict>> {
+        let numbers = detached(py, || self.inner().batch.parameters())?.into_py_err()?;
+        let all = PyDict::new(py);
+        for (index, name) in PARAMETER_NAMES.iter().enumerate().filter(|_| !numbers.is_empty()) {
+            let (first, width) = if index < 6 { (index, 1) } else { (3 * index - 12, 3) };
+            let own: Vec<f64> =
+                numbers.chunks(PARAMETERS).flat_map(|row| &row[first..first + width]).copied().collect();
+            let shape: &[usize] = if width == 1 { &[self.count] } else { &[self.count, width] };
+            all.set_item(name, array(py, shape, &own)?)?;
+        }
+        Ok(all)
     }
 
     /// Status of every environment since its last reset, uint32, shape (n,), copied: 0, or the sum of 1 (a pose or a

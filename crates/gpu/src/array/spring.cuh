@@ -1,6 +1,6 @@
 // One spring under one object (Moisio et al. 2013, algorithm 1): `dermis_skin::Springs` with the same operations and the same rounding.
-// KIND and STACK (ray.cuh) and STEP are compile-time definitions; with STEP the object moves and bristles have a history, otherwise the
-// object is at rest.
+// KIND and STACK (ray.cuh), STEP and RANDOM are compile-time definitions; with STEP the object moves and bristles have a history, otherwise
+// the object is at rest; with RANDOM parameters differ from environment to environment.
 
 #define NO_FRICTION 0
 #define LUGRE 1
@@ -144,9 +144,10 @@ __device__ __forceinline__ Vec3 bounded(Vec3 a, double limit) {
 //   LuGre    ż = v − σ₀|v| z / g,  g = f_n (μ_d + (μ_s − μ_d) exp(−(|v|/v_s)²)),  force = σ₀ z + σ₁ ż + c_t v;  v held over the step;
 //            |σ₀ z| and |force| are at most μ_s f_n
 //   Coulomb  force = μ f_n v / max(|v|, v₀)
-// v: velocity (m/s) of the object in the contact plane; load: f_n (N); share: the spring's fraction of its texel.
-__device__ __forceinline__ void friction_force(const SpringSkin& skin, Vec3 v, double load, double share, double dt, Vec3& z,
+// v: velocity (m/s) of the object in the contact plane; load: f_n (N); mu: factor on μ; share: the spring's fraction of its texel.
+__device__ __forceinline__ void friction_force(const SpringSkin& skin, Vec3 v, double load, double mu, double share, double dt, Vec3& z,
                                                Vec3& force) {
+    double mu_static = skin.mu_static * mu, mu_dynamic = skin.mu_dynamic * mu;
     Vec3 zero = vec3(0.0, 0.0, 0.0);
     if (skin.friction == NO_FRICTION) {
         z = zero;
@@ -156,21 +157,21 @@ __device__ __forceinline__ void friction_force(const SpringSkin& skin, Vec3 v, d
     double squared = dot(v, v), speed = sqrt(squared);
     if (skin.friction == COULOMB) {
         z = zero;
-        force = v * (skin.mu_static * fmax(load, 0.0) / fmax(speed, skin.speed));
+        force = v * (mu_static * fmax(load, 0.0) / fmax(speed, skin.speed));
         return;
     }
     double fall, left, phi;
     decay(squared / (skin.speed * skin.speed), fall, phi);
-    double g = load * (skin.mu_dynamic + (skin.mu_static - skin.mu_dynamic) * fall);
+    double g = load * (mu_dynamic + (mu_static - mu_dynamic) * fall);
     bool steady = g > 0.0;
     double a = steady ? skin.sigma0 * share * speed / g : 0.0;
     decay(a * dt, left, phi);
-    z = bounded(z, skin.mu_static * load / (skin.sigma0 * share));
+    z = bounded(z, mu_static * load / (skin.sigma0 * share));
     double by = dt * phi;
     Vec3 next = steady ? z * left + v * by : zero;
     Vec3 rate = v - next * a;
     Vec3 bristles = steady ? next * skin.sigma0 + rate * skin.sigma1 : zero;
-    force = load > 0.0 ? bounded((bristles + v * skin.viscous) * share, skin.mu_static * load) : zero;
+    force = load > 0.0 ? bounded((bristles + v * skin.viscous) * share, mu_static * load) : zero;
     z = next;
 }
 #endif
@@ -180,6 +181,10 @@ __device__ __forceinline__ void friction_force(const SpringSkin& skin, Vec3 v, d
 struct Motion {
     Vec3 linear, angular;
     double dt;
+#if RANDOM
+    // Factor on the friction coefficients.
+    double friction;
+#endif
 };
 struct Bristle {
     Vec3 deflection, normal;
@@ -203,7 +208,12 @@ __device__ __forceinline__ Vec3 contact_force(const SpringSkin& skin, const Cont
 #if STEP
     v = v + contact.normal * approach;
     Vec3 z = bristle.touched ? carried(bristle.deflection, bristle.normal, contact.normal) : vec3(0.0, 0.0, 0.0);
-    friction_force(skin, v, load, share, motion.dt, z, friction);
+#if RANDOM
+    double mu = motion.friction;
+#else
+    double mu = 1.0;
+#endif
+    friction_force(skin, v, load, mu, share, motion.dt, z, friction);
     bristle = Bristle{z, contact.normal, true};
 #endif
     return friction - contact.normal * load;

@@ -4,7 +4,7 @@ use super::grid;
 use super::poses::Poses;
 use super::presses::Presses;
 use crate::cuda_struct::{Ptr, cuda_struct};
-use crate::environments::{self, Bindings, BodyArrays, Memory, View, bounding_spheres};
+use crate::environments::{self, Bindings, BodyArrays, Clock, Memory, View, bounding_spheres};
 use crate::memory::launch;
 use crate::object::{ObjectView, SurfaceKind};
 use crate::program::{COMMON, Program, UNFUSED};
@@ -33,9 +33,11 @@ const STEP_SOURCE: &[&str] = &[
     BodyArrays::CUDA,
     Bindings::CUDA,
     Memory::CUDA,
+    Clock::CUDA,
     include_str!("../cuda/view.cuh"),
     include_str!("../cuda/ray.cuh"),
     include_str!("spring.cuh"),
+    environments::RANDOMISATION,
     environments::FRAMES,
     environments::SPRINGS,
     include_str!("taxel_sums.cu"),
@@ -139,16 +141,22 @@ impl Springs {
         Ok(Self { gpu: Arc::clone(gpu), sites, taxels, skin, weights, normals, spheres, _numbers: numbers })
     }
 
-    /// The program that steps environments with an object.
-    pub(crate) fn step_program(&self, object: &GpuObject) -> Program {
-        program(object.cast_kind, object.levels, true)
+    /// True if the springs have friction.
+    pub(crate) fn has_friction(&self) -> bool {
+        self.skin.friction != 0
+    }
+
+    /// The program that steps environments with an object; with `is_random` their parameters differ.
+    pub(crate) fn step_program(&self, object: &GpuObject, is_random: bool) -> Program {
+        let time = if is_random { Time::RandomSteps } else { Time::Steps };
+        program(object.cast_kind, object.levels, time)
     }
 
     /// Computes the contact loads of an object at rest at each pose. If a taxel is not a single spring, processes the
     /// presses in parts and sums the forces over taxels.
     pub fn settle(&self, object: &GpuObject, poses: &Poses) -> Result<Presses, GpuError> {
         let (gpu, count) = (&self.gpu, poses.count);
-        let program = program(object.cast_kind, object.levels, false);
+        let program = program(object.cast_kind, object.levels, Time::Rest);
         let kernel = gpu.kernel(&program, "springs")?;
         let at_once = match self.weights {
             None => count.max(1),
@@ -288,21 +296,41 @@ impl TaxelWeights {
     }
 }
 
+/// Objects at rest, or in time in equal environments or in environments with parameters of their own.
+#[derive(Clone, Copy, PartialEq)]
+enum Time {
+    Rest,
+    Steps,
+    RandomSteps,
+}
+
 /// The kernels for one kind of object, at rest or in time. Meshes with a deep hierarchy need the large stack.
-fn program(kind: SurfaceKind, levels: usize, in_time: bool) -> Program {
+fn program(kind: SurfaceKind, levels: usize, time: Time) -> Program {
     let is_deep = kind == SurfaceKind::Mesh && levels > LEVELS[0];
-    let (deep, steps) = (if is_deep { "deep-" } else { "" }, if in_time { "-steps" } else { "" });
+    let deep = if is_deep { "deep-" } else { "" };
+    let (steps, is_random) = match time {
+        Time::Rest => ("", 0),
+        Time::Steps => ("-steps", 0),
+        Time::RandomSteps => ("-random-steps", 1),
+    };
     // Each level leaves three children on the stack, and the last level four.
     let stack = 3 * LEVELS[usize::from(is_deep)] + 4;
-    let [kind_option, step, stack] =
-        [format!("-DKIND={}", kind as i32), format!("-DSTEP={}", i32::from(in_time)), format!("-DSTACK={stack}")];
+    let in_time = time != Time::Rest;
+    let [kind_option, step, random, stack] = [
+        format!("-DKIND={}", kind as i32),
+        format!("-DSTEP={}", i32::from(in_time)),
+        format!("-DRANDOM={is_random}"),
+        format!("-DSTACK={stack}"),
+    ];
     let name = format!("springs-{deep}{}{steps}", SurfaceKind::CAST[kind as usize].1);
     let source = if in_time { STEP_SOURCE } else { SOURCE };
-    Program::new(name, source, &[&kind_option, &step, &stack, UNFUSED])
+    Program::new(name, source, &[&kind_option, &step, &random, &stack, UNFUSED])
 }
 
 #[cfg(test)]
 pub(super) fn programs() -> Vec<Program> {
     let kinds = SurfaceKind::CAST.map(|(kind, _)| (kind, 0)).into_iter().chain([(SurfaceKind::Mesh, LEVELS[1])]);
-    kinds.flat_map(|(kind, levels)| [false, true].map(|in_time| program(kind, levels, in_time))).collect()
+    kinds
+        .flat_map(|(kind, levels)| [Time::Rest, Time::Steps, Time::RandomSteps].map(|time| program(kind, levels, time)))
+        .collect()
 }

@@ -54,6 +54,8 @@ cuda_struct! {
         pub sensor: BodyArrays,
         /// Output: force along each taxel's normal (N), positive in compression, (n, taxels).
         pub taxels: View,
+        /// Output: reading of each taxel after the response (N), (n, taxels).
+        pub reported: View,
         /// Output: force vectors of the taxels (N), (n, taxels, 3).
         pub forces: View,
         /// Output: force (N) and torque (N m) on the sensor about its origin, in its frame, (n, 6).

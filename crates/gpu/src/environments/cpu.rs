@@ -1,12 +1,16 @@
 //! Environments on the CPU: any skin, one environment after the other on all cores.
 
 use super::bindings::Bindings;
-use super::frames;
+use super::frames::{self, BodyState};
+use super::randomisation::{self, PARAMETERS, Randomisation};
+use super::response::STEPS_APART;
 use super::status::{FAILED, SATURATED};
 use super::view::View;
+use crate::GpuError;
 use dermis_geometry::{Vec3, Wrench};
-use dermis_sensor::Sensor;
-use dermis_skin::{Motion, Object, State, Target};
+use dermis_sensor::response::Scales;
+use dermis_sensor::{Reading, ResponseState, Sensor};
+use dermis_skin::{Friction, Motion, Object, Skin, SkinError, Springs, State, Target, Touch};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -15,16 +19,75 @@ use std::sync::Arc;
 pub(super) struct CpuEnvironments {
     sensor: Sensor,
     object: Arc<Object>,
-    states: Vec<State>,
+    environments: Vec<One>,
+    random: Option<Randomisation>,
     pub status: Vec<u32>,
     /// The message of the first skin that could not be solved.
     pub failure: Option<String>,
 }
 
+/// One environment.
+#[derive(Clone, Debug)]
+struct One {
+    state: State,
+    response: ResponseState,
+    resets: u64,
+    /// Parameters of its own.
+    own: Option<Own>,
+}
+
+#[derive(Clone, Debug)]
+struct Own {
+    parameters: [f64; PARAMETERS],
+    /// The skin, if its friction differs from that of the sensor.
+    springs: Option<Springs>,
+}
+
+impl Own {
+    fn draw(ranges: &Randomisation, sensor: &Sensor, environment: usize, resets: u64) -> Result<Self, SkinError> {
+        let parameters = ranges.draw(environment, resets);
+        let springs = sensor.skin_as::<Springs>().filter(|_| ranges.changes_friction());
+        let other = |springs: &Springs| {
+            let friction = springs.parameters().friction.scaled(parameters[1]);
+            springs.with_parameters(dermis_skin::SpringParameters { friction, ..springs.parameters().clone() })
+        };
+        Ok(Self { parameters, springs: springs.map(other).transpose()? })
+    }
+}
+
 impl CpuEnvironments {
     pub fn new(sensor: &Sensor, object: &Arc<Object>, count: usize) -> Self {
-        let states = vec![sensor.skin().rest(); count];
-        Self { sensor: sensor.clone(), object: Arc::clone(object), states, status: vec![0; count], failure: None }
+        let one = |i: usize| {
+            let step = STEPS_APART.wrapping_mul(i as u64);
+            let response = ResponseState { step, ..sensor.chain().rest() };
+            One { state: sensor.skin().rest(), response, resets: 0, own: None }
+        };
+        Self {
+            sensor: sensor.clone(),
+            object: Arc::clone(object),
+            environments: (0..count).map(one).collect(),
+            random: None,
+            status: vec![0; count],
+            failure: None,
+        }
+    }
+
+    /// Gives every environment parameters of its own.
+    pub fn randomise(&mut self, ranges: Randomisation) -> Result<(), GpuError> {
+        let has_friction =
+            self.sensor.skin_as::<Springs>().is_some_and(|springs| springs.parameters().friction != Friction::None);
+        ranges.check(self.sensor.chain(), has_friction)?;
+        for (i, one) in self.environments.iter_mut().enumerate() {
+            let drawn = Own::draw(&ranges, &self.sensor, i, one.resets);
+            one.own = Some(drawn.map_err(|error| GpuError::BadInput { reason: error.to_string() })?);
+        }
+        self.random = Some(ranges);
+        Ok(())
+    }
+
+    /// The parameters of every environment; empty if they are those of the sensor.
+    pub fn parameters(&self) -> Vec<f64> {
+        self.environments.iter().filter_map(|one| one.own.as_ref()).flat_map(|own| own.parameters).collect()
     }
 
     /// Advances every environment and writes its outputs.
@@ -33,90 +96,129 @@ impl CpuEnvironments {
     /// The bound arrays are alive, in host memory, and have a row per environment, which nothing else accesses.
     pub unsafe fn launch(&mut self, b: &Bindings) {
         let (sensor, object) = (&self.sensor, &*self.object);
-        let one = |(i, (state, status)): (usize, (&mut State, &mut u32))| {
+        let one = |(i, (one, status)): (usize, (&mut One, &mut u32))| {
             // SAFETY: the caller guarantees the arrays; each environment has rows of its own.
-            let bits = unsafe { step(sensor, object, b, i, state) };
-            let (bits, failure) = bits.unwrap_or_else(|text| (FAILED, Some((i, text))));
+            let bits = unsafe { step(sensor, object, b, i, one) };
+            let (bits, failure) = bits.map_or_else(|text| (FAILED, Some((i, text))), |bits| (bits, None));
             *status |= bits;
             failure
         };
-        let all = self.states.par_iter_mut().zip(self.status.par_iter_mut()).enumerate();
+        let all = self.environments.par_iter_mut().zip(self.status.par_iter_mut()).enumerate();
         if let Some((_, text)) = all.filter_map(one).min_by_key(|(i, _)| *i) {
             self.failure = Some(text);
         }
     }
 
-    /// Ends contact and clears the status where the mask is not zero.
+    /// Ends contact, memory and status where the mask is not zero, and draws parameters anew.
     ///
     /// # Safety
     /// The mask is alive, in host memory, and has an element per environment.
     pub unsafe fn reset(&mut self, mask: &View) {
-        let rest = self.sensor.skin().rest();
-        for (i, (state, status)) in self.states.iter_mut().zip(&mut self.status).enumerate() {
+        let (sensor, rest) = (&self.sensor, self.sensor.skin().rest());
+        for (i, (one, status)) in self.environments.iter_mut().zip(&mut self.status).enumerate() {
             // SAFETY: the caller guarantees the mask.
-            if !mask.is_bound() || unsafe { mask.number([i, 0, 0]) } != 0.0 {
-                (*state, *status) = (rest.clone(), 0);
+            if mask.is_bound() && unsafe { mask.number([i, 0, 0]) } == 0.0 {
+                continue;
             }
+            (one.state, *status) = (rest.clone(), 0);
+            // The steps go on, and the noise with them.
+            one.response = ResponseState { step: one.response.step, ..sensor.chain().rest() };
+            one.resets += 1;
+            // Parameters in the ranges that were drawn from before are valid.
+            let drawn = self.random.as_ref().and_then(|ranges| Own::draw(ranges, sensor, i, one.resets).ok());
+            one.own = drawn.or(one.own.take());
         }
     }
 }
 
 /// Steps environment `i`; returns the bits of its status, or the message of a skin that could not be solved.
-unsafe fn step(
-    sensor: &Sensor,
-    object: &Object,
-    b: &Bindings,
-    i: usize,
-    state: &mut State,
-) -> Result<(u32, Option<(usize, String)>), String> {
+///
+/// # Safety
+/// As for [`CpuEnvironments::launch`].
+unsafe fn step(sensor: &Sensor, object: &Object, b: &Bindings, i: usize, one: &mut One) -> Result<u32, String> {
+    let displaced = |on: BodyState| match &one.own {
+        Some(own) => on.displaced(&randomisation::displacement(&own.parameters)),
+        None => on,
+    };
     // SAFETY: the caller guarantees the arrays.
     let bodies = unsafe {
         frames::body(&b.sensor, i).and_then(|on| {
             let other = frames::body(&b.object, i)?;
-            frames::check_distance(&on, &other).map(|()| (on, other))
+            frames::check_distance(&on, &other).map(|()| (displaced(on), other))
         })
     };
-    let (on, other) = match bodies {
-        Ok(bodies) => bodies,
-        Err(bits) => {
-            *state = sensor.skin().rest();
-            // SAFETY: the caller guarantees the arrays.
-            unsafe { write(b, i, &[], &[], Vec3::ZERO, sensor) };
-            // SAFETY: as above.
-            unsafe { frames::write_loads(b, i, None, Wrench::ZERO) };
-            return Ok((bits, None));
+    let touched = match &bodies {
+        Ok((on, other)) => {
+            let target = Target::from_world(object, &other.pose, &other.velocity, &on.pose, &on.velocity);
+            one.touch(sensor, &Motion { targets: &[target] }, b.dt_s)
         }
+        Err(_) => Ok((Touch::default(), sensor.skin().rest())),
     };
-    let target = Target::from_world(object, &other.pose, &other.velocity, &on.pose, &on.velocity);
-    let touched = sensor.touch(state, &Motion { targets: &[target] }, b.dt_s);
-    let (touch, next) = match touched {
-        Ok(touched) => touched,
-        Err(error) => {
-            // SAFETY: the caller guarantees the arrays.
-            unsafe {
-                write(b, i, &[], &[], Vec3::ZERO, sensor);
-                frames::write_loads(b, i, None, Wrench::ZERO);
-            }
-            return Err(error.to_string());
+    // A skin that could not be solved has no load, and its state is as before.
+    let (touch, failure) = match touched {
+        Ok((touch, next)) => {
+            one.state = next;
+            (touch, None)
         }
+        Err(error) => (Touch::default(), Some(error.to_string())),
     };
-    *state = next;
-    let loads = sensor.taxel_loads(&touch);
+    let stiffness = one.own.as_ref().map_or(1.0, |own| own.parameters[0]);
+    let mut loads = sensor.taxel_loads(&touch);
+    loads.values_newton.iter_mut().for_each(|value| *value *= stiffness);
+    loads.forces_newton.iter_mut().for_each(|force| *force *= stiffness);
+    let on_sensor = Wrench { force: touch.on_sensor.force * stiffness, torque: touch.on_sensor.torque * stiffness };
+    let acting = bodies.as_ref().ok().filter(|_| failure.is_none()).map(|(on, other)| [on, other]);
     // SAFETY: the caller guarantees the arrays.
     unsafe {
-        write(b, i, &loads.values_newton, &loads.forces_newton, loads.outside_newton, sensor);
-        frames::write_loads(b, i, Some([&on, &other]), touch.on_sensor);
+        write(b, i, &loads, loads.outside_newton * stiffness);
+        frames::write_loads(b, i, acting, on_sensor);
+        one.respond(sensor, b, i, &loads.values_newton)?;
     }
-    Ok((if touch.saturated > 0 { SATURATED } else { 0 }, None))
+    match (failure, bodies) {
+        (Some(text), _) => Err(text),
+        (None, Err(bits)) => Ok(bits),
+        (None, Ok(_)) => Ok(if touch.saturated > 0 { SATURATED } else { 0 }),
+    }
 }
 
-/// Writes the reading of environment `i`; missing values are zero.
-unsafe fn write(b: &Bindings, i: usize, values: &[f64], forces: &[Vec3], outside: Vec3, sensor: &Sensor) {
-    for taxel in 0..sensor.taxels().len() {
-        let force = forces.get(taxel).copied().unwrap_or_default();
+impl One {
+    /// [`Sensor::touch`] with the friction of this environment.
+    fn touch(&self, sensor: &Sensor, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
+        match self.own.as_ref().and_then(|own| own.springs.as_ref()) {
+            Some(springs) => springs.touch(&self.state, motion, dt_s),
+            None => sensor.touch(&self.state, motion, dt_s),
+        }
+    }
+
+    /// Applies the response to the loads (N) on the taxels if its readings are bound, and writes them.
+    ///
+    /// # Safety
+    /// As for [`CpuEnvironments::launch`].
+    unsafe fn respond(&mut self, sensor: &Sensor, b: &Bindings, i: usize, values: &[f64]) -> Result<(), String> {
+        if !b.reported.is_bound() {
+            return Ok(());
+        }
+        let scales = self.own.as_ref().map_or(Scales::ONE, |own| randomisation::scales(&own.parameters));
+        let responded = sensor.chain().respond_scaled(&self.response, values, b.dt_s, scales);
+        let (report, next) = responded.map_err(|error| error.to_string())?;
+        self.response = next;
+        for (taxel, value) in report.newton.iter().enumerate() {
+            // SAFETY: the caller guarantees the arrays.
+            unsafe { b.reported.set([i, taxel, 0], *value) };
+        }
+        Ok(())
+    }
+}
+
+/// Writes the loads of environment `i`.
+///
+/// # Safety
+/// As for [`CpuEnvironments::launch`].
+unsafe fn write(b: &Bindings, i: usize, loads: &Reading, outside: Vec3) {
+    for (taxel, (value, force)) in loads.values_newton.iter().zip(&loads.forces_newton).enumerate() {
         // SAFETY: the caller guarantees the arrays.
         unsafe {
-            b.taxels.set([i, taxel, 0], values.get(taxel).copied().unwrap_or(0.0));
+            b.taxels.set([i, taxel, 0], *value);
             (0..3).for_each(|axis| b.forces.set([i, taxel, axis], force[axis]));
         }
     }

@@ -97,13 +97,30 @@ struct Bodies {
     u64 fault;
 };
 
-// Reads the bodies of n environments, one thread each: in the kernel of the step every lane of a warp would compute the same.
-extern "C" __global__ void read_bodies(Bindings b, Bodies* bodies, u32 n) {
+// Moves the sensor in its frame by a position (m) and a rotation vector (rad).
+__device__ __forceinline__ void displace(BodyState& sensor, const double* parameters) {
+    Vec3 shift = rotate(sensor.rotation, vec3(parameters + POSITION)), axis = vec3(parameters + ROTATION);
+    sensor.origin = sensor.origin + shift;
+    sensor.linear = sensor.linear + cross(sensor.angular, shift);
+    double angle = sqrt(dot(axis, axis));
+    if (angle == 0.0) return;
+    double sine = sin(0.5 * angle) / angle;
+    sensor.rotation = product(sensor.rotation, Quat{axis.x * sine, axis.y * sine, axis.z * sine, cos(0.5 * angle)});
+}
+
+// Reads the bodies of n environments, one thread each: in the kernel of the step every lane of a warp would compute the same. Advances the
+// clocks (n) of the response, unless null. parameters: (n, PARAMETERS) or null.
+extern "C" __global__ void read_bodies(Bindings b, Bodies* bodies, Clock* clocks, const double* parameters, u32 n) {
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
+    if (clocks) {
+        Clock clock = clocks[i];
+        clocks[i] = Clock{clock.next_s, clock.next_s + b.dt_s, clock.next_number, clock.next_number + 1};
+    }
     BodyState sensor, object;
     Bodies read{};
     u32 fault = read_body(b.sensor, i, sensor) | read_body(b.object, i, object);
+    if (parameters) displace(sensor, parameters + (u64)i * PARAMETERS);
     if (!fault) fault = relative_motion(sensor, object, read.relative);
     read.sensor_rotation = sensor.rotation;
     read.sensor_arm = sensor.origin - sensor.load_at;

@@ -17,6 +17,15 @@ pub(super) struct BodyState {
     pub load_at: Vec3,
 }
 
+impl BodyState {
+    /// The frame after a motion in itself.
+    pub fn displaced(self, by: &Pose) -> Self {
+        let pose = self.pose * *by;
+        let velocity = self.velocity.moved(pose.translation - self.pose.translation);
+        Self { pose, velocity, load_at: self.load_at }
+    }
+}
+
 /// Three numbers of row `i`, from column `first` on.
 unsafe fn row_vector(view: &View, i: usize, first: usize) -> Vec3 {
     // SAFETY: the caller guarantees the row.

@@ -1,9 +1,11 @@
 //! Springs of many environments on the GPU. A launch only enqueues kernels: no allocation, no copy, no synchronisation.
 
 use super::bindings::{Bindings, BodyArrays};
+use super::randomisation::{PARAMETERS, Randomisation};
+use super::response::{self, GpuResponse};
 use super::view::View;
 use crate::array::{Arrays, Poses, Presses, Springs, Twists};
-use crate::cuda_struct::{PtrMut, cuda_struct};
+use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
 use crate::memory::launch_on;
 use crate::object::SurfaceKind;
 use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
@@ -57,11 +59,24 @@ pub(super) struct GpuEnvironments {
     /// Forces of springs of the environments that are processed at once, if taxels are sums over springs.
     scratch: Option<DeviceBuffer<f64>>,
     at_once: usize,
+    /// Present once readings are bound.
+    response: Option<GpuResponse>,
+    random: Option<Random>,
     status: DeviceBuffer<u32>,
     /// Zeros, for the points of velocities at the sensor's origin.
     zeros: DeviceBuffer<f64>,
     _numbers: DeviceBuffer<f64>,
     _flags: [DeviceBuffer<u32>; 2],
+}
+
+/// Parameters that differ.
+#[derive(Debug)]
+struct Random {
+    ranges: Randomisation,
+    redraw: CudaFunction,
+    /// (environments, [`PARAMETERS`]).
+    parameters: DeviceBuffer<f64>,
+    resets: DeviceBuffer<u64>,
 }
 
 impl GpuEnvironments {
@@ -89,7 +104,7 @@ impl GpuEnvironments {
             points: PtrMut::default(),
             saturated: PtrMut::default(),
         };
-        let program = springs.step_program(object);
+        let program = springs.step_program(object, false);
         let made = Self {
             gpu: Arc::clone(gpu),
             arrays: Arc::clone(arrays),
@@ -104,6 +119,8 @@ impl GpuEnvironments {
             spheres: gpu.upload(&springs.spheres)?,
             scratch: springs.weights.as_ref().map(|_| gpu.uninitialised(3 * sites * at_once)).transpose()?,
             at_once: at_once.max(1),
+            response: None,
+            random: None,
             status,
             zeros: gpu.zeros(3)?,
             _numbers: numbers,
@@ -114,22 +131,99 @@ impl GpuEnvironments {
         Ok(made)
     }
 
+    /// Gives every environment parameters of its own.
+    pub fn randomise(&mut self, ranges: Randomisation) -> Result<(), GpuError> {
+        let springs = self.arrays.springs()?;
+        ranges.check(self.arrays.chain(), springs.has_friction())?;
+        let program = springs.step_program(&self.object, true);
+        self.read = self.gpu.kernel(&program, "read_bodies")?;
+        self.step = self.gpu.kernel(&program, "step")?;
+        let random = Random {
+            ranges,
+            redraw: self.gpu.kernel(&response::redraw_program(), "redraw")?,
+            parameters: self.gpu.uninitialised(PARAMETERS * self.count)?,
+            resets: self.gpu.zeros(self.count)?,
+        };
+        self.random = Some(random);
+        // SAFETY: without a mask no array is read.
+        unsafe { self.redraw(&View::default(), self.gpu.stream_handle())? };
+        self.gpu.finish()
+    }
+
+    /// The parameters of every environment; empty if they are those of the sensor.
+    pub fn parameters(&self) -> Result<Vec<f64>, GpuError> {
+        self.gpu.finish_all_streams()?;
+        self.random.as_ref().map_or(Ok(Vec::new()), |random| random.parameters.download())
+    }
+
+    /// Prepares the response if its readings are bound.
+    pub fn prepare(&mut self, bindings: &Bindings) -> Result<(), GpuError> {
+        let dt_s = bindings.dt_s;
+        match &self.response {
+            _ if !bindings.reported.is_bound() => Ok(()),
+            Some(response) if response.dt_s() == dt_s => Ok(()),
+            Some(response) => {
+                let reason = format!(
+                    "`dt` must stay {} s while `reported` is bound, got {dt_s} s: make new environments",
+                    response.dt_s()
+                );
+                Err(GpuError::BadInput { reason })
+            }
+            None => {
+                let unsupported = || GpuError::Unsupported {
+                    what: format!("the response of sensor {:?}", self.arrays.sensor()),
+                    why: "one of its stages has no form for a GPU".to_owned(),
+                };
+                let operations = self.arrays.chain().operations().ok_or_else(unsupported)?;
+                let taxels = self.arrays.springs()?.taxels;
+                self.response = Some(GpuResponse::new(&self.gpu, &operations, taxels, self.count, dt_s)?);
+                Ok(())
+            }
+        }
+    }
+
+    unsafe fn redraw(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
+        let Some(random) = &self.random else { return Ok(()) };
+        // SAFETY: the caller guarantees the mask; the buffers have a row per environment.
+        unsafe {
+            launch_on!(
+                self.gpu, stream, random.redraw, (self.count.div_ceil(THREADS).max(1), THREADS);
+                mask, &random.ranges, &random.parameters.at_mut(0), &random.resets.at_mut(0), &(self.count as u32)
+            )
+        }
+    }
+
     /// Enqueues a step of all environments on a stream, given by CUDA's handle.
     ///
     /// # Safety
     /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment.
     pub unsafe fn launch(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
-        // SAFETY: the caller guarantees the arrays.
-        unsafe { self.enqueue(bindings, self.memory, stream) }
+        let Some(response) = self.response.as_ref().filter(|_| bindings.reported.is_bound()) else {
+            // SAFETY: the caller guarantees the arrays.
+            return unsafe { self.enqueue(bindings, self.memory, stream) };
+        };
+        let stepped = response.with_loads(bindings);
+        // SAFETY: as above; the loads of the response have a row per environment.
+        unsafe {
+            self.enqueue(&stepped, self.memory, stream)?;
+            response.launch(bindings, &stepped, self.own_parameters(), stream)
+        }
+    }
+
+    fn own_parameters(&self) -> Ptr<f64> {
+        self.random.as_ref().map_or(Ptr::default(), |random| random.parameters.at(0))
     }
 
     unsafe fn enqueue(&self, bindings: &Bindings, memory: Memory, stream: usize) -> Result<(), GpuError> {
         let springs = self.arrays.springs()?;
+        let has_reading = bindings.reported.is_bound();
+        let clocks = self.response.as_ref().filter(|_| has_reading).map_or(PtrMut::default(), GpuResponse::clocks);
+        let parameters = self.own_parameters();
         // SAFETY: the caller guarantees the bound arrays; the buffer has room for all environments.
         unsafe {
             launch_on!(
                 self.gpu, stream, self.read, (self.count.div_ceil(READ_THREADS).max(1), READ_THREADS);
-                bindings, &self.bodies.at_mut(0), &(self.count as u32)
+                bindings, &self.bodies.at_mut(0), &clocks, &parameters, &(self.count as u32)
             )?;
         }
         for first in (0..self.count).step_by(self.at_once) {
@@ -140,7 +234,8 @@ impl GpuEnvironments {
             unsafe {
                 launch_on!(
                     self.gpu, stream, self.step, (part.div_ceil(WARPS), THREADS);
-                    &springs.skin, self.object.view(), bindings, &memory, &self.bodies.at(0), &self.spheres.at(0), &start, &length, &forces
+                    &springs.skin, self.object.view(), bindings, &memory, &self.bodies.at(0), &self.spheres.at(0), &start, &length, &forces,
+                    &parameters
                 )?;
             }
             if let Some(scratch) = &self.scratch {
@@ -184,7 +279,9 @@ impl GpuEnvironments {
             launch_on!(
                 self.gpu, stream, self.reset, (self.count.div_ceil(THREADS).max(1), THREADS);
                 mask, &self.memory, &groups, &count
-            )
+            )?;
+            self.redraw(mask, stream)?;
+            self.response.as_ref().map_or(Ok(()), |response| response.reset(mask, stream))
         }
     }
 

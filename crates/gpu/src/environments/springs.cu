@@ -27,6 +27,10 @@ struct Environment {
     double* site_forces;
     Placement placement;
     Motion motion;
+#if RANDOM
+    // Factor on all forces.
+    double stiffness;
+#endif
 };
 
 // Writes the force (N) of one spring: for sums over taxels, or as the reading of its taxel.
@@ -97,6 +101,9 @@ __device__ __forceinline__ void press_contact(const SpringSkin& skin, const Bind
         bristle.normal = vec3(own + 3);
     }
     Vec3 at = point - out * contact.depth, force = contact_force(skin, contact, out, at, area, share, e.motion, bristle);
+#if RANDOM
+    force = force * e.stiffness;
+#endif
     add_contact(sums, at, force, contact.saturated);
     own[0] = bristle.deflection.x; own[1] = bristle.deflection.y; own[2] = bristle.deflection.z;
     own[3] = bristle.normal.x; own[4] = bristle.normal.y; own[5] = bristle.normal.z;
@@ -132,10 +139,11 @@ __device__ __forceinline__ bool is_near(const double* __restrict__ sphere, Vec3 
 }
 
 // Steps environments first … first + n − 1. bodies: of all environments. spheres: bounding sphere of every 32 springs, (groups, 4).
-// site_forces: (n, sites, 3) or null. Faults of poses and velocities go to the status; such an environment has no contact.
+// site_forces: (n, sites, 3) or null. parameters: (environments, PARAMETERS), with RANDOM only. Faults of poses and velocities go to the status; such an environment has no contact.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     step(SpringSkin skin, ObjectView object, Bindings b, Memory memory, const Bodies* __restrict__ bodies,
-         const double* __restrict__ spheres, u32 first, u32 n, double* site_forces) {
+         const double* __restrict__ spheres, u32 first, u32 n, double* site_forces,
+         const double* __restrict__ parameters) {
     __shared__ Queue queues[WARPS];
     u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, i = blockIdx.x * WARPS + warp, count = skin.count;
     if (i >= n) return;
@@ -151,6 +159,10 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     e.site_forces = site_forces ? site_forces + 3 * (u64)i * count : site_forces;
     e.placement = placement_of(relative.position, relative.rotation);
     e.motion = Motion{relative.linear, relative.angular, b.dt_s};
+#if RANDOM
+    e.stiffness = parameters[(u64)e.index * PARAMETERS + STIFFNESS];
+    e.motion.friction = parameters[(u64)e.index * PARAMETERS + FRICTION];
+#endif
     Vec3 middle = vec3(0.5 * (object.low[0] + object.high[0]), 0.5 * (object.low[1] + object.high[1]), 0.5 * (object.low[2] + object.high[2]));
     Vec3 center = relative.position + to_sensor(e.placement, middle);
     double radius = KIND == SPHERE ? object.size[0] : 0.5 * object.diagonal;

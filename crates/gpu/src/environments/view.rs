@@ -42,6 +42,11 @@ impl View {
         self.address != 0
     }
 
+    /// True if an array of 64-bit floating-point numbers is bound.
+    pub(super) fn is_f64(&self) -> bool {
+        self.is_bound() && self.kind == Element::F64 as i32
+    }
+
     fn index(&self, at: [usize; 3]) -> isize {
         (0..3).map(|axis| self.strides[axis] as isize * at[axis] as isize).sum()
     }

@@ -3,7 +3,7 @@
 use crate::gpu;
 use dermis_geometry::{Pose, Primitive, Quat, Random, Vec3, shapes};
 use dermis_gpu::array::Arrays;
-use dermis_gpu::environments::{Bindings, Element, Environments, RotationFormat, View};
+use dermis_gpu::environments::{Bindings, Element, Environments, Randomisation, RotationFormat, View};
 use dermis_gpu::{Gpu, GpuObject};
 use dermis_sensor::{Sensor, SensorSpec, presets};
 use dermis_skin::Object;
@@ -132,4 +132,112 @@ fn many_environments_fit_and_too_many_are_refused() {
     drop(many);
     let refused = Environments::on_gpu(&arrays, &ball, 10_000_000).unwrap_err().to_string();
     assert!(refused.contains("at most") && refused.contains("10000000 environments"), "{refused}");
+}
+
+/// Every stage of the response, and parameters that differ, in 40 steps with a reset of some environments.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn responses_and_random_parameters_match_the_cpu() {
+    const COUNT: usize = 70;
+    let gpu = gpu();
+    let ball = Arc::new(Object::of_primitive(Primitive::Sphere { radius_m: 8e-3 }, 2e-3).unwrap());
+    let spec = SensorSpec::parse("all-stages.toml", include_str!("../all-stages.toml")).unwrap();
+    for (label, is_random, is_narrow) in
+        [("response", false, false), ("random", true, false), ("random, f32", true, true)]
+    {
+        let sensor = spec.build(None).unwrap();
+        let columns = sensor.taxels().len();
+        let arrays = Arc::new(Arrays::new(&gpu, &sensor).unwrap());
+        let uploaded = Arc::new(GpuObject::new(&gpu, &ball).unwrap());
+        let mut there = Environments::on_gpu(&arrays, &uploaded, COUNT).unwrap();
+        let mut here = Environments::on_cpu(&sensor, &ball, COUNT);
+        if is_random {
+            let mut ranges = Randomisation::new(9);
+            for name in ["stiffness", "friction", "gain", "threshold", "noise", "spread"] {
+                ranges.set(name, [0.5, 1.5]).unwrap();
+            }
+            ranges.set("position", [-1e-3, 1e-3]).unwrap();
+            ranges.set("rotation", [-0.1, 0.1]).unwrap();
+            there.randomise(ranges).unwrap();
+            here.randomise(ranges).unwrap();
+            assert_eq!(there.parameters().unwrap(), here.parameters().unwrap());
+        }
+        let (mut taxels, mut wrench, mut loads) =
+            (vec![7.0f64; columns * COUNT], vec![7.0f64; 6 * COUNT], vec![7.0f64; 12 * COUNT]);
+        let mut reported = vec![7.0f64; columns * COUNT];
+        let outputs = [&taxels, &wrench, &loads, &reported].map(|values| gpu.upload(values).unwrap());
+        let mut inputs = bodies(&mut Random::new(17), COUNT);
+        let (mut counts_off, mut most, mut off) = (0usize, 0.0f64, 0.0f64);
+        for step in 0..40 {
+            if step == 25 {
+                let mask: Vec<i32> = (0..COUNT as i32).map(|i| i % 3).collect();
+                let on_gpu = gpu.upload(&mask).unwrap();
+                gpu.finish().unwrap();
+                // SAFETY: the masks have an element per environment and live until the work is done.
+                #[allow(unsafe_code)]
+                unsafe {
+                    there.reset(&View::new(on_gpu.address(), &[1], Element::I32), 0).unwrap();
+                    here.reset(&View::new(mask.as_ptr() as u64, &[1], Element::I32), 0).unwrap();
+                }
+                gpu.finish_all_streams().unwrap();
+                assert_eq!(there.parameters().unwrap(), here.parameters().unwrap());
+            }
+            let on_gpu = [gpu.upload(&inputs[0]).unwrap(), gpu.upload(&inputs[1]).unwrap()];
+            gpu.finish().unwrap();
+            let [a, b, c, d] = outputs.each_ref().map(|buffer| buffer.address());
+            let view = |address: u64| View::new(address, &[columns as i64, 1], Element::F64);
+            let mut out = bindings([on_gpu[0].address(), on_gpu[1].address()], a, b, c, COUNT, columns);
+            out.reported = view(d);
+            if is_narrow {
+                // The loads are copied to the narrow array, and the response computes with the wide ones.
+                out.taxels = View::new(a, &[columns as i64, 1], Element::F32);
+            }
+            let [a, b, c] = [taxels.as_mut_ptr() as u64, wrench.as_mut_ptr() as u64, loads.as_mut_ptr() as u64];
+            let mut own = bindings([inputs[0].as_ptr() as u64, inputs[1].as_ptr() as u64], a, b, c, COUNT, columns);
+            own.reported = view(reported.as_mut_ptr() as u64);
+            // SAFETY: the arrays have a row per environment and live until the end of the step.
+            #[allow(unsafe_code)]
+            unsafe {
+                there.bind(out).unwrap();
+                here.bind(own).unwrap();
+            }
+            there.launch(0).unwrap();
+            here.launch(0).unwrap();
+            gpu.finish_all_streams().unwrap();
+            let got = outputs[3].download().unwrap();
+            for (expected, got) in reported.iter().zip(&got) {
+                // Rounding to counts of 0.1 mN can fall to the other side.
+                counts_off += usize::from((expected - got).abs() > 1e-9);
+                off = off.max((expected - got).abs());
+                most = most.max(*expected);
+            }
+            for (expected, got) in wrench.iter().zip(&outputs[1].download().unwrap()) {
+                assert!((expected - got).abs() <= 1e-9 * expected.abs().max(1.0), "{label} {step}: {expected} {got}");
+            }
+            if is_narrow {
+                let bytes = outputs[0].download().unwrap();
+                let narrow: Vec<f32> = bytes
+                    .iter()
+                    .flat_map(|pair| {
+                        let bits = pair.to_bits();
+                        [f32::from_bits(bits as u32), f32::from_bits((bits >> 32) as u32)]
+                    })
+                    .collect();
+                let close = |(expected, got): (&f64, &f32)| {
+                    (expected - f64::from(*got)).abs() <= 1e-6 * expected.abs().max(1e-3)
+                };
+                assert!(taxels.iter().zip(&narrow).all(close), "{label} {step}");
+            }
+            for body in &mut inputs {
+                for row in body.chunks_mut(13) {
+                    (0..3).for_each(|axis| row[axis] += DT_S * row[7 + axis]);
+                }
+            }
+        }
+        println!("{label}: largest reading {most:.3} N, largest difference {off:.1e} N in {counts_off} readings");
+        assert!(
+            most > 0.3 && off < 1.1e-4 && counts_off < 40 * columns * COUNT / 100_000,
+            "{label}: {off} {counts_off}"
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! Loss of sensitivity with use and time.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, Step};
+use super::{Operation, OperationKind, ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::{Force, Time};
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +95,12 @@ impl Stage for Ageing {
 
     fn rest(&self, memory: &mut ResponseState, taxels: usize) {
         memory.uses = vec![Use::default(); taxels];
+    }
+
+    fn operation(&self, _: usize) -> Option<Operation> {
+        let above = self.pressed_above.si();
+        let numbers = [self.loss_by_use, self.presses, above, self.loss_by_time, self.time.si()];
+        Some(Operation::new(OperationKind::Ageing, &numbers).with_memory(2))
     }
 }
 

@@ -1,6 +1,8 @@
 //! All stages of a response in sequence.
 
-use super::{Response, ResponseError, ResponseSpec, ResponseState, Stage, Step, ThresholdKind};
+use super::{
+    Operation, OperationKind, Response, ResponseError, ResponseSpec, ResponseState, Scales, Stage, Step, ThresholdKind,
+};
 use crate::Taxels;
 use dermis_geometry::TriMesh;
 use serde::{Deserialize, Serialize};
@@ -16,6 +18,9 @@ pub struct Chain {
     stages: Vec<Arc<dyn Stage>>,
     rest: ResponseState,
 }
+
+/// A step without time.
+const AT_ONCE: Step = Step { number: 0, start_s: 0.0, dt_s: 0.0, scales: Scales::ONE };
 
 /// The reported values of all taxels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,14 +112,36 @@ impl Chain {
         values_newton: &[f64],
         dt_s: f64,
     ) -> Result<(Report, ResponseState), ResponseError> {
+        self.respond_scaled(state, values_newton, dt_s, Scales::ONE)
+    }
+
+    /// Like [`Chain::respond`], for a sensor with scaled parameters.
+    pub fn respond_scaled(
+        &self,
+        state: &ResponseState,
+        values_newton: &[f64],
+        dt_s: f64,
+        scales: Scales,
+    ) -> Result<(Report, ResponseState), ResponseError> {
         self.check(state, values_newton, dt_s)?;
         let mut state = state.clone();
         let mut values = values_newton.to_vec();
-        let step = Step { number: state.step, start_s: state.time_s, dt_s };
+        let step = Step { number: state.step, start_s: state.time_s, dt_s, scales };
         self.stages.iter().for_each(|stage| stage.step(&mut values, &mut state, &step));
         state.time_s = step.end_s();
         state.step = state.step.wrapping_add(1);
         Ok((self.report(values), state))
+    }
+
+    /// All stages in plain numbers, for a GPU; `None` if one of them has no such form.
+    pub fn operations(&self) -> Option<Vec<Operation>> {
+        let taxels = self.taxels.unwrap_or(0);
+        let mut operations = self.stages.iter().map(|stage| stage.operation(taxels)).collect::<Option<Vec<_>>>()?;
+        if self.quantised {
+            let max = ((1u64 << self.counts.bits.min(32)) - 1) as f64;
+            operations.push(Operation::new(OperationKind::Counts, &[self.counts.counts_per_newton, max]));
+        }
+        Some(operations)
     }
 
     /// Returns the report without the stages that have memory or noise. Reports zeros for a wrong number of values.
@@ -123,7 +150,7 @@ impl Chain {
             return self.report(vec![0.0; taxels]);
         }
         let mut values = values_newton.to_vec();
-        let (mut memory, step) = (ResponseState::default(), Step { number: 0, start_s: 0.0, dt_s: 0.0 });
+        let (mut memory, step) = (ResponseState::default(), AT_ONCE);
         for stage in self.stages.iter().filter(|stage| !stage.has_memory()) {
             stage.step(&mut values, &mut memory, &step);
         }
@@ -133,7 +160,7 @@ impl Chain {
     /// Derivatives of a scalar by the forces on the taxels and by the parameters of the stages, from those by the report of
     /// [`Chain::respond_at_once`] (1/N). Rounding to counts is left out.
     pub(crate) fn vjp(&self, values_newton: &[f64], by_report: &[f64]) -> (Vec<f64>, Vec<(&'static str, Vec<f64>)>) {
-        let (mut memory, step) = (ResponseState::default(), Step { number: 0, start_s: 0.0, dt_s: 0.0 });
+        let (mut memory, step) = (ResponseState::default(), AT_ONCE);
         let stages: Vec<&Arc<dyn Stage>> = self.stages.iter().filter(|stage| !stage.has_memory()).collect();
         let mut before = vec![values_newton.to_vec()];
         for stage in &stages {

@@ -2,7 +2,7 @@
 
 use super::error::require;
 use super::stage::Slot;
-use super::{ResponseError, ResponseState, Stage, Step};
+use super::{Operation, OperationKind, ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Time;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -63,6 +63,11 @@ impl Stage for Vec<Creep> {
 
     fn rest(&self, memory: &mut ResponseState, taxels: usize) {
         memory.slow_newton = vec![0.0; taxels * self.len()];
+    }
+
+    fn operation(&self, _: usize) -> Option<Operation> {
+        let numbers: Vec<f64> = self.iter().flat_map(|term| [term.amplitude, term.time.si()]).collect();
+        Some(Operation::new(OperationKind::Creep, &numbers).with_memory(self.len()))
     }
 }
 

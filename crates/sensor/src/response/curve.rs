@@ -1,7 +1,7 @@
 //! Nonlinear characteristic of a taxel.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, Step};
+use super::{Operation, OperationKind, ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 
@@ -178,6 +178,20 @@ impl Stage for Curve {
             *by *= if value < 0.0 { 0.0 } else { self.slope_at(value) };
         }
         Vec::new()
+    }
+
+    fn operation(&self, _: usize) -> Option<Operation> {
+        let newtons = |values: &[Force]| values.iter().map(|value| value.si()).collect::<Vec<f64>>();
+        let (kind, numbers) = match self {
+            Self::Linear { slope } => (OperationKind::Linear, vec![*slope]),
+            Self::Polynomial { coefficients, until } => {
+                (OperationKind::Polynomial, [&[until.si()][..], coefficients].concat())
+            }
+            Self::Power { exponent, scale } => (OperationKind::Power, vec![*exponent, scale.si()]),
+            Self::Sigmoid { exponent, limit } => (OperationKind::Sigmoid, vec![*exponent, limit.si()]),
+            Self::Table { load, reads } => (OperationKind::Table, [newtons(load), newtons(reads)].concat()),
+        };
+        Some(Operation::new(kind, &numbers))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Delays the reading by a fixed time.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, Step};
+use super::{Operation, OperationKind, ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -55,6 +55,10 @@ impl Stage for Delay {
 
     fn has_memory(&self) -> bool {
         true
+    }
+
+    fn operation(&self, _: usize) -> Option<Operation> {
+        Some(Operation::new(OperationKind::Delay, &[self.time.si()]))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Dead and stuck taxels.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, Step};
+use super::{Operation, OperationKind, ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,13 @@ impl Stage for Faults {
             .chain(self.stuck.iter().map(|stuck| stuck.taxel))
             .for_each(|taxel| by_values[taxel] = 0.0);
         Vec::new()
+    }
+
+    fn operation(&self, taxels: usize) -> Option<Operation> {
+        let mut constants = vec![f64::NAN; taxels];
+        self.dead.iter().for_each(|&taxel| constants[taxel] = 0.0);
+        self.stuck.iter().for_each(|stuck| constants[stuck.taxel] = stuck.force.si());
+        Some(Operation::new(OperationKind::Faults, &[]).per_taxel(vec![constants]))
     }
 }
 

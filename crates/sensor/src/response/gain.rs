@@ -1,7 +1,7 @@
 //! Gain and offset of every taxel.
 
 use super::error::require;
-use super::{PerTaxel, ResponseError, ResponseState, Stage, Step};
+use super::{Operation, OperationKind, PerTaxel, ResponseError, ResponseState, Stage, Step};
 use crate::Taxels;
 use dermis_geometry::quantity::Force;
 use dermis_geometry::{Random, TriMesh};
@@ -65,8 +65,12 @@ impl Lines {
 
     /// Applies gain and offset to the values (N).
     pub fn apply(&self, values: &mut [f64]) {
+        self.apply_scaled(values, 1.0);
+    }
+
+    fn apply_scaled(&self, values: &mut [f64], scale: f64) {
         for ((value, gain), offset) in values.iter_mut().zip(&self.gain).zip(&self.offset_newton) {
-            *value = *value * gain + offset;
+            *value = *value * (gain * scale) + offset;
         }
     }
 }
@@ -91,8 +95,8 @@ impl Stage for Gain {
 }
 
 impl Stage for Lines {
-    fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
-        self.apply(values);
+    fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, step: &Step) {
+        self.apply_scaled(values, step.scales.gain);
     }
 
     fn vjp(&self, values: &[f64], by_values: &mut Vec<f64>) -> Vec<(&'static str, Vec<f64>)> {
@@ -100,6 +104,11 @@ impl Stage for Lines {
         let by_offset = by_values.clone();
         by_values.iter_mut().zip(&self.gain).for_each(|(by, gain)| *by *= gain);
         vec![("gain", by_gain), ("offset", by_offset)]
+    }
+
+    fn operation(&self, _: usize) -> Option<Operation> {
+        let lists = vec![self.gain.clone(), self.offset_newton.clone()];
+        Some(Operation::new(OperationKind::Gain, &[]).per_taxel(lists))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Hysteresis: unloading reads more than loading.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, Step};
+use super::{Operation, OperationKind, ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +57,11 @@ impl Stage for Hysteresis {
 
     fn rest(&self, memory: &mut ResponseState, taxels: usize) {
         memory.held_newton = vec![0.0; taxels];
+    }
+
+    fn operation(&self, _: usize) -> Option<Operation> {
+        let numbers = [1.0 + self.fraction, self.width.si()];
+        Some(Operation::new(OperationKind::Hysteresis, &numbers).with_memory(1))
     }
 }
 

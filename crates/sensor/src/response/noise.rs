@@ -1,7 +1,7 @@
 //! Noise of the readings.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, Step};
+use super::{Operation, OperationKind, ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::Random;
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
@@ -52,11 +52,18 @@ impl Stage for Noise {
     }
 
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, step: &Step) {
-        self.apply(values, step.number);
+        let scale = step.scales.noise;
+        Self { sd: Force::new(self.sd.si() * scale), relative: self.relative * scale, ..*self }
+            .apply(values, step.number);
     }
 
     fn has_memory(&self) -> bool {
         true
+    }
+
+    fn operation(&self, _: usize) -> Option<Operation> {
+        let halves = [self.seed as u32, (self.seed >> 32) as u32].map(f64::from);
+        Some(Operation::new(OperationKind::Noise, &[self.sd.si(), self.relative, halves[0], halves[1]]))
     }
 }
 

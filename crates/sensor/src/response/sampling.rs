@@ -1,7 +1,7 @@
 //! Sampling at the sensor's own rate.
 
 use super::error::require;
-use super::{ResponseError, ResponseState, Stage, Step};
+use super::{Operation, OperationKind, ResponseError, ResponseState, Stage, Step};
 use crate::Taxels;
 use dermis_geometry::TriMesh;
 use dermis_geometry::quantity::Frequency;
@@ -103,6 +103,11 @@ impl Stage for Scanner {
 
     fn rest(&self, memory: &mut ResponseState, taxels: usize) {
         memory.sampled_newton = vec![0.0; taxels];
+    }
+
+    fn operation(&self, _: usize) -> Option<Operation> {
+        let operation = Operation::new(OperationKind::Sampling, &[self.sampling.rate.si()]);
+        Some(operation.per_taxel(vec![self.phases.clone()]).with_memory(1))
     }
 }
 

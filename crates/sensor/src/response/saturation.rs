@@ -1,7 +1,7 @@
 //! Clips the values of taxels.
 
 use super::error::require;
-use super::{PerTaxel, ResponseError, ResponseState, Stage, Step};
+use super::{Operation, OperationKind, PerTaxel, ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,11 @@ impl Stage for Saturation {
             *by = if *value > self.force.at(taxel).si() { 0.0 } else { *by };
         }
         Vec::new()
+    }
+
+    fn operation(&self, taxels: usize) -> Option<Operation> {
+        let limits = (0..taxels).map(|taxel| self.force.at(taxel).si()).collect();
+        Some(Operation::new(OperationKind::Saturation, &[]).per_taxel(vec![limits]))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The interface of a stage, and the macro that declares the response from a list of stages.
 
-use super::{DelayedFrame, ResponseError, ResponseState, Use};
+use super::{DelayedFrame, Operation, ResponseError, ResponseState, Use};
 use crate::Taxels;
 use dermis_geometry::TriMesh;
 use std::collections::VecDeque;
@@ -28,6 +28,11 @@ pub trait Stage: std::fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// The stage in plain numbers, for a GPU; `None` if it has no such form. The prepared stage implements it.
+    fn operation(&self, _taxels: usize) -> Option<Operation> {
+        None
+    }
+
     /// True if the reading of a step depends on other steps or on the step number. [`super::Chain::respond_at_once`]
     /// skips such a stage.
     fn has_memory(&self) -> bool {
@@ -38,7 +43,7 @@ pub trait Stage: std::fmt::Debug + Send + Sync {
     fn rest(&self, _memory: &mut ResponseState, _taxels: usize) {}
 }
 
-/// The time of a step.
+/// The time of a step, and the scales of the sensor's parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// Number of steps since rest.
@@ -47,6 +52,26 @@ pub struct Step {
     pub start_s: f64,
     /// Length of the step (s).
     pub dt_s: f64,
+    /// Scales of parameters.
+    pub scales: Scales,
+}
+
+/// Factors on parameters of the stages, for sensors that are alike but not equal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scales {
+    /// Factor on all gains.
+    pub gain: f64,
+    /// Factor on all thresholds.
+    pub threshold: f64,
+    /// Factor on the standard deviation of the noise.
+    pub noise: f64,
+    /// Factor on the load that the cover passes to neighbours.
+    pub spread: f64,
+}
+
+impl Scales {
+    /// The parameters as they are.
+    pub const ONE: Self = Self { gain: 1.0, threshold: 1.0, noise: 1.0, spread: 1.0 };
 }
 
 impl Step {

@@ -1,7 +1,7 @@
 //! Threshold below which a taxel reads zero.
 
 use super::error::require;
-use super::{PerTaxel, ResponseError, ResponseState, Stage, Step};
+use super::{Operation, OperationKind, PerTaxel, ResponseError, ResponseState, Stage, Step};
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 
@@ -30,8 +30,12 @@ pub enum ThresholdKind {
 impl Threshold {
     /// Applies the threshold to the values (N). Tensile forces also read zero.
     pub fn apply(&self, values: &mut [f64]) {
+        self.apply_scaled(values, 1.0);
+    }
+
+    fn apply_scaled(&self, values: &mut [f64], scale: f64) {
         for (taxel, value) in values.iter_mut().enumerate() {
-            let threshold = self.force.at(taxel).si();
+            let threshold = self.force.at(taxel).si() * scale;
             *value = match self.kind {
                 _ if *value <= threshold => 0.0,
                 ThresholdKind::DeadBand => *value - threshold,
@@ -48,8 +52,8 @@ impl Stage for Threshold {
         values.map(|t| t.si()).try_for_each(|t| require(t >= 0.0, "threshold.force", "zero or a positive force", t))
     }
 
-    fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, _: &Step) {
-        self.apply(values);
+    fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, step: &Step) {
+        self.apply_scaled(values, step.scales.threshold);
     }
 
     fn vjp(&self, values: &[f64], by_values: &mut Vec<f64>) -> Vec<(&'static str, Vec<f64>)> {
@@ -57,6 +61,12 @@ impl Stage for Threshold {
             *by = if *value <= self.force.at(taxel).si() { 0.0 } else { *by };
         }
         Vec::new()
+    }
+
+    fn operation(&self, taxels: usize) -> Option<Operation> {
+        let subtracts = if self.kind == ThresholdKind::DeadBand { 1.0 } else { 0.0 };
+        let thresholds = (0..taxels).map(|taxel| self.force.at(taxel).si()).collect();
+        Some(Operation::new(OperationKind::Threshold, &[subtracts]).per_taxel(vec![thresholds]))
     }
 }
 

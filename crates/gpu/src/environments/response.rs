@@ -1,0 +1,318 @@
+//! The response of many environments on the GPU: every stage on every taxel.
+
+use super::bindings::Bindings;
+use super::randomisation::Randomisation;
+use super::view::View;
+use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
+use crate::memory::launch_on;
+use crate::program::{COMMON, Program, UNFUSED};
+use crate::{DeviceBuffer, Gpu, GpuError};
+use cudarc::driver::CudaFunction;
+use dermis_sensor::response::{Operation, OperationKind};
+use std::sync::Arc;
+
+const THREADS: usize = 128;
+/// Environment i counts its steps from i times this number on, so that no two have the same noise.
+pub(super) const STEPS_APART: u64 = 1 << 40;
+/// Tolerance of a delay (s), as on the CPU.
+const SAME_TIME: f64 = 1e-9;
+
+cuda_struct! {
+    /// The time of one environment: since its last reset (s), and the number of its step, at the start of this and of the next step.
+    #[derive(Default)]
+    pub(crate) struct Clock {
+        start_s: f64,
+        next_s: f64,
+        number: u64,
+        next_number: u64,
+    }
+}
+
+cuda_struct! {
+    /// One stage: its kind ([`OperationKind`]), and the first of its numbers, of its lists of numbers per taxel and of its
+    /// lists of memory. For a sum over taxels `numbers` is the index of its matrix.
+    pub(crate) struct StageView {
+        kind: u32,
+        /// Count of its numbers.
+        count: u32,
+        numbers: u32,
+        taxel_list: u32,
+        memory_list: u32,
+        unused: u32,
+    }
+}
+
+cuda_struct! {
+    /// All stages and their memory.
+    pub(crate) struct ResponseView {
+        stages: Ptr<StageView>,
+        numbers: Ptr<f64>,
+        /// (lists, taxels).
+        taxel_numbers: Ptr<f64>,
+        /// Matrices: rows, (matrices, taxels + 1), then sources and weights of all entries.
+        starts: Ptr<u32>,
+        sources: Ptr<u32>,
+        weights: Ptr<f64>,
+        /// Factor and term of the random generator's jump to each taxel, (taxels, 2).
+        jumps: Ptr<u64>,
+        /// (lists, environments, taxels).
+        memory: PtrMut<f64>,
+        /// (environments).
+        clocks: PtrMut<Clock>,
+        dt_s: f64,
+        environments: u32,
+        taxels: u32,
+    }
+}
+
+const SOURCE: &[&str] = &[
+    COMMON,
+    View::CUDA,
+    Clock::CUDA,
+    StageView::CUDA,
+    ResponseView::CUDA,
+    include_str!("../cuda/view.cuh"),
+    super::RANDOMISATION,
+    include_str!("response.cu"),
+];
+
+pub(crate) fn program() -> Program {
+    Program::new("environments-response", SOURCE, &[UNFUSED])
+}
+
+/// The response of many environments.
+#[derive(Debug)]
+pub(super) struct GpuResponse {
+    gpu: Arc<Gpu>,
+    respond: CudaFunction,
+    reset: CudaFunction,
+    view: ResponseView,
+    /// First and last stage of each launch.
+    passes: Vec<(u32, u32)>,
+    memory_lists: u32,
+    /// Loads on the taxels (N), unless they are bound as `f64`, and the values between two launches.
+    loads: DeviceBuffer<f64>,
+    between: Vec<DeviceBuffer<f64>>,
+    _numbers: [DeviceBuffer<f64>; 4],
+    _indices: [DeviceBuffer<u32>; 2],
+    _jumps: DeviceBuffer<u64>,
+    _stages: DeviceBuffer<StageView>,
+    clocks: DeviceBuffer<Clock>,
+}
+
+/// The stages in the layout of the kernel.
+#[derive(Default)]
+struct Layout {
+    stages: Vec<StageView>,
+    numbers: Vec<f64>,
+    taxel_numbers: Vec<f64>,
+    starts: Vec<u32>,
+    sources: Vec<u32>,
+    weights: Vec<f64>,
+    memory_lists: usize,
+    passes: Vec<(u32, u32)>,
+}
+
+impl Layout {
+    fn new(operations: &[Operation], taxels: usize, dt_s: f64) -> Self {
+        let mut all = Self::default();
+        let mut first = 0;
+        for (index, operation) in operations.iter().enumerate() {
+            let mut numbers = operation.numbers.clone();
+            let mut memory = operation.memory;
+            match operation.kind {
+                // The fraction of the way to the load in a step instead of the time constant.
+                OperationKind::Creep => {
+                    numbers.chunks_exact_mut(2).for_each(|term| term[1] = -(-dt_s / term[1]).exp_m1());
+                }
+                OperationKind::Delay => {
+                    numbers[0] = ((numbers[0] - SAME_TIME) / dt_s).ceil().max(0.0);
+                    memory = numbers[0] as usize;
+                }
+                _ => {}
+            }
+            let first_number = match &operation.weights {
+                Some(_) => (all.starts.len() / (taxels + 1)) as u32,
+                None => all.numbers.len() as u32,
+            };
+            all.stages.push(StageView {
+                kind: operation.kind as u32,
+                count: numbers.len() as u32,
+                numbers: first_number,
+                taxel_list: (all.taxel_numbers.len() / taxels.max(1)) as u32,
+                memory_list: all.memory_lists as u32,
+                unused: 0,
+            });
+            all.numbers.extend(numbers);
+            operation.per_taxel.iter().for_each(|list| all.taxel_numbers.extend(list));
+            all.memory_lists += memory;
+            if let Some(weights) = &operation.weights {
+                all.starts.push(all.sources.len() as u32);
+                for taxel in 0..taxels {
+                    for (source, weight) in weights.row(taxel) {
+                        all.sources.push(source as u32);
+                        all.weights.push(weight);
+                    }
+                    all.starts.push(all.sources.len() as u32);
+                }
+                if index > first {
+                    all.passes.push((first as u32, index as u32));
+                    first = index;
+                }
+            }
+        }
+        all.passes.push((first as u32, operations.len() as u32));
+        all
+    }
+}
+
+/// Jumps of the random generator to the four numbers of each taxel: state ← factor · state + term.
+fn jumps(taxels: usize) -> Vec<u64> {
+    const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
+    const INCREMENT: u64 = 1_442_695_040_888_963_407;
+    let (mut factor, mut term) = (1u64, 0u64);
+    let mut all = Vec::with_capacity(2 * taxels);
+    for _ in 0..taxels {
+        all.extend([factor, term]);
+        for _ in 0..4 {
+            factor = factor.wrapping_mul(MULTIPLIER);
+            term = term.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT);
+        }
+    }
+    all
+}
+
+impl GpuResponse {
+    /// The response at rest, for steps of `dt_s`.
+    pub fn new(
+        gpu: &Arc<Gpu>,
+        operations: &[Operation],
+        taxels: usize,
+        count: usize,
+        dt_s: f64,
+    ) -> Result<Self, GpuError> {
+        let layout = Layout::new(operations, taxels, dt_s);
+        let buffers = layout.memory_lists + layout.passes.len();
+        gpu.require_free(
+            8 * buffers * taxels * count + size_of::<Clock>() * count,
+            || format!("the response of {count} environments of {taxels} taxels"),
+            |free_bytes| format!("at most {} fit", free_bytes / (8 * buffers * taxels + size_of::<Clock>())),
+        )?;
+        let each = |_| gpu.uninitialised(taxels * count);
+        let numbers = [
+            gpu.upload(&layout.numbers)?,
+            gpu.upload(&layout.taxel_numbers)?,
+            gpu.upload(&layout.weights)?,
+            gpu.zeros(layout.memory_lists * taxels * count)?,
+        ];
+        let indices = [gpu.upload(&layout.starts)?, gpu.upload(&layout.sources)?];
+        let (jumps, stages) = (gpu.upload(&jumps(taxels))?, gpu.upload(&layout.stages)?);
+        let clock = |i: usize| Clock { next_number: STEPS_APART.wrapping_mul(i as u64), ..Clock::default() };
+        let clocks = gpu.upload(&(0..count).map(clock).collect::<Vec<_>>())?;
+        let view = ResponseView {
+            stages: stages.at(0),
+            numbers: numbers[0].at(0),
+            taxel_numbers: numbers[1].at(0),
+            starts: indices[0].at(0),
+            sources: indices[1].at(0),
+            weights: numbers[2].at(0),
+            jumps: jumps.at(0),
+            memory: numbers[3].at_mut(0),
+            clocks: clocks.at_mut(0),
+            dt_s,
+            environments: count as u32,
+            taxels: taxels as u32,
+        };
+        let made = Self {
+            respond: gpu.kernel(&program(), "respond")?,
+            reset: gpu.kernel(&program(), "reset_response")?,
+            view,
+            memory_lists: layout.memory_lists as u32,
+            loads: gpu.uninitialised(taxels * count)?,
+            between: (1..layout.passes.len()).map(each).collect::<Result<_, _>>()?,
+            passes: layout.passes,
+            gpu: Arc::clone(gpu),
+            _numbers: numbers,
+            _indices: indices,
+            _jumps: jumps,
+            _stages: stages,
+            clocks,
+        };
+        // Other streams may use the memory now.
+        gpu.finish()?;
+        Ok(made)
+    }
+
+    /// Time step (s).
+    pub fn dt_s(&self) -> f64 {
+        self.view.dt_s
+    }
+
+    /// The clocks, which the kernel that reads the bodies advances.
+    pub fn clocks(&self) -> PtrMut<Clock> {
+        self.clocks.at_mut(0)
+    }
+
+    /// The bindings with loads on the taxels in `f64`: those of the caller, or our own.
+    pub fn with_loads(&self, bindings: &Bindings) -> Bindings {
+        let own = View::of_rows(&self.loads, self.view.taxels as usize);
+        Bindings { taxels: if bindings.taxels.is_f64() { bindings.taxels } else { own }, ..*bindings }
+    }
+
+    /// Enqueues the response to the loads of `stepped` on a stream.
+    ///
+    /// # Safety
+    /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment.
+    pub unsafe fn launch(
+        &self,
+        bindings: &Bindings,
+        stepped: &Bindings,
+        parameters: Ptr<f64>,
+        stream: usize,
+    ) -> Result<(), GpuError> {
+        let (taxels, last) = (self.view.taxels as usize, self.passes.len() - 1);
+        let blocks = (taxels * self.view.environments as usize).div_ceil(THREADS).max(1);
+        for (pass, (first, end)) in self.passes.iter().enumerate() {
+            let between = |index: usize| View::of_rows(&self.between[index], taxels);
+            let from = if pass == 0 { stepped.taxels } else { between(pass - 1) };
+            let to = if pass == last { bindings.reported } else { between(pass) };
+            let is_copied = pass == 0 && stepped.taxels != bindings.taxels;
+            let copy = if is_copied { bindings.taxels } else { View::default() };
+            // SAFETY: the caller guarantees the bound arrays; ours have a row per environment and a column per taxel.
+            unsafe {
+                launch_on!(
+                    self.gpu, stream, self.respond, (blocks, THREADS);
+                    &self.view, &from, &to, &copy, &parameters, first, end
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Enqueues the reset where the mask is not zero.
+    ///
+    /// # Safety
+    /// The mask is alive until the work is done, in the memory of this GPU, and has an element per environment.
+    pub unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
+        // SAFETY: the caller guarantees the mask.
+        unsafe {
+            launch_on!(
+                self.gpu, stream, self.reset, ((self.view.environments as usize).max(1), THREADS);
+                mask, &self.view, &self.memory_lists
+            )
+        }
+    }
+}
+
+const REDRAW: &[&str] = &[
+    COMMON,
+    View::CUDA,
+    Randomisation::CUDA,
+    include_str!("../cuda/view.cuh"),
+    super::RANDOMISATION,
+    include_str!("randomisation.cu"),
+];
+
+pub(crate) fn redraw_program() -> Program {
+    Program::new("environments-randomisation", REDRAW, &[UNFUSED])
+}
