@@ -154,3 +154,64 @@ def test_arrays_that_do_not_fit_are_refused():
     ):
         with pytest.raises(dermis.Error, match=words):
             environments.bind(**({"dt": DT, "pose": pose} | arrays))
+
+
+def test_readings_go_through_the_response_of_the_sensor(device):
+    """Environment 0 has the noise of the sensor itself, the others another."""
+    weiss = dermis.Sensor.preset("weiss-dsa", response={"noise": {"sd": "5 mN", "seed": 3}})
+    pose, twist = motions()
+    pose[1] = pose[0]
+    twist[1] = twist[0]
+    poses, _ = on(device, pose)
+    twists, _ = on(device, twist)
+    reported, read = on(device, np.zeros((N, 13, 6)))
+    environments = weiss.environments(BALL, N, device=device)
+    environments.bind(dt=DT, pose=poses, twist=twists, reported=reported)
+    for _ in range(5):
+        environments.launch()
+        single = weiss.step([(BALL, pose[0], twist[0])], dt=DT)
+        environments.check()
+        np.testing.assert_allclose(read()[0], single.reported, atol=1e-9)
+        assert single.reported.sum() > 0.1
+    assert np.abs(read()[1] - read()[0]).max() > 1e-3
+
+
+def test_environments_differ_by_their_drawn_parameters(device):
+    weiss = dermis.Sensor.preset("weiss-dsa")
+    ranges = {"stiffness": (0.5, 2.0), "gain": (0.9, 1.1), "position": (-1e-3, 1e-3)}
+    pose = np.tile([0, 0, 9e-3, 1, 0, 0, 0.0], (N, 1))
+    poses, _ = on(device, pose)
+    taxels, read = on(device, np.zeros((N, 13, 6)))
+    environments = weiss.environments(BALL, N, device=device, randomise=ranges, seed=4)
+    environments.bind(dt=DT, pose=poses, taxels=taxels)
+    environments.launch()
+    drawn = environments.parameters
+    assert drawn["stiffness"].shape == (N,) and drawn["position"].shape == (N, 3)
+    assert (drawn["friction"] == 1).all() and (drawn["rotation"] == 0).all()
+    for i in range(N):
+        single = dermis.Sensor.preset("weiss-dsa")
+        moved = pose[i].copy()
+        moved[:3] -= drawn["position"][i]
+        expected = single.step([(BALL, moved)], dt=DT).taxels * drawn["stiffness"][i]
+        np.testing.assert_allclose(read()[i], expected, atol=1e-9)
+    environments.reset([i == 2 for i in range(N)])
+    again = environments.parameters
+    assert again["stiffness"][2] != drawn["stiffness"][2]
+    assert (np.delete(again["stiffness"], 2) == np.delete(drawn["stiffness"], 2)).all()
+    same = weiss.environments(BALL, N, device="cpu", randomise=ranges, seed=4)
+    assert all((same.parameters[name] == drawn[name]).all() for name in drawn)
+    assert weiss.environments(BALL, N, device="cpu").parameters == {}
+
+
+@pytest.mark.parametrize(
+    ("ranges", "text"),
+    [
+        ({"stifness": (1, 2)}, "no parameter \"stifness\""),
+        ({"gain": (2, 1)}, "the lower first"),
+        ({"noise": (0.5, 1.0)}, "the sensor has no \\[response.noise\\]"),
+        ({"gain": (1.0, 2.0, 3.0)}, "randomise"),
+    ],
+)
+def test_wrong_ranges_are_refused(ranges, text):
+    with pytest.raises(dermis.Error, match=text):
+        dermis.Sensor.preset("weiss-dsa").environments(BALL, N, device="cpu", randomise=ranges)
