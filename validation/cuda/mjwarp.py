@@ -1,4 +1,5 @@
-"""Throughput of a ball on a tactile plate in MuJoCo Warp: no sensor, its own `tactile` sensor, and dermis springs, coupled.
+"""Throughput of a ball on a tactile plate in MuJoCo Warp: no sensor, its own `tactile` sensor, and dermis springs, coupled; these also with
+all stages of a response, and with all parameters drawn for each world.
 
     python3 mjwarp.py [--worlds 4096 16384] [--taxels 10 40]      # 10 x 10 and 40 x 40 taxels
 
@@ -38,7 +39,33 @@ viscous = "{sliding} N s/m"
 mu_static = 0.6
 mu_dynamic = 0.5
 stribeck_speed = "0.01 m/s"
+[response]
+quantised = true
+spread = { sigma_taxels = 0.6, kernel = 3 }
+hysteresis = { fraction = 0.1 }
+creep = [{ amplitude = 0.1, time = "1 s" }]
+ageing = { loss_by_use = 0.1, presses = 1e4, pressed_above = "1 mN", loss_by_time = 0.1, time = "1000 s" }
+gain = { gain_sd = 0.1, seed = 5 }
+threshold = { force = "0.1 mN", kind = "dead-band" }
+curve = { kind = "polynomial", coefficients = [1.0, -0.05], until = "2 N" }
+saturation = { force = "5 N" }
+crosstalk = { adjacent = 0.02 }
+noise = { sd = "0.1 mN", seed = 1 }
+faults = { dead = [3] }
+sampling = { rate = "200 Hz" }
+delay = { time = "4 ms" }
 """
+RANDOM = {name: (0.9, 1.1) for name in ("stiffness", "friction", "gain", "threshold", "noise", "spread")}
+RANDOM |= {"position": (-1e-4, 1e-4), "rotation": (-1e-3, 1e-3)}
+KINDS = {
+    "none": None,
+    "tactile": None,
+    "dermis": {},
+    "dermis float64": {"dtype": "float64"},
+    "response": {"response": True},
+    "random": {"randomise": RANDOM},
+    "both": {"response": True, "randomise": RANDOM},
+}
 
 
 def sensor(n):
@@ -64,8 +91,8 @@ def measure(worlds, taxels, kind):
     mujoco.mj_forward(model, data)
     m, d = mjw.put_model(model), mjw.put_data(model, data, nworld=worlds, nconmax=16, njmax=32)
     touch = None
-    if kind.startswith("dermis"):
-        touch = dermis.mjwarp.attach(m, d, sensor(taxels), model=model, site="skin", object="ball", dtype=kind[7:] or "float32")
+    if KINDS[kind] is not None:
+        touch = dermis.mjwarp.attach(m, d, sensor(taxels), model=model, site="skin", object="ball", **KINDS[kind])
     mjw.step(m, d)
     wp.synchronize()
     with wp.ScopedCapture() as capture:
@@ -100,7 +127,7 @@ def main():
     wp.config.quiet = True
     for worlds in arguments.worlds:
         for taxels in arguments.taxels:
-            for kind in ("none", "tactile", "dermis", "dermis float64"):
+            for kind in KINDS:
                 try:
                     measure(worlds, taxels, kind)
                 except Exception as error:  # the other lines are still wanted

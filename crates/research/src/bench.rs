@@ -1,6 +1,7 @@
 //! Benchmarks: `dermis bench`.
 
 pub mod cpu_clock;
+mod environments_on_gpu;
 mod gel;
 mod gel_on_gpu;
 mod layer;
@@ -41,9 +42,9 @@ pub static ALL: &[Bench] = &[
     },
     Bench {
         name: "response",
-        title: "a full response chain on 84 taxels against a step of the skin",
+        title: "a full response chain on 84 taxels against a step of the skin; on a GPU, environments with and without it",
         run: response::run,
-        on_gpu: None,
+        on_gpu: Some(environments_on_gpu::run),
     },
     Bench {
         name: "layer",

@@ -43,7 +43,7 @@ pub struct Estimate {
 }
 
 /// Time limit of the trial (s).
-const TRIAL_S: f64 = 2.0;
+const TRIAL_S: f64 = 1.0;
 /// Maximum number of trial episodes.
 const MAX_TRIALS: usize = 64;
 

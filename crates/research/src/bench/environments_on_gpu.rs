@@ -1,0 +1,142 @@
+//! Launches of many environments on a GPU: loads alone, with a response of all stages, and with parameters that differ.
+
+use dermis::geometry::{Primitive, Random};
+use dermis::gpu::array::Arrays;
+use dermis::gpu::environments::{Bindings, Element, Randomisation, RotationFormat, View};
+use dermis::gpu::{Environments, Gpu, GpuError, GpuObject};
+use dermis::sensor::SensorSpec;
+use dermis::skin::Object;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Launches per run.
+const LAUNCHES: usize = 50;
+/// Number of runs; the median counts.
+const RUNS: usize = 7;
+const RADIUS_M: f64 = 0.010;
+
+/// A plate of 40 mm with `n` × `n` taxels of one spring each.
+fn plate(n: usize) -> String {
+    let pitch_mm = 40.0 / n as f64;
+    let each = 100.0 * pitch_mm * pitch_mm;
+    format!(
+        r#"
+name = "plate"
+contact_points = 1
+[surface.grid]
+rows = {n}
+cols = {n}
+pitch = "{pitch_mm} mm"
+[skin]
+kind = "springs"
+stiffness = "{each} N/m"
+damping = "{damping} N s/m"
+max_penetration = "6 mm"
+[skin.friction]
+kind = "lugre"
+sigma0 = "{each} N/m"
+sigma1 = "{sliding} N s/m"
+viscous = "{sliding} N s/m"
+mu_static = 0.6
+mu_dynamic = 0.5
+stribeck_speed = "0.01 m/s"
+[response]
+quantised = true
+spread = {{ sigma_taxels = 0.6, kernel = 3 }}
+hysteresis = {{ fraction = 0.1 }}
+creep = [{{ amplitude = 0.1, time = "1 s" }}]
+ageing = {{ loss_by_use = 0.1, presses = 1e4, pressed_above = "1 mN", loss_by_time = 0.1, time = "1000 s" }}
+gain = {{ gain_sd = 0.1, seed = 5 }}
+threshold = {{ force = "0.1 mN", kind = "dead-band" }}
+curve = {{ kind = "polynomial", coefficients = [1.0, -0.05], until = "2 N" }}
+saturation = {{ force = "5 N" }}
+crosstalk = {{ adjacent = 0.02 }}
+noise = {{ sd = "0.1 mN", seed = 1 }}
+faults = {{ dead = [3] }}
+sampling = {{ rate = "200 Hz" }}
+delay = {{ time = "4 ms" }}
+"#,
+        damping = 5e-3 * each,
+        sliding = 1e-3 * each
+    )
+}
+
+fn ranges() -> Result<Randomisation, GpuError> {
+    let mut ranges = Randomisation::new(1);
+    for name in ["stiffness", "friction", "gain", "threshold", "noise", "spread"] {
+        ranges.set(name, [0.9, 1.1])?;
+    }
+    ranges.set("position", [-1e-4, 1e-4])?;
+    ranges.set("rotation", [-1e-3, 1e-3])?;
+    Ok(ranges)
+}
+
+/// Time of a launch (s): the median of several runs after a warm-up.
+fn launch_s(gpu: &Arc<Gpu>, environments: &mut Environments) -> Result<f64, GpuError> {
+    let mut times = Vec::new();
+    for _ in 0..=RUNS {
+        let timer = gpu.timer()?;
+        for _ in 0..LAUNCHES {
+            environments.launch(gpu.stream_handle())?;
+        }
+        times.push(timer.stop()? / LAUNCHES as f64);
+    }
+    times.remove(0);
+    times.sort_by(f64::total_cmp);
+    Ok(times[RUNS / 2])
+}
+
+/// Times of launches (µs) by name, with readings as `f32`, as a simulator of robots has them.
+pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
+    let bad = |error: &dyn std::fmt::Display| GpuError::BadInput { reason: error.to_string() };
+    let mut numbers = BTreeMap::new();
+    let ball = Object::of_primitive(Primitive::Sphere { radius_m: RADIUS_M }, 2e-3).map_err(|error| bad(&error))?;
+    let ball = Arc::new(GpuObject::new(gpu, &ball)?);
+    for side in [10, 40] {
+        let text = plate(side);
+        let spec = SensorSpec::parse("the plate of the benchmark", &text).map_err(|error| bad(&error))?;
+        let sensor = spec.build(None).map_err(|error| bad(&error))?;
+        let arrays = Arc::new(Arrays::new(gpu, &sensor)?);
+        let columns = side * side;
+        for count in [4096, 16_384] {
+            let mut random = Random::new(2);
+            let mut pose =
+                || [random.between(-5e-3, 5e-3), random.between(-5e-3, 5e-3), RADIUS_M - 0.3e-3, 1.0, 0.0, 0.0, 0.0];
+            let poses: Vec<f32> = (0..count).flat_map(|_| pose()).map(|number: f64| number as f32).collect();
+            let poses = gpu.upload(&poses)?;
+            let [taxels, reported] = [gpu.zeros::<f32>(columns * count)?, gpu.zeros::<f32>(columns * count)?];
+            let wrench = gpu.zeros::<f32>(6 * count)?;
+            let mut bindings = Bindings::new(2e-3);
+            bindings.object.position = View::new(poses.address(), &[7, 1], Element::F32);
+            bindings.object.rotation = View::new(poses.address() + 12, &[7, 1], Element::F32);
+            bindings.object.rotation_format = RotationFormat::QuaternionWFirst as i32;
+            bindings.taxels = View::new(taxels.address(), &[columns as i64, 1], Element::F32);
+            bindings.wrench = View::new(wrench.address(), &[6, 1], Element::F32);
+            gpu.finish()?;
+            for (label, has_response, is_random) in [
+                ("loads", false, false),
+                ("response", true, false),
+                ("random", false, true),
+                ("response_random", true, true),
+            ] {
+                let mut environments = Environments::on_gpu(&arrays, &ball, count)?;
+                if is_random {
+                    environments.randomise(ranges()?)?;
+                }
+                bindings.reported = if has_response {
+                    View::new(reported.address(), &[columns as i64, 1], Element::F32)
+                } else {
+                    View::default()
+                };
+                // SAFETY: the arrays have a row per environment, on this GPU, and live until the work is done.
+                #[allow(unsafe_code)]
+                unsafe {
+                    environments.bind(bindings)?;
+                }
+                let time_s = launch_s(gpu, &mut environments)?;
+                numbers.insert(format!("environments_{count}_taxels_{columns}_{label}_us"), 1e6 * time_s);
+            }
+        }
+    }
+    Ok(numbers)
+}
