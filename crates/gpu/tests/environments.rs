@@ -8,7 +8,7 @@ use dermis_gpu::environments::{
 };
 use dermis_sensor::response::Scales;
 use dermis_sensor::{ResponseState, Sensor, SensorSpec, presets};
-use dermis_skin::{Motion, Object, State, Target};
+use dermis_skin::{Motion, Object, Skin, State, Target};
 use std::sync::Arc;
 
 /// The arrays of some environments: world poses and velocities of both bodies, and outputs.
@@ -238,8 +238,7 @@ fn randomised_environments_are_sensors_with_their_parameters() {
         let mut own = springs.parameters().clone();
         own.friction = own.friction.scaled(p[1]);
         let springs = springs.with_parameters(own).unwrap();
-        let (touch, _) =
-            dermis_skin::Skin::touch(&springs, &springs.rest(), &Motion { targets: &[target] }, DT_S).unwrap();
+        let (touch, _) = springs.touch(&springs.rest(), &Motion { targets: &[target] }, DT_S).unwrap();
         let values: Vec<f64> = sensor.taxel_loads(&touch).values_newton.iter().map(|value| value * p[0]).collect();
         let scales = Scales { gain: p[2], threshold: p[3], noise: p[4], spread: p[5] };
         let state = ResponseState { step: (i as u64) << 40, ..sensor.chain().rest() };
