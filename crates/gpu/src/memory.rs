@@ -142,10 +142,13 @@ macro_rules! launch {
 }
 pub(crate) use launch;
 
-/// Enqueues a kernel on a stream given by CUDA's handle: `launch_on!(gpu, stream, kernel, (blocks, threads); &first, &second)`.
-/// Expands to an unsafe call. Arguments are references to plain values.
+/// Enqueues a kernel on a stream given by CUDA's handle: `launch_on!(gpu, stream, kernel, (blocks, threads); &first, &second)`,
+/// or with bytes of shared memory `(blocks, threads, bytes)`. Expands to an unsafe call. Arguments are references to plain values.
 macro_rules! launch_on {
-    ($gpu:expr, $stream:expr, $kernel:expr, ($blocks:expr, $threads:expr); $($argument:expr),* $(,)?) => {{
+    ($gpu:expr, $stream:expr, $kernel:expr, ($blocks:expr, $threads:expr); $($argument:expr),* $(,)?) => {
+        $crate::memory::launch_on!($gpu, $stream, $kernel, ($blocks, $threads, 0); $($argument),*)
+    };
+    ($gpu:expr, $stream:expr, $kernel:expr, ($blocks:expr, $threads:expr, $shared_bytes:expr); $($argument:expr),* $(,)?) => {{
         let (grid, block) = (($blocks as u32, 1, 1), ($threads as u32, 1, 1));
         $gpu.context.bind_to_thread()?;
         let stream = $stream as cudarc::driver::sys::CUstream;
@@ -155,7 +158,7 @@ macro_rules! launch_on {
             kernel,
             grid,
             block,
-            0,
+            $shared_bytes as u32,
             stream,
             &mut [$(std::ptr::from_ref($argument).cast_mut().cast::<std::ffi::c_void>()),*],
         )

@@ -1,5 +1,5 @@
-// The response of all environments: `Chain::respond` of `dermis_sensor`. One thread per taxel of an environment; a sum over taxels starts a
-// new launch, because it needs the values of all taxels.
+// The response of all environments: `Chain::respond` of `dermis_sensor`. One block per environment: its values are in shared memory, thread i
+// computes taxels i, i + THREADS, …. Memory is written where it changes only: most taxels are at rest.
 
 // Kinds of stages, numbered as on the host.
 #define SPREAD 0
@@ -22,20 +22,6 @@
 #define COUNTS 17
 // Tolerance of times as a fraction of a frame.
 #define SAME_MOMENT 1e-7
-
-// One taxel of one environment: numbers of the stage, of the taxel (list by list) and memory (list by list).
-struct Taxel {
-    u32 environment, index;
-    const double* parameters;
-};
-
-// Σ w x over a row of a matrix.
-__device__ __forceinline__ double row_sum(const ResponseView& r, const StageView& stage, const View& from, const Taxel& t) {
-    const u32* starts = r.starts + (u64)stage.numbers * (r.taxels + 1);
-    double sum = 0.0;
-    for (u32 k = starts[t.index]; k < starts[t.index + 1]; k++) sum += r.weights[k] * number_at(from, t.environment, r.sources[k], 0);
-    return sum;
-}
 
 // y = Σ c_k x^k up to `until`, then with the slope there. c: until, c_1, c_2, ….
 __device__ __forceinline__ double polynomial(const double* c, u32 count, double x) {
@@ -76,109 +62,179 @@ __device__ __forceinline__ double uniform(u64& state) {
     u64 high = (u64)next_u32(state) << 21;
     return (double)(high ^ (u64)(next_u32(state) >> 11)) / 9007199254740992.0;
 }
-// The draw of a taxel: that of the CPU's sequence, which gives each taxel four numbers in turn. jumps: factor and term of the generator's
-// jump to the taxel.
-__device__ __forceinline__ double normal_draw(const ResponseView& r, const double* c, const Taxel& t, u64 number) {
-    u64 seed = (u64)c[2] | (u64)c[3] << 32, state = mixed(seed ^ mixed(number)) + 1442695040888963407ull;
-    next_u32(state);
-    state = state * r.jumps[2 * (u64)t.index] + r.jumps[2 * (u64)t.index + 1];
-    double radius = sqrt(-2.0 * log(1.0 - uniform(state)));
-    return radius * cospi(2.0 * uniform(state));
+// One environment: its values and a second row of the same size, its time, its parameters or null.
+struct Environment {
+    u32 index;
+    double* values;
+    double* other;
+    Clock clock;
+    const double* parameters;
+};
+#define FOR_TAXELS(t) for (u32 t = threadIdx.x; t < r.taxels; t += blockDim.x)
+
+// The factor of an environment on a parameter.
+__device__ __forceinline__ double factor(const Environment& e, u32 parameter) { return e.parameters ? e.parameters[parameter] : 1.0; }
+
+// Numbers of a stage: of all taxels, of each taxel (list by list), and memory (list by list, `apart` elements apart).
+struct StageNumbers {
+    const double* all;
+    const double* own;
+    double* memory;
+    u64 apart;
+};
+__device__ __forceinline__ StageNumbers numbers_of(const ResponseView& r, const StageView& stage, const Environment& e) {
+    StageNumbers c;
+    c.all = r.numbers + stage.numbers;
+    c.own = r.taxel_numbers + (u64)stage.taxel_list * r.taxels;
+    c.apart = (u64)r.environments * r.taxels;
+    c.memory = r.memory + stage.memory_list * c.apart + (u64)e.index * r.taxels;
+    return c;
 }
 
-// Hysteresis, creep and ageing of a load x (N). memory: numbers of the taxel, `apart` elements apart.
-__device__ __forceinline__ double cover(const StageView& stage, const double* c, double* memory, u64 apart, double end, double x) {
-    if (stage.kind == HYSTERESIS) return memory[0] = fmax(fmin(memory[0], c[0] * fmax(x, 0.0) + c[1]), x);
-    if (stage.kind == CREEP) {
-        double y = x;
+// x ← Σ w x; for the spread, blended with x by the factor of the environment.
+__device__ __forceinline__ void sums(const ResponseView& r, const StageView& stage, Environment& e) {
+    const u32* starts = r.starts + (u64)stage.numbers * (r.taxels + 1);
+    double scale = stage.kind == SPREAD ? factor(e, SPREAD_FACTOR) : 1.0;
+    __syncthreads();
+    FOR_TAXELS(t) {
+        double sum = 0.0, x = e.values[t];
+        for (u32 k = starts[t]; k < starts[t + 1]; k++) sum += r.weights[k] * e.values[r.sources[k]];
+        e.other[t] = scale == 1.0 ? sum : x + scale * (sum - x);
+    }
+    __syncthreads();
+    double* values = e.values;
+    e.values = e.other;
+    e.other = values;
+}
+
+// p ← max(min(p, (1 + η) x + w), x); x ← p.
+__device__ __forceinline__ void hysteresis(const ResponseView& r, const StageNumbers& c, const Environment& e) {
+    FOR_TAXELS(t) {
+        double before = c.memory[t], x = e.values[t], held = fmax(fmin(before, c.all[0] * fmax(x, 0.0) + c.all[1]), x);
+        if (held != before) c.memory[t] = held;
+        e.values[t] = held;
+    }
+}
+
+// s ← s + (x − s) p; x ← x + Σ a s. c.all: a and p of each term.
+__device__ __forceinline__ void creep(const ResponseView& r, const StageView& stage, const StageNumbers& c, const Environment& e) {
+    FOR_TAXELS(t) {
+        double x = e.values[t], y = x;
         for (u32 k = 0; 2 * k < stage.count; k++) {
-            double slow = memory[k * apart];
-            slow += (x - slow) * c[2 * k + 1];
-            memory[k * apart] = slow;
-            y += c[2 * k] * slow;
+            double before = c.memory[k * c.apart + t], slow = before + (x - before) * c.all[2 * k + 1];
+            if (slow != before) c.memory[k * c.apart + t] = slow;
+            y += c.all[2 * k] * slow;
         }
-        return y;
+        e.values[t] = y;
     }
-    double presses = memory[0], pressed = memory[apart];
-    if (pressed == 0.0 && x > c[2]) {
-        memory[0] = presses = presses + 1.0;
-        memory[apart] = 1.0;
-    } else if (pressed != 0.0 && x < 0.5 * c[2]) {
-        memory[apart] = 0.0;
-    }
-    double by_use = -c[0] * expm1(-presses / c[1]), by_time = -c[3] * expm1(-end / c[4]);
-    return x * fmax(1.0 - by_use - by_time, 0.0);
 }
 
-// Sampling and delay of a value x (N); numbers of a delay: steps of the delay.
-__device__ __forceinline__ double held(const ResponseView& r, const StageView& stage, const double* c, double phase, double* memory,
-                                       u64 apart, const Clock& clock, double x) {
-    if (stage.kind == DELAY) {
-        u32 steps = (u32)c[0];
-        if (steps == 0) return x;
-        double* slot = memory + (clock.number % steps) * apart;
-        double arrived = *slot;
-        *slot = x;
-        return arrived;
+// Counts presses and multiplies by the gain that is left.
+__device__ __forceinline__ void ageing(const ResponseView& r, const StageNumbers& c, const Environment& e) {
+    const double* n = c.all;
+    double by_time = -n[3] * expm1(-(e.clock.start_s + r.dt_s) / n[4]);
+    FOR_TAXELS(t) {
+        double x = e.values[t], presses = c.memory[t], pressed = c.memory[c.apart + t];
+        if (pressed == 0.0 && x > n[2]) {
+            c.memory[t] = presses = presses + 1.0;
+            c.memory[c.apart + t] = 1.0;
+        } else if (pressed != 0.0 && x < 0.5 * n[2]) {
+            c.memory[c.apart + t] = 0.0;
+        }
+        double by_use = presses == 0.0 ? 0.0 : -n[0] * expm1(-presses / n[1]);
+        e.values[t] = x * fmax(1.0 - by_use - by_time, 0.0);
     }
-    double from = clock.start_s * c[0], to = (clock.start_s + r.dt_s) * c[0];
-    double before = fmax(ceil(from - phase - SAME_MOMENT), 0.0), after = fmax(ceil(to - phase - SAME_MOMENT), 0.0);
-    if (after > before) memory[0] = x;
-    return memory[0];
 }
 
-// Applies one stage to a value x (N) of a taxel.
-__device__ __forceinline__ double apply(const ResponseView& r, const StageView& stage, const View& from, const Taxel& t, const Clock& clock,
-                                        double x) {
-    const double* c = r.numbers + stage.numbers;
-    const double* own = r.taxel_numbers + (u64)stage.taxel_list * r.taxels + t.index;
-    u64 apart = (u64)r.environments * r.taxels;
-    double* memory = r.memory + stage.memory_list * apart + (u64)t.environment * r.taxels + t.index;
-    const double* p = t.parameters;
+// Adds the draw of each taxel: that of the CPU's sequence, which gives each taxel four numbers in turn. jumps: factor and term of the
+// generator's jump to the taxel.
+__device__ __forceinline__ void noise(const ResponseView& r, const StageNumbers& c, const Environment& e) {
+    double scale = factor(e, NOISE_FACTOR), sd = c.all[0] * scale, relative = c.all[1] * scale;
+    u64 seed = (u64)c.all[2] | (u64)c.all[3] << 32, start = mixed(seed ^ mixed(e.clock.number)) + 1442695040888963407ull;
+    next_u32(start);
+    FOR_TAXELS(t) {
+        u64 state = start * r.jumps[2 * (u64)t] + r.jumps[2 * (u64)t + 1];
+        double x = e.values[t], radius = sqrt(-2.0 * log(1.0 - uniform(state)));
+        e.values[t] = x + radius * cospi(2.0 * uniform(state)) * (relative > 0.0 ? hypot(sd, relative * x) : sd);
+    }
+}
+
+// Holds the sample of each taxel until its next moment.
+__device__ __forceinline__ void sampling(const ResponseView& r, const StageNumbers& c, const Environment& e) {
+    double from = e.clock.start_s * c.all[0], to = (e.clock.start_s + r.dt_s) * c.all[0];
+    FOR_TAXELS(t) {
+        double before = fmax(ceil(from - c.own[t] - SAME_MOMENT), 0.0);
+        if (fmax(ceil(to - c.own[t] - SAME_MOMENT), 0.0) > before)
+            c.memory[t] = e.values[t];
+        else
+            e.values[t] = c.memory[t];
+    }
+}
+
+// Returns each value after a number of steps.
+__device__ __forceinline__ void delay(const ResponseView& r, const StageNumbers& c, const Environment& e) {
+    u32 steps = (u32)c.all[0];
+    if (steps == 0) return;
+    double* slot = c.memory + (e.clock.number % steps) * c.apart;
+    FOR_TAXELS(t) {
+        double arrived = slot[t], x = e.values[t];
+        if (x != arrived) slot[t] = x;
+        e.values[t] = arrived;
+    }
+}
+
+// Stages without memory, of one value x (N).
+__device__ __forceinline__ double plain_stage(const ResponseView& r, const StageView& stage, const StageNumbers& c, const Environment& e,
+                                              u32 t, double x) {
     switch (stage.kind) {
-        case SPREAD: {
-            double scale = p ? p[SPREAD_FACTOR] : 1.0, sum = row_sum(r, stage, from, t);
-            return scale == 1.0 ? sum : x + scale * (sum - x);
-        }
-        case CROSSTALK: return row_sum(r, stage, from, t);
-        case HYSTERESIS:
-        case CREEP:
-        case AGEING: return cover(stage, c, memory, apart, clock.start_s + r.dt_s, x);
-        case GAIN: return x * (own[0] * (p ? p[GAIN_FACTOR] : 1.0)) + own[r.taxels];
+        case GAIN: return x * (c.own[t] * factor(e, GAIN_FACTOR)) + c.own[r.taxels + t];
         case THRESHOLD: {
-            double threshold = own[0] * (p ? p[THRESHOLD_FACTOR] : 1.0);
-            return x <= threshold ? 0.0 : c[0] != 0.0 ? x - threshold : x;
+            double threshold = c.own[t] * factor(e, THRESHOLD_FACTOR);
+            return x <= threshold ? 0.0 : c.all[0] != 0.0 ? x - threshold : x;
         }
-        case SATURATION: return fmin(x, own[0]);
-        case NOISE: {
-            double scale = p ? p[NOISE_FACTOR] : 1.0, sd = c[0] * scale, relative = c[1] * scale;
-            return x + normal_draw(r, c, t, clock.number) * (relative > 0.0 ? hypot(sd, relative * x) : sd);
-        }
-        case FAULTS: return isnan(own[0]) ? x : own[0];
-        case SAMPLING:
-        case DELAY: return held(r, stage, c, stage.kind == SAMPLING ? own[0] : 0.0, memory, apart, clock, x);
+        case SATURATION: return fmin(x, c.own[t]);
+        case FAULTS: return isnan(c.own[t]) ? x : c.own[t];
         case COUNTS: {
-            double counts = round(x * c[0]);
-            return (counts > 0.0 ? fmin(counts, c[1]) : 0.0) / c[0];
+            double counts = round(x * c.all[0]);
+            return (counts > 0.0 ? fmin(counts, c.all[1]) : 0.0) / c.all[0];
         }
-        default: return x == 0.0 ? x : curve_value(stage.kind, c, stage.count, x);
+        default: return x == 0.0 ? x : curve_value(stage.kind, c.all, stage.count, x);
     }
 }
 
-// Applies stages first … last − 1 to the values of `from` (N) and writes them to `to`; copies them to `copy` if that is bound. Only the first
-// of them may be a sum over taxels. parameters: (n, PARAMETERS) or null.
-extern "C" __global__ void respond(ResponseView r, View from, View to, View copy, const double* parameters, u32 first, u32 last) {
-    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (k >= (u64)r.environments * r.taxels) return;
-    Taxel t;
-    t.environment = (u32)(k / r.taxels);
-    t.index = (u32)(k % r.taxels);
-    t.parameters = parameters ? parameters + (u64)t.environment * PARAMETERS : parameters;
-    Clock clock = r.clocks[t.environment];
-    double x = number_at(from, t.environment, t.index, 0);
-    set_number(copy, t.environment, t.index, 0, x);
-    for (u32 i = first; i < last; i++) x = apply(r, r.stages[i], from, t, clock, x);
-    set_number(to, t.environment, t.index, 0, x);
+extern __shared__ double shared_rows[];
+
+// Applies all stages to the values of `from` (N) and writes them to `to`; copies them to `copy` if that is bound. parameters: (n, PARAMETERS)
+// or null. scratch: (n, 2, taxels), or null if two rows are in shared memory.
+extern "C" __global__ void respond(ResponseView r, View from, View to, View copy, const double* parameters, double* scratch, u32 stages) {
+    Environment e;
+    e.index = blockIdx.x;
+    e.values = scratch ? scratch + 2 * (u64)e.index * r.taxels : shared_rows;
+    e.other = e.values + r.taxels;
+    e.clock = r.clocks[e.index];
+    e.parameters = parameters ? parameters + (u64)e.index * PARAMETERS : parameters;
+    FOR_TAXELS(t) {
+        double x = number_at(from, e.index, t, 0);
+        set_number(copy, e.index, t, 0, x);
+        e.values[t] = x;
+    }
+    for (u32 k = 0; k < stages; k++) {
+        StageView stage = r.stages[k];
+        StageNumbers c = numbers_of(r, stage, e);
+        switch (stage.kind) {
+            case SPREAD:
+            case CROSSTALK: sums(r, stage, e); break;
+            case HYSTERESIS: hysteresis(r, c, e); break;
+            case CREEP: creep(r, stage, c, e); break;
+            case AGEING: ageing(r, c, e); break;
+            case NOISE: noise(r, c, e); break;
+            case SAMPLING: sampling(r, c, e); break;
+            case DELAY: delay(r, c, e); break;
+            default:
+                FOR_TAXELS(t) e.values[t] = plain_stage(r, stage, c, e, t, e.values[t]);
+        }
+    }
+    FOR_TAXELS(t) set_number(to, e.index, t, 0, e.values[t]);
 }
 
 // Clears memory and time of the environments where the mask is not zero; the numbers of their steps go on, and the noise with them. One block

@@ -11,7 +11,10 @@ use cudarc::driver::CudaFunction;
 use dermis_sensor::response::{Operation, OperationKind};
 use std::sync::Arc;
 
-const THREADS: usize = 128;
+/// Most threads of a block, one block per environment.
+const THREADS: usize = 256;
+/// Shared memory (bytes) of a block that every GPU has.
+const SHARED_BYTES: usize = 48 << 10;
 /// Environment i counts its steps from i times this number on, so that no two have the same noise.
 pub(super) const STEPS_APART: u64 = 1 << 40;
 /// Tolerance of a delay (s), as on the CPU.
@@ -87,12 +90,12 @@ pub(super) struct GpuResponse {
     respond: CudaFunction,
     reset: CudaFunction,
     view: ResponseView,
-    /// First and last stage of each launch.
-    passes: Vec<(u32, u32)>,
+    stages: u32,
     memory_lists: u32,
-    /// Loads on the taxels (N), unless they are bound as `f64`, and the values between two launches.
+    /// Loads on the taxels (N), unless they are bound as `f64`.
     loads: DeviceBuffer<f64>,
-    between: Vec<DeviceBuffer<f64>>,
+    /// Two rows of values per environment, if they do not fit into shared memory.
+    rows: Option<DeviceBuffer<f64>>,
     _numbers: [DeviceBuffer<f64>; 4],
     _indices: [DeviceBuffer<u32>; 2],
     _jumps: DeviceBuffer<u64>,
@@ -110,14 +113,12 @@ struct Layout {
     sources: Vec<u32>,
     weights: Vec<f64>,
     memory_lists: usize,
-    passes: Vec<(u32, u32)>,
 }
 
 impl Layout {
     fn new(operations: &[Operation], taxels: usize, dt_s: f64) -> Self {
         let mut all = Self::default();
-        let mut first = 0;
-        for (index, operation) in operations.iter().enumerate() {
+        for operation in operations {
             let mut numbers = operation.numbers.clone();
             let mut memory = operation.memory;
             match operation.kind {
@@ -155,13 +156,8 @@ impl Layout {
                     }
                     all.starts.push(all.sources.len() as u32);
                 }
-                if index > first {
-                    all.passes.push((first as u32, index as u32));
-                    first = index;
-                }
             }
         }
-        all.passes.push((first as u32, operations.len() as u32));
         all
     }
 }
@@ -192,13 +188,13 @@ impl GpuResponse {
         dt_s: f64,
     ) -> Result<Self, GpuError> {
         let layout = Layout::new(operations, taxels, dt_s);
-        let buffers = layout.memory_lists + layout.passes.len();
+        let is_wide = 16 * taxels > SHARED_BYTES;
+        let buffers = layout.memory_lists + if is_wide { 3 } else { 1 };
         gpu.require_free(
             8 * buffers * taxels * count + size_of::<Clock>() * count,
             || format!("the response of {count} environments of {taxels} taxels"),
             |free_bytes| format!("at most {} fit", free_bytes / (8 * buffers * taxels + size_of::<Clock>())),
         )?;
-        let each = |_| gpu.uninitialised(taxels * count);
         let numbers = [
             gpu.upload(&layout.numbers)?,
             gpu.upload(&layout.taxel_numbers)?,
@@ -229,8 +225,8 @@ impl GpuResponse {
             view,
             memory_lists: layout.memory_lists as u32,
             loads: gpu.uninitialised(taxels * count)?,
-            between: (1..layout.passes.len()).map(each).collect::<Result<_, _>>()?,
-            passes: layout.passes,
+            rows: if is_wide { Some(gpu.uninitialised(2 * taxels * count)?) } else { None },
+            stages: layout.stages.len() as u32,
             gpu: Arc::clone(gpu),
             _numbers: numbers,
             _indices: indices,
@@ -270,23 +266,18 @@ impl GpuResponse {
         parameters: Ptr<f64>,
         stream: usize,
     ) -> Result<(), GpuError> {
-        let (taxels, last) = (self.view.taxels as usize, self.passes.len() - 1);
-        let blocks = (taxels * self.view.environments as usize).div_ceil(THREADS).max(1);
-        for (pass, (first, end)) in self.passes.iter().enumerate() {
-            let between = |index: usize| View::of_rows(&self.between[index], taxels);
-            let from = if pass == 0 { stepped.taxels } else { between(pass - 1) };
-            let to = if pass == last { bindings.reported } else { between(pass) };
-            let is_copied = pass == 0 && stepped.taxels != bindings.taxels;
-            let copy = if is_copied { bindings.taxels } else { View::default() };
-            // SAFETY: the caller guarantees the bound arrays; ours have a row per environment and a column per taxel.
-            unsafe {
-                launch_on!(
-                    self.gpu, stream, self.respond, (blocks, THREADS);
-                    &self.view, &from, &to, &copy, &parameters, first, end
-                )?;
-            }
+        let (taxels, count) = (self.view.taxels as usize, self.view.environments as usize);
+        let copy = if stepped.taxels == bindings.taxels { View::default() } else { bindings.taxels };
+        let rows = self.rows.as_ref().map_or(PtrMut::default(), |rows| rows.at_mut(0));
+        let (threads, shared_bytes) =
+            (taxels.next_multiple_of(32).clamp(32, THREADS), if self.rows.is_some() { 0 } else { 16 * taxels });
+        // SAFETY: the caller guarantees the bound arrays; ours have a row per environment and a column per taxel.
+        unsafe {
+            launch_on!(
+                self.gpu, stream, self.respond, (count.max(1), threads, shared_bytes);
+                &self.view, &stepped.taxels, &bindings.reported, &copy, &parameters, &rows, &self.stages
+            )
         }
-        Ok(())
     }
 
     /// Enqueues the reset where the mask is not zero.
