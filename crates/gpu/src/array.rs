@@ -99,13 +99,7 @@ fn unsupported(sensor: &str, why: &str) -> GpuError {
 /// All CUDA programs of arrays.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<crate::program::Program> {
-    let others = [
-        pads::program(),
-        poses::program(),
-        crate::environments::response_program(),
-        crate::environments::redraw_program(),
-    ];
-    [springs::programs(), others.to_vec()].concat()
+    [springs::programs(), vec![pads::program(), poses::program()], crate::environments::programs()].concat()
 }
 
 /// A launch of `count` items, `per_block` items per block of `threads` threads.

@@ -25,7 +25,7 @@ pub use view::{Element, View};
 pub(crate) use gpu::{Memory, bounding_spheres};
 pub(crate) use response::Clock;
 #[cfg(test)]
-pub(crate) use response::{program as response_program, redraw_program};
+pub(crate) use response::programs;
 
 use crate::array::{Arrays, Poses, Presses, Twists};
 use crate::{GpuError, GpuObject};

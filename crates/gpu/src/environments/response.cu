@@ -1,5 +1,6 @@
 // The response of all environments: `Chain::respond` of `dermis_sensor`. One block per environment: its values are in shared memory, thread i
-// computes taxels i, i + THREADS, …. Memory is written where it changes only: most taxels are at rest.
+// computes taxels i, i + THREADS, …. Memory is written where it changes only: most taxels are at rest. STAGES, the kinds of all stages, is a
+// compile-time definition, so that the code of a response has no branches between them.
 
 // Kinds of stages, numbered as on the host.
 #define SPREAD 0
@@ -22,6 +23,8 @@
 #define COUNTS 17
 // Tolerance of times as a fraction of a frame.
 #define SAME_MOMENT 1e-7
+// The part of a step's number that counts the steps of one environment.
+#define STEP_BITS ((1ull << 40) - 1)
 
 // y = Σ c_k x^k up to `until`, then with the slope there. c: until, c_1, c_2, ….
 __device__ __forceinline__ double polynomial(const double* c, u32 count, double x) {
@@ -132,7 +135,10 @@ __device__ __forceinline__ void creep(const ResponseView& r, const StageView& st
 // Counts presses and multiplies by the gain that is left.
 __device__ __forceinline__ void ageing(const ResponseView& r, const StageNumbers& c, const Environment& e) {
     const double* n = c.all;
-    double by_time = -n[3] * expm1(-(e.clock.start_s + r.dt_s) / n[4]);
+    __shared__ double by_time;
+    __syncthreads();
+    if (threadIdx.x == 0) by_time = -n[3] * expm1(-(e.clock.start_s + r.dt_s) / n[4]);
+    __syncthreads();
     FOR_TAXELS(t) {
         double x = e.values[t], presses = c.memory[t], pressed = c.memory[c.apart + t];
         if (pressed == 0.0 && x > n[2]) {
@@ -154,8 +160,10 @@ __device__ __forceinline__ void noise(const ResponseView& r, const StageNumbers&
     next_u32(start);
     FOR_TAXELS(t) {
         u64 state = start * r.jumps[2 * (u64)t] + r.jumps[2 * (u64)t + 1];
-        double x = e.values[t], radius = sqrt(-2.0 * log(1.0 - uniform(state)));
-        e.values[t] = x + radius * cospi(2.0 * uniform(state)) * (relative > 0.0 ? hypot(sd, relative * x) : sd);
+        double x = e.values[t];
+        // In single precision, which moves a draw by less than a millionth of its standard deviation.
+        float radius = sqrtf(-2.0f * logf((float)(1.0 - uniform(state)))), angle = (float)(2.0 * uniform(state));
+        e.values[t] = x + (double)(radius * cospif(angle)) * (relative > 0.0 ? hypot(sd, relative * x) : sd);
     }
 }
 
@@ -175,7 +183,9 @@ __device__ __forceinline__ void sampling(const ResponseView& r, const StageNumbe
 __device__ __forceinline__ void delay(const ResponseView& r, const StageNumbers& c, const Environment& e) {
     u32 steps = (u32)c.all[0];
     if (steps == 0) return;
-    double* slot = c.memory + (e.clock.number % steps) * c.apart;
+    u64 number = e.clock.number & STEP_BITS;
+    // A quotient of 64 bits takes a hundred instructions.
+    double* slot = c.memory + (number >> 32 ? number % steps : (u32)number % steps) * c.apart;
     FOR_TAXELS(t) {
         double arrived = slot[t], x = e.values[t];
         if (x != arrived) slot[t] = x;
@@ -202,11 +212,30 @@ __device__ __forceinline__ double plain_stage(const ResponseView& r, const Stage
     }
 }
 
+// Applies stage k to all values.
+__device__ __forceinline__ void apply(const ResponseView& r, u32 kind, u32 k, Environment& e) {
+    StageView stage = r.stages[k];
+    stage.kind = kind;
+    StageNumbers c = numbers_of(r, stage, e);
+    switch (kind) {
+        case SPREAD:
+        case CROSSTALK: return sums(r, stage, e);
+        case HYSTERESIS: return hysteresis(r, c, e);
+        case CREEP: return creep(r, stage, c, e);
+        case AGEING: return ageing(r, c, e);
+        case NOISE: return noise(r, c, e);
+        case SAMPLING: return sampling(r, c, e);
+        case DELAY: return delay(r, c, e);
+        default:
+            FOR_TAXELS(t) e.values[t] = plain_stage(r, stage, c, e, t, e.values[t]);
+    }
+}
+
 extern __shared__ double shared_rows[];
 
 // Applies all stages to the values of `from` (N) and writes them to `to`; copies them to `copy` if that is bound. parameters: (n, PARAMETERS)
 // or null. scratch: (n, 2, taxels), or null if two rows are in shared memory.
-extern "C" __global__ void respond(ResponseView r, View from, View to, View copy, const double* parameters, double* scratch, u32 stages) {
+extern "C" __global__ void respond(ResponseView r, View from, View to, View copy, const double* parameters, double* scratch) {
     Environment e;
     e.index = blockIdx.x;
     e.values = scratch ? scratch + 2 * (u64)e.index * r.taxels : shared_rows;
@@ -218,22 +247,9 @@ extern "C" __global__ void respond(ResponseView r, View from, View to, View copy
         set_number(copy, e.index, t, 0, x);
         e.values[t] = x;
     }
-    for (u32 k = 0; k < stages; k++) {
-        StageView stage = r.stages[k];
-        StageNumbers c = numbers_of(r, stage, e);
-        switch (stage.kind) {
-            case SPREAD:
-            case CROSSTALK: sums(r, stage, e); break;
-            case HYSTERESIS: hysteresis(r, c, e); break;
-            case CREEP: creep(r, stage, c, e); break;
-            case AGEING: ageing(r, c, e); break;
-            case NOISE: noise(r, c, e); break;
-            case SAMPLING: sampling(r, c, e); break;
-            case DELAY: delay(r, c, e); break;
-            default:
-                FOR_TAXELS(t) e.values[t] = plain_stage(r, stage, c, e, t, e.values[t]);
-        }
-    }
+    constexpr u32 KINDS[] = {STAGES COUNTS};
+#pragma unroll
+    for (u32 k = 0; k + 1 < sizeof(KINDS) / sizeof(u32); k++) apply(r, KINDS[k], k, e);
     FOR_TAXELS(t) set_number(to, e.index, t, 0, e.values[t]);
 }
 

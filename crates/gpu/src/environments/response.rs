@@ -79,8 +79,14 @@ const SOURCE: &[&str] = &[
     include_str!("response.cu"),
 ];
 
-pub(crate) fn program() -> Program {
-    Program::new("environments-response", SOURCE, &[UNFUSED])
+/// The kernels of a response with these kinds of stages.
+fn program(kinds: &[OperationKind]) -> Program {
+    let list: String = kinds.iter().map(|kind| format!("{},", *kind as u32)).collect();
+    Program::new(
+        format!("environments-response-{}", list.replace(',', "-")),
+        SOURCE,
+        &[&format!("-DSTAGES={list}"), UNFUSED],
+    )
 }
 
 /// The response of many environments.
@@ -90,7 +96,6 @@ pub(super) struct GpuResponse {
     respond: CudaFunction,
     reset: CudaFunction,
     view: ResponseView,
-    stages: u32,
     memory_lists: u32,
     /// Loads on the taxels (N), unless they are bound as `f64`.
     loads: DeviceBuffer<f64>,
@@ -219,14 +224,15 @@ impl GpuResponse {
             environments: count as u32,
             taxels: taxels as u32,
         };
+        let kinds: Vec<OperationKind> = operations.iter().map(|operation| operation.kind).collect();
+        let program = program(&kinds);
         let made = Self {
-            respond: gpu.kernel(&program(), "respond")?,
-            reset: gpu.kernel(&program(), "reset_response")?,
+            respond: gpu.kernel(&program, "respond")?,
+            reset: gpu.kernel(&program, "reset_response")?,
             view,
             memory_lists: layout.memory_lists as u32,
             loads: gpu.uninitialised(taxels * count)?,
             rows: if is_wide { Some(gpu.uninitialised(2 * taxels * count)?) } else { None },
-            stages: layout.stages.len() as u32,
             gpu: Arc::clone(gpu),
             _numbers: numbers,
             _indices: indices,
@@ -275,7 +281,7 @@ impl GpuResponse {
         unsafe {
             launch_on!(
                 self.gpu, stream, self.respond, (count.max(1), threads, shared_bytes);
-                &self.view, &stepped.taxels, &bindings.reported, &copy, &parameters, &rows, &self.stages
+                &self.view, &stepped.taxels, &bindings.reported, &copy, &parameters, &rows
             )
         }
     }
@@ -306,4 +312,15 @@ const REDRAW: &[&str] = &[
 
 pub(crate) fn redraw_program() -> Program {
     Program::new("environments-randomisation", REDRAW, &[UNFUSED])
+}
+
+/// A response with every stage, and one without any.
+#[cfg(test)]
+pub(crate) fn programs() -> Vec<Program> {
+    use OperationKind::*;
+    let all = [
+        Spread, Hysteresis, Creep, Ageing, Gain, Threshold, Linear, Polynomial, Power, Sigmoid, Table, Saturation,
+        Crosstalk, Noise, Faults, Sampling, Delay, Counts,
+    ];
+    vec![program(&all), program(&[]), redraw_program()]
 }
