@@ -1,6 +1,6 @@
 // The response of all environments: `Chain::respond` of `dermis_sensor`. One block per environment: its values are in shared memory, thread i
-// computes taxels i, i + THREADS, …. Memory is written where it changes only: most taxels are at rest. STAGES, the kinds of all stages, is a
-// compile-time definition, so that the code of a response has no branches between them.
+// computes taxels i, i + THREADS, …. Memory is written where it changes only: most taxels are at rest. Compile-time definitions are STAGES, the
+// kinds of all stages, so that the code of a response has no branches between them, and WIDE, if its rows do not fit into shared memory.
 
 // Kinds of stages, numbered as on the host.
 #define SPREAD 0
@@ -65,39 +65,148 @@ __device__ __forceinline__ double uniform(u64& state) {
     u64 high = (u64)next_u32(state) << 21;
     return (double)(high ^ (u64)(next_u32(state) >> 11)) / 9007199254740992.0;
 }
-// One environment: its values and a second row of the same size, its time, its parameters or null.
+// Kinds of all stages; the last entry is not one of them.
+constexpr u32 KINDS[] = {STAGES COUNTS};
+constexpr u32 LAST = sizeof(KINDS) / sizeof(u32) - 1;
+
+// What all taxels of an environment share: loss of sensitivity by time, state of the random generator before the first taxel, slot of the
+// delay, and start and end of the step in frames of the sampling.
+struct Prepared {
+    double by_time, from, to;
+    u64 random, slot;
+};
+// One environment: its values and a second row of the same size, its parameters or null.
 struct Environment {
     u32 index;
     double* values;
     double* other;
-    Clock clock;
     const double* parameters;
+    const Prepared* prepared;
 };
 #define FOR_TAXELS(t) for (u32 t = threadIdx.x; t < r.taxels; t += blockDim.x)
 
 // The factor of an environment on a parameter.
 __device__ __forceinline__ double factor(const Environment& e, u32 parameter) { return e.parameters ? e.parameters[parameter] : 1.0; }
 
-// Numbers of a stage: of all taxels, of each taxel (list by list), and memory (list by list, `apart` elements apart).
-struct StageNumbers {
-    const double* all;
-    const double* own;
-    double* memory;
-    u64 apart;
-};
-__device__ __forceinline__ StageNumbers numbers_of(const ResponseView& r, const StageView& stage, const Environment& e) {
-    StageNumbers c;
-    c.all = r.numbers + stage.numbers;
-    c.own = r.taxel_numbers + (u64)stage.taxel_list * r.taxels;
-    c.apart = (u64)r.environments * r.taxels;
-    c.memory = r.memory + stage.memory_list * c.apart + (u64)e.index * r.taxels;
-    return c;
+// The first sum over taxels from stage k on, or the end.
+__device__ constexpr u32 segment_end(u32 k) {
+    while (k < LAST && KINDS[k] > CROSSTALK) k++;
+    return k;
 }
 
-// x ← Σ w x; for the spread, blended with x by the factor of the environment.
-__device__ __forceinline__ void sums(const ResponseView& r, const StageView& stage, Environment& e) {
-    const u32* starts = r.starts + (u64)stage.numbers * (r.taxels + 1);
-    double scale = stage.kind == SPREAD ? factor(e, SPREAD_FACTOR) : 1.0;
+// Prepares stages K …, in one thread.
+template <u32 K> __device__ __forceinline__ void prepare(const ResponseView& r, const Clock& clock, Prepared& p) {
+    if constexpr (K < LAST) {
+        const double* c = r.numbers + r.stages[K].numbers;
+        if constexpr (KINDS[K] == AGEING) p.by_time = -c[3] * expm1(-(clock.start_s + r.dt_s) / c[4]);
+        if constexpr (KINDS[K] == NOISE) {
+            u64 seed = (u64)c[2] | (u64)c[3] << 32;
+            p.random = mixed(seed ^ mixed(clock.number)) + 1442695040888963407ull;
+            next_u32(p.random);
+        }
+        if constexpr (KINDS[K] == SAMPLING) {
+            p.from = clock.start_s * c[0];
+            p.to = (clock.start_s + r.dt_s) * c[0];
+        }
+        if constexpr (KINDS[K] == DELAY) p.slot = c[0] > 0.0 ? (clock.number & STEP_BITS) % (u64)c[0] : 0;
+        prepare<K + 1>(r, clock, p);
+    }
+}
+
+// p ← max(min(p, (1 + η) x + w), x); x ← p.
+__device__ __forceinline__ double hysteresis(const double* c, double* memory, double x) {
+    double before = *memory, held = fmax(fmin(before, c[0] * fmax(x, 0.0) + c[1]), x);
+    if (held != before) *memory = held;
+    return held;
+}
+
+// s ← s + (x − s) p; x ← x + Σ a s. c: a and p of each term. memory: s of each term, `apart` elements apart.
+__device__ __forceinline__ double creep(const double* c, u32 count, double* memory, u64 apart, double x) {
+    double y = x;
+    for (u32 k = 0; 2 * k < count; k++) {
+        double before = memory[k * apart], slow = before + (x - before) * c[2 * k + 1];
+        if (slow != before) memory[k * apart] = slow;
+        y += c[2 * k] * slow;
+    }
+    return y;
+}
+
+// Counts presses and multiplies by the gain that is left. memory: presses, and 1 during a press, `apart` elements apart.
+__device__ __forceinline__ double ageing(const double* c, double* memory, u64 apart, double by_time, double x) {
+    double presses = memory[0], pressed = memory[apart];
+    if (pressed == 0.0 && x > c[2]) {
+        memory[0] = presses = presses + 1.0;
+        memory[apart] = 1.0;
+    } else if (pressed != 0.0 && x < 0.5 * c[2]) {
+        memory[apart] = 0.0;
+    }
+    double by_use = presses == 0.0 ? 0.0 : -c[0] * expm1(-presses / c[1]);
+    return x * fmax(1.0 - by_use - by_time, 0.0);
+}
+
+// Adds the draw of a taxel: that of the CPU's sequence, which gives each taxel four numbers in turn. jump: factor and term of the generator's
+// jump to the taxel. In single precision, which moves a draw by less than a millionth of its standard deviation.
+__device__ __forceinline__ double noise(const double* c, double scale, u64 random, const u64* jump, double x) {
+    double sd = c[0] * scale, relative = c[1] * scale;
+    u64 state = random * jump[0] + jump[1];
+    float radius = sqrtf(-2.0f * logf((float)(1.0 - uniform(state)))), angle = (float)(2.0 * uniform(state));
+    return x + (double)(radius * cospif(angle)) * (relative > 0.0 ? hypot(sd, relative * x) : sd);
+}
+
+// Holds the sample of a taxel until its next moment.
+__device__ __forceinline__ double sampling(const Prepared& p, double phase, double* memory, double x) {
+    double before = fmax(ceil(p.from - phase - SAME_MOMENT), 0.0), after = fmax(ceil(p.to - phase - SAME_MOMENT), 0.0);
+    if (after <= before) return *memory;
+    return *memory = x;
+}
+
+// Returns the value of some steps ago. slot: where it is.
+__device__ __forceinline__ double delay(double* slot, double x) {
+    double arrived = *slot;
+    if (x != arrived) *slot = x;
+    return arrived;
+}
+
+// Stage K of the value x (N) of taxel t.
+template <u32 K> __device__ __forceinline__ double stage_value(const ResponseView& r, const Environment& e, u32 t, double x) {
+    constexpr u32 kind = KINDS[K];
+    const StageView& stage = r.stages[K];
+    const double *c = r.numbers + stage.numbers, *own = r.taxel_numbers + (u64)stage.taxel_list * r.taxels + t;
+    u64 apart = (u64)r.environments * r.taxels;
+    double* memory = r.memory + stage.memory_list * apart + (u64)e.index * r.taxels + t;
+    if constexpr (kind == HYSTERESIS) return hysteresis(c, memory, x);
+    if constexpr (kind == CREEP) return creep(c, stage.count, memory, apart, x);
+    if constexpr (kind == AGEING) return ageing(c, memory, apart, e.prepared->by_time, x);
+    if constexpr (kind == GAIN) return x * (own[0] * factor(e, GAIN_FACTOR)) + own[r.taxels];
+    if constexpr (kind == THRESHOLD) {
+        double threshold = own[0] * factor(e, THRESHOLD_FACTOR);
+        return x <= threshold ? 0.0 : c[0] != 0.0 ? x - threshold : x;
+    }
+    if constexpr (kind >= LINEAR && kind <= TABLE) return x == 0.0 ? x : curve_value(kind, c, stage.count, x);
+    if constexpr (kind == SATURATION) return fmin(x, own[0]);
+    if constexpr (kind == NOISE) return noise(c, factor(e, NOISE_FACTOR), e.prepared->random, r.jumps + 2 * (u64)t, x);
+    if constexpr (kind == FAULTS) return isnan(own[0]) ? x : own[0];
+    if constexpr (kind == SAMPLING) return sampling(*e.prepared, own[0], memory, x);
+    if constexpr (kind == DELAY) return c[0] > 0.0 ? delay(memory + e.prepared->slot * apart, x) : x;
+    if constexpr (kind == COUNTS) {
+        double counts = round(x * c[0]);
+        return (counts > 0.0 ? fmin(counts, c[1]) : 0.0) / c[0];
+    }
+    return x;
+}
+
+// Stages K … END − 1 of the value x (N) of taxel t.
+template <u32 K, u32 END> __device__ __forceinline__ double stages_value(const ResponseView& r, const Environment& e, u32 t, double x) {
+    if constexpr (K == END)
+        return x;
+    else
+        return stages_value<K + 1, END>(r, e, t, stage_value<K>(r, e, t, x));
+}
+
+// x ← Σ w x for all taxels; for the spread, blended with x by the factor of the environment.
+template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Environment& e) {
+    const u32* starts = r.starts + (u64)r.stages[K].numbers * (r.taxels + 1);
+    double scale = KINDS[K] == SPREAD ? factor(e, SPREAD_FACTOR) : 1.0;
     __syncthreads();
     FOR_TAXELS(t) {
         double sum = 0.0, x = e.values[t];
@@ -110,146 +219,40 @@ __device__ __forceinline__ void sums(const ResponseView& r, const StageView& sta
     e.other = values;
 }
 
-// p ← max(min(p, (1 + η) x + w), x); x ← p.
-__device__ __forceinline__ void hysteresis(const ResponseView& r, const StageNumbers& c, const Environment& e) {
-    FOR_TAXELS(t) {
-        double before = c.memory[t], x = e.values[t], held = fmax(fmin(before, c.all[0] * fmax(x, 0.0) + c.all[1]), x);
-        if (held != before) c.memory[t] = held;
-        e.values[t] = held;
-    }
-}
-
-// s ← s + (x − s) p; x ← x + Σ a s. c.all: a and p of each term.
-__device__ __forceinline__ void creep(const ResponseView& r, const StageView& stage, const StageNumbers& c, const Environment& e) {
-    FOR_TAXELS(t) {
-        double x = e.values[t], y = x;
-        for (u32 k = 0; 2 * k < stage.count; k++) {
-            double before = c.memory[k * c.apart + t], slow = before + (x - before) * c.all[2 * k + 1];
-            if (slow != before) c.memory[k * c.apart + t] = slow;
-            y += c.all[2 * k] * slow;
+// Stages K … of all taxels.
+template <u32 K> __device__ __forceinline__ void apply(const ResponseView& r, Environment& e) {
+    if constexpr (K < LAST) {
+        if constexpr (KINDS[K] <= CROSSTALK) {
+            sums<K>(r, e);
+            apply<K + 1>(r, e);
+        } else {
+            constexpr u32 END = segment_end(K);
+            FOR_TAXELS(t) e.values[t] = stages_value<K, END>(r, e, t, e.values[t]);
+            apply<END>(r, e);
         }
-        e.values[t] = y;
-    }
-}
-
-// Counts presses and multiplies by the gain that is left.
-__device__ __forceinline__ void ageing(const ResponseView& r, const StageNumbers& c, const Environment& e) {
-    const double* n = c.all;
-    __shared__ double by_time;
-    __syncthreads();
-    if (threadIdx.x == 0) by_time = -n[3] * expm1(-(e.clock.start_s + r.dt_s) / n[4]);
-    __syncthreads();
-    FOR_TAXELS(t) {
-        double x = e.values[t], presses = c.memory[t], pressed = c.memory[c.apart + t];
-        if (pressed == 0.0 && x > n[2]) {
-            c.memory[t] = presses = presses + 1.0;
-            c.memory[c.apart + t] = 1.0;
-        } else if (pressed != 0.0 && x < 0.5 * n[2]) {
-            c.memory[c.apart + t] = 0.0;
-        }
-        double by_use = presses == 0.0 ? 0.0 : -n[0] * expm1(-presses / n[1]);
-        e.values[t] = x * fmax(1.0 - by_use - by_time, 0.0);
-    }
-}
-
-// Adds the draw of each taxel: that of the CPU's sequence, which gives each taxel four numbers in turn. jumps: factor and term of the
-// generator's jump to the taxel.
-__device__ __forceinline__ void noise(const ResponseView& r, const StageNumbers& c, const Environment& e) {
-    double scale = factor(e, NOISE_FACTOR), sd = c.all[0] * scale, relative = c.all[1] * scale;
-    u64 seed = (u64)c.all[2] | (u64)c.all[3] << 32, start = mixed(seed ^ mixed(e.clock.number)) + 1442695040888963407ull;
-    next_u32(start);
-    FOR_TAXELS(t) {
-        u64 state = start * r.jumps[2 * (u64)t] + r.jumps[2 * (u64)t + 1];
-        double x = e.values[t];
-        // In single precision, which moves a draw by less than a millionth of its standard deviation.
-        float radius = sqrtf(-2.0f * logf((float)(1.0 - uniform(state)))), angle = (float)(2.0 * uniform(state));
-        e.values[t] = x + (double)(radius * cospif(angle)) * (relative > 0.0 ? hypot(sd, relative * x) : sd);
-    }
-}
-
-// Holds the sample of each taxel until its next moment.
-__device__ __forceinline__ void sampling(const ResponseView& r, const StageNumbers& c, const Environment& e) {
-    double from = e.clock.start_s * c.all[0], to = (e.clock.start_s + r.dt_s) * c.all[0];
-    FOR_TAXELS(t) {
-        double before = fmax(ceil(from - c.own[t] - SAME_MOMENT), 0.0);
-        if (fmax(ceil(to - c.own[t] - SAME_MOMENT), 0.0) > before)
-            c.memory[t] = e.values[t];
-        else
-            e.values[t] = c.memory[t];
-    }
-}
-
-// Returns each value after a number of steps.
-__device__ __forceinline__ void delay(const ResponseView& r, const StageNumbers& c, const Environment& e) {
-    u32 steps = (u32)c.all[0];
-    if (steps == 0) return;
-    u64 number = e.clock.number & STEP_BITS;
-    // A quotient of 64 bits takes a hundred instructions.
-    double* slot = c.memory + (number >> 32 ? number % steps : (u32)number % steps) * c.apart;
-    FOR_TAXELS(t) {
-        double arrived = slot[t], x = e.values[t];
-        if (x != arrived) slot[t] = x;
-        e.values[t] = arrived;
-    }
-}
-
-// Stages without memory, of one value x (N).
-__device__ __forceinline__ double plain_stage(const ResponseView& r, const StageView& stage, const StageNumbers& c, const Environment& e,
-                                              u32 t, double x) {
-    switch (stage.kind) {
-        case GAIN: return x * (c.own[t] * factor(e, GAIN_FACTOR)) + c.own[r.taxels + t];
-        case THRESHOLD: {
-            double threshold = c.own[t] * factor(e, THRESHOLD_FACTOR);
-            return x <= threshold ? 0.0 : c.all[0] != 0.0 ? x - threshold : x;
-        }
-        case SATURATION: return fmin(x, c.own[t]);
-        case FAULTS: return isnan(c.own[t]) ? x : c.own[t];
-        case COUNTS: {
-            double counts = round(x * c.all[0]);
-            return (counts > 0.0 ? fmin(counts, c.all[1]) : 0.0) / c.all[0];
-        }
-        default: return x == 0.0 ? x : curve_value(stage.kind, c.all, stage.count, x);
-    }
-}
-
-// Applies stage k to all values.
-__device__ __forceinline__ void apply(const ResponseView& r, u32 kind, u32 k, Environment& e) {
-    StageView stage = r.stages[k];
-    stage.kind = kind;
-    StageNumbers c = numbers_of(r, stage, e);
-    switch (kind) {
-        case SPREAD:
-        case CROSSTALK: return sums(r, stage, e);
-        case HYSTERESIS: return hysteresis(r, c, e);
-        case CREEP: return creep(r, stage, c, e);
-        case AGEING: return ageing(r, c, e);
-        case NOISE: return noise(r, c, e);
-        case SAMPLING: return sampling(r, c, e);
-        case DELAY: return delay(r, c, e);
-        default:
-            FOR_TAXELS(t) e.values[t] = plain_stage(r, stage, c, e, t, e.values[t]);
     }
 }
 
 extern __shared__ double shared_rows[];
 
 // Applies all stages to the values of `from` (N) and writes them to `to`; copies them to `copy` if that is bound. parameters: (n, PARAMETERS)
-// or null. scratch: (n, 2, taxels), or null if two rows are in shared memory.
+// or null. scratch: (n, 2, taxels) if WIDE.
 extern "C" __global__ void respond(ResponseView r, View from, View to, View copy, const double* parameters, double* scratch) {
+    __shared__ Prepared prepared;
     Environment e;
     e.index = blockIdx.x;
-    e.values = scratch ? scratch + 2 * (u64)e.index * r.taxels : shared_rows;
+    e.values = WIDE ? scratch + 2 * (u64)e.index * r.taxels : shared_rows;
     e.other = e.values + r.taxels;
-    e.clock = r.clocks[e.index];
     e.parameters = parameters ? parameters + (u64)e.index * PARAMETERS : parameters;
+    e.prepared = &prepared;
+    if (threadIdx.x == 0) prepare<0>(r, r.clocks[e.index], prepared);
     FOR_TAXELS(t) {
         double x = number_at(from, e.index, t, 0);
         set_number(copy, e.index, t, 0, x);
         e.values[t] = x;
     }
-    constexpr u32 KINDS[] = {STAGES COUNTS};
-#pragma unroll
-    for (u32 k = 0; k + 1 < sizeof(KINDS) / sizeof(u32); k++) apply(r, KINDS[k], k, e);
+    __syncthreads();
+    apply<0>(r, e);
     FOR_TAXELS(t) set_number(to, e.index, t, 0, e.values[t]);
 }
 

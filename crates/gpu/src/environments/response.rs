@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 /// Most threads of a block, one block per environment.
 const THREADS: usize = 256;
-/// Shared memory (bytes) of a block that every GPU has.
-const SHARED_BYTES: usize = 48 << 10;
+/// Shared memory (bytes) for values of a block on every GPU.
+const SHARED_BYTES: usize = 47 << 10;
 /// Environment i counts its steps from i times this number on, so that no two have the same noise.
 pub(super) const STEPS_APART: u64 = 1 << 40;
 /// Tolerance of a delay (s), as on the CPU.
@@ -80,13 +80,11 @@ const SOURCE: &[&str] = &[
 ];
 
 /// The kernels of a response with these kinds of stages.
-fn program(kinds: &[OperationKind]) -> Program {
+fn program(kinds: &[OperationKind], is_wide: bool) -> Program {
     let list: String = kinds.iter().map(|kind| format!("{},", *kind as u32)).collect();
-    Program::new(
-        format!("environments-response-{}", list.replace(',', "-")),
-        SOURCE,
-        &[&format!("-DSTAGES={list}"), UNFUSED],
-    )
+    let name = format!("environments-response-{}{}", list.replace(',', "-"), if is_wide { "wide" } else { "narrow" });
+    let [stages, wide] = [format!("-DSTAGES={list}"), format!("-DWIDE={}", i32::from(is_wide))];
+    Program::new(name, SOURCE, &[&stages, &wide, UNFUSED])
 }
 
 /// The response of many environments.
@@ -225,7 +223,7 @@ impl GpuResponse {
             taxels: taxels as u32,
         };
         let kinds: Vec<OperationKind> = operations.iter().map(|operation| operation.kind).collect();
-        let program = program(&kinds);
+        let program = program(&kinds, is_wide);
         let made = Self {
             respond: gpu.kernel(&program, "respond")?,
             reset: gpu.kernel(&program, "reset_response")?,
@@ -322,5 +320,5 @@ pub(crate) fn programs() -> Vec<Program> {
         Spread, Hysteresis, Creep, Ageing, Gain, Threshold, Linear, Polynomial, Power, Sigmoid, Table, Saturation,
         Crosstalk, Noise, Faults, Sampling, Delay, Counts,
     ];
-    vec![program(&all), program(&[]), redraw_program()]
+    vec![program(&all, false), program(&all, true), program(&[], false), redraw_program()]
 }
