@@ -40,6 +40,7 @@ pub const ALL: &[Validation] = &[
         paths: &[("--golden", "crates/skin/tests/golden/hydroelastic/golden.json")],
         program: None,
     },
+    Validation::in_python("slow", "tests of several seconds each"),
     Validation::in_python("experiments", "every claim of the papers, also in the long experiments"),
     Validation::in_python("real-balls", "simulated images of balls against those of two real sensors"),
     Validation::in_python("pybullet", "contact points of PyBullet as a tactile image"),
@@ -144,7 +145,7 @@ mod tests {
     fn a_validation_is_found_by_name() {
         assert_eq!(chosen(None).unwrap().len(), ALL.len());
         assert_eq!(chosen(Some("drake")).unwrap()[0].name, "drake");
-        assert!(chosen(Some("duck")).err().unwrap().contains("\"duck\"; there are drake, experiments, real-balls"));
+        assert!(chosen(Some("duck")).err().unwrap().contains("\"duck\"; there are drake, slow, experiments"));
     }
 
     #[test]

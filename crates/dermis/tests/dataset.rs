@@ -253,6 +253,7 @@ fn a_set_beyond_the_range_of_its_skin_or_light_says_so() {
 
 /// A grasp with enough force holds and one with too little slips; both record all frames.
 #[test]
+#[ignore = "slow: cargo xtask validate slow"]
 fn grasps_hold_or_slip() {
     let text = |force: &str| {
         format!(

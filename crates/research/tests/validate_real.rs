@@ -103,6 +103,7 @@ fn an_image_that_is_upside_down_makes_its_row_worse() {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask validate slow"]
 fn shuffled_labels_are_no_better_than_the_null_model() {
     let folder = Folder::new("shuffled");
     // Labels of other places, far from the contact of their image.
@@ -116,6 +117,7 @@ fn shuffled_labels_are_no_better_than_the_null_model() {
 
 /// Balls whose labels are off are found by geometry alone, and the figure as labelled stands beside it.
 #[test]
+#[ignore = "slow: cargo xtask validate slow"]
 fn balls_with_loose_labels_are_found_in_their_images() {
     let folder = Folder::new("loose");
     let off = |i: usize, [x, y, r]: [f64; 3]| {

@@ -106,6 +106,7 @@ fn lost(law: Law, edge_m: f64, steps: usize) -> (f64, f64) {
 /// See the module documentation. Worst of six closed paths of 8000 steps, relative to the peak energy: 2.9e-4, 5.8e-5,
 /// 3.9e-5.
 #[test]
+#[ignore = "slow: cargo xtask validate slow"]
 fn a_closed_path_costs_nothing_and_the_remainder_falls_with_the_mesh() {
     let measured = [4e-3, 1e-3, 0.2e-3].map(|edge| lost(Law::Conservative, edge, 8000));
     println!("conservative, edges of 4, 1, 0.2 mm: (rms, worst) {measured:?}");

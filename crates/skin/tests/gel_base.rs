@@ -24,6 +24,7 @@ fn settle(gel: &Gel, object: &Object, at: Vec3) -> Touch {
 
 /// At rest the base carries the load, under normal press and drag, up to the residual of the solver (2e-3).
 #[test]
+#[ignore = "slow: cargo xtask validate slow"]
 fn the_base_carries_the_load() {
     let parameters =
         GelParameters { cell_m: 0.5e-3, friction: GelFriction::Coulomb { mu: 0.6 }, ..GelParameters::default() };
@@ -50,6 +51,7 @@ fn the_base_carries_the_load() {
 /// The pressure on the base of the golden layer, from the centre to two thicknesses: within 2 % of its peak with eight
 /// cells over the thickness, and closer with more.
 #[test]
+#[ignore = "slow: cargo xtask validate slow"]
 fn base_stress_agrees_with_elasticity() {
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
     let case = &golden["cases"][0];

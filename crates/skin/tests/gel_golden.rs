@@ -69,6 +69,7 @@ fn force_and_surface_agree_with_elasticity() {
 /// With cells refined from a half to an eighth of the thickness, the surface error decreases at every step, down to 2 %
 /// of depth.
 #[test]
+#[ignore = "slow: cargo xtask validate slow"]
 fn finer_cells_converge_to_elasticity() {
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
     let errors: Vec<f64> =
@@ -78,6 +79,7 @@ fn finer_cells_converge_to_elasticity() {
 
 /// The contact area of linear elasticity is π a²; that of the gel is the area of the deformed surface.
 #[test]
+#[ignore = "slow: cargo xtask validate slow"]
 fn the_contact_area_is_that_of_the_deformed_surface() {
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
     let (case, cell_m) = (&golden["cases"][5], 0.4e-3);

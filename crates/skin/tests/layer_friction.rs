@@ -166,6 +166,7 @@ fn pressed(nu: f64, mu: f64, increments: usize) -> (f64, f64) {
 /// 6 % and 3 %. The stated error covers the difference, also with slip (μ = 0.2), with little shear (ν = 0.45), and with
 /// much friction (μ = 2), where the shear is far below the friction limit but the motion is just as wrong.
 #[test]
+#[ignore = "slow: cargo xtask validate slow"]
 fn a_press_with_friction_hardly_depends_on_its_number_of_steps() {
     for (nu, mu) in [(0.3, 0.6), (0.45, 2.0)] {
         let (truth, once, eight) = (pressed(nu, mu, 24), pressed(nu, mu, 1), pressed(nu, mu, 8));
