@@ -64,14 +64,18 @@ pub const ALL: &[Validation] = &[
         "guide",
         "the blocks of the guide and the docstrings that need PyTorch, Ray, Rerun, DDS or minutes",
     ),
+    Validation::in_python(
+        "memory",
+        "Miri over the pure crates, memcheck over the Python extension and the MuJoCo plugin",
+    ),
     Validation::in_rust(
         "fuzz",
-        "an hour of damaged inputs for every reader, with checks of overflow (`--time 120s` for each)",
+        "an hour of CPU time of damaged inputs for every reader, with checks of overflow (`--time 120s` for each)",
         "cargo run --profile fuzz -p dermis-fuzz --bin dermis-fuzz -- --time 120s",
     ),
     Validation::in_rust(
         "kill",
-        "recordings of all formats, killed at 200 random times",
+        "recordings of all formats, killed at 200 random times, and on full and read-only disks",
         "cargo test --release -p dermis-record --test killed -- --nocapture",
     ),
     Validation::in_rust(

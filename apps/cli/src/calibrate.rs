@@ -1,6 +1,6 @@
 //! `dermis calibrate`: fits parameters to bench data.
 
-use crate::console::{commit, probe, say, say_json, short};
+use crate::console::{Overwrite, ResultFolder, say, say_json, short};
 use crate::table::{DEPTH, FORCE, VELOCITY, read_points};
 use crate::{calibrate_array, calibrate_magnetic, calibrate_optics};
 use anyhow::{Context, bail};
@@ -81,6 +81,8 @@ struct Stiffness {
     /// Write fit.png, fit.json and, with --sensor, sensor.toml into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -96,6 +98,8 @@ struct Friction {
     /// Write fit.png and fit.json into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -124,7 +128,7 @@ pub fn line(name: &str, estimate: Estimate, unit: &str) {
 }
 
 fn stiffness(arguments: &Stiffness) -> anyhow::Result<()> {
-    probe(arguments.out.as_deref())?;
+    let folder = arguments.overwrite.open(arguments.out.as_deref())?;
     let points = read_points(&arguments.data, ("compression", DEPTH), ("force", FORCE))?;
     let fit = fit_stiffness(&points).with_context(|| arguments.data.display().to_string())?;
     let slope = fit.through_zero_newton_per_m;
@@ -164,7 +168,7 @@ fn stiffness(arguments: &Stiffness) -> anyhow::Result<()> {
         }
         None => None,
     };
-    write_fit(&arguments.out, arguments.json, &report, fitted, || stiffness_plot(&points, &fit))
+    write_fit(folder, arguments.json, &report, fitted, || stiffness_plot(&points, &fit))
 }
 
 struct Measured<'a> {
@@ -207,7 +211,7 @@ fn with_stiffness(name: &str, measured: &Measured<'_>, indenter_m: Option<f64>) 
 }
 
 fn friction(arguments: &Friction) -> anyhow::Result<()> {
-    probe(arguments.out.as_deref())?;
+    let folder = arguments.overwrite.open(arguments.out.as_deref())?;
     let normal = arguments.normal_force.si();
     let points = read_points(&arguments.data, ("velocity", VELOCITY), ("force", FORCE))?;
     let fit = fit_friction(&points, normal).with_context(|| arguments.data.display().to_string())?;
@@ -222,25 +226,25 @@ fn friction(arguments: &Friction) -> anyhow::Result<()> {
         line("viscous", fit.viscous_newton_s_per_m, "N s/m");
         say(format!("  residual               {} N rms", short(fit.rms_newton)));
     }
-    write_fit(&arguments.out, arguments.json, &report, None, || friction_plot(&points, &fit, normal))
+    write_fit(folder, arguments.json, &report, None, || friction_plot(&points, &fit, normal))
 }
 
 /// Writes a fit to the output folder, if one is given: sensor.toml, fit.png and fit.json.
 pub fn write_fit(
-    out: &Option<PathBuf>,
+    folder: Option<ResultFolder>,
     json: bool,
     report: &serde_json::Value,
     sensor: Option<SensorSpec>,
     figure: impl FnOnce() -> Image,
 ) -> anyhow::Result<()> {
-    let Some(folder) = out else { return Ok(()) };
+    let Some(folder) = folder else { return Ok(()) };
     let mut output = Output::new();
     if let Some(spec) = sensor {
         output.add("sensor.toml", spec.to_toml());
     }
     output.add_image("fit.png", &figure());
     output.add("fit.json", serde_json::to_string_pretty(report)? + "\n");
-    commit(output, folder, json)
+    folder.commit(output, json)
 }
 
 fn stiffness_plot(points: &[(f64, f64)], fit: &StiffnessFit) -> Image {

@@ -2,7 +2,7 @@
 
 use crate::bench_data::{read_creep, read_presses};
 use crate::calibrate::write_fit;
-use crate::console::{probe, say, say_json, short};
+use crate::console::{Overwrite, ResultFolder, say, say_json, short};
 use anyhow::Context;
 use dermis::draw::{FigurePage, Image, Marker, PALETTE, Plot, Series};
 use dermis::geometry::quantity::Length;
@@ -24,6 +24,8 @@ pub struct Common {
     /// Write sensor.toml (usable like a preset), fit.png and fit.json into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -89,17 +91,18 @@ pub struct ArrayArguments {
 struct Base {
     spec: SensorSpec,
     sensor: Sensor,
+    folder: Option<ResultFolder>,
 }
 
 impl Base {
     fn find(common: &Common) -> anyhow::Result<Self> {
-        probe(common.out.as_deref())?;
+        let result_folder = common.overwrite.open(common.out.as_deref())?;
         let (mut spec, folder) = SensorSpec::find(&common.sensor)?;
         if let Some(folder) = folder {
             spec = spec.with_files_in(folder);
         }
         let sensor = spec.build(None)?;
-        Ok(Self { spec, sensor })
+        Ok(Self { spec, sensor, folder: result_folder })
     }
 
     /// Prints the result and writes the description with the fitted response, the figure and the numbers.
@@ -116,7 +119,7 @@ impl Base {
         } else {
             lines.iter().for_each(say);
         }
-        if common.out.is_none() {
+        if self.folder.is_none() {
             return Ok(());
         }
         self.spec.description = format!("{}, with its response fitted to bench data", self.spec.name);
@@ -124,7 +127,7 @@ impl Base {
         self.spec.response = response;
         // The written description must load.
         self.spec.build(None).context("the fitted sensor")?;
-        write_fit(&common.out, common.json, report, Some(self.spec), figure)
+        write_fit(self.folder, common.json, report, Some(self.spec), figure)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `dermis calibrate magnetic`: fits the motion of the magnets of a sensor to a recording of a probe.
 
 use crate::calibrate::line;
-use crate::console::{commit, probe, say, say_json, short};
+use crate::console::{Overwrite, say, say_json, short};
 use anyhow::bail;
 use clap::ValueEnum;
 use dermis::geometry::Vec2;
@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long, value_name = "X,Y,Z", default_value = "0,0,-1", allow_hyphen_values = true)]
     along: String,
     /// Travel in which loading changes to unloading, half of it; without it the table has no hysteresis.
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     hysteresis: Option<Length>,
     /// Part of the recording that is kept out of the fit.
     #[arg(long, value_enum, default_value = "cycles")]
@@ -46,6 +46,8 @@ pub struct Arguments {
     /// Write sensor.toml and fit.json into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -61,11 +63,19 @@ enum KeepOut {
     None,
 }
 
+/// Maximum number of nodes along x and y.
+const MAX_NODES: usize = 64;
 /// Weight of the smoothness of the table.
 const SMOOTHNESS: f64 = 0.3;
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    probe(arguments.out.as_deref())?;
+    let result_folder = arguments.overwrite.open(arguments.out.as_deref())?;
+    if let Some(width) = arguments.hysteresis.filter(|width| width.si() <= 0.0) {
+        bail!(
+            "`--hysteresis` must be a positive travel, got {} mm; leave it out for a table without",
+            width.si() * 1e3
+        );
+    }
     let recording = MagneticRecording::read(&arguments.states, &arguments.field)?;
     let (spec, folder) = SensorSpec::find(&arguments.sensor)?;
     let (low, high) = recording.extent();
@@ -79,19 +89,27 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Ok(along) = <[f64; 3]>::try_from(along) else {
         bail!("`--along` must be three numbers with commas between them, got {:?}", arguments.along);
     };
-    if arguments.depths == 0 || arguments.depths > 200 || arguments.nodes.is_some_and(|nodes| nodes > 64) {
-        bail!("`--depths` must be 1 to 200 and `--nodes` at most 64");
+    if arguments.depths == 0 || arguments.depths > 200 || arguments.nodes.is_some_and(|nodes| nodes > MAX_NODES) {
+        bail!("`--depths` must be 1 to 200 and `--nodes` at most {MAX_NODES}");
     }
-    let spread = |half: f64| {
-        let count =
-            if half < 1e-4 { 1 } else { arguments.nodes.unwrap_or((2.0 * half / 3e-3).round() as usize + 1).max(2) };
-        let at = |i: usize| if count == 1 { 0.0 } else { half * (2.0 * i as f64 / (count - 1) as f64 - 1.0) };
-        (0..count).map(at).collect::<Vec<f64>>()
+    let spread = |half: f64| -> anyhow::Result<Vec<f64>> {
+        if half < 1e-4 {
+            return Ok(vec![0.0]);
+        }
+        let count = arguments.nodes.unwrap_or((2.0 * half / 3e-3).round() as usize + 1).max(2);
+        if count > MAX_NODES {
+            bail!(
+                "the places of {} extend over {} mm, which is more than {MAX_NODES} nodes of 3 mm; x, y and z are in mm, or give `--nodes`",
+                arguments.states.display(),
+                short(2e3 * half)
+            );
+        }
+        Ok((0..count).map(|i| half * (2.0 * i as f64 / (count - 1) as f64 - 1.0)).collect())
     };
     let Vec2 { x, y } = half;
     let depth = (0..=arguments.depths).map(|i| travel_m * i as f64 / arguments.depths as f64).collect();
     let settings = MagneticFitSettings {
-        grid: TableGrid { x: spread(x), y: spread(y), depth },
+        grid: TableGrid { x: spread(x)?, y: spread(y)?, depth },
         along,
         play_m: arguments.hysteresis.map(Length::si),
         smoothness: SMOOTHNESS,
@@ -119,11 +137,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         line("largest displacement", scaled(fit.largest_m, 1e3), "mm");
         fit.load_newton.into_iter().for_each(|load| line("load at the end", load, "N"));
     }
-    if let Some(folder) = &arguments.out {
+    if let Some(folder) = result_folder {
         let mut output = Output::new();
         output.add("sensor.toml", fit.spec.to_toml());
         output.add("fit.json", serde_json::to_string_pretty(&report)? + "\n");
-        commit(output, folder, arguments.json)?;
+        folder.commit(output, arguments.json)?;
     }
     Ok(())
 }

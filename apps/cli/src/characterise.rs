@@ -1,6 +1,6 @@
 //! `dermis characterise`: a virtual bench for any simulated sensor.
 
-use crate::console::{Interrupt, commit, probe, progress, say};
+use crate::console::{Interrupt, Overwrite, progress, say};
 use crate::sensor::SensorArguments;
 use dermis::geometry::quantity::{Length, Time};
 use dermis::output::Output;
@@ -31,11 +31,13 @@ pub struct Arguments {
     /// Write presses.csv and creep.csv into this folder.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let folder = arguments.overwrite.folder(&arguments.out)?;
     let sensor = arguments.sensor.build()?;
-    probe(Some(&arguments.out))?;
     let steps = f64::from(arguments.steps);
     let depth_m = arguments.depth.si();
     let protocol = Protocol {
@@ -67,5 +69,5 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut output = Output::new();
     output.add("presses.csv", bench.presses_csv());
     output.add("creep.csv", bench.creep_csv());
-    commit(output, &arguments.out, false)
+    folder.commit(output, false)
 }

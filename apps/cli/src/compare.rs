@@ -1,6 +1,6 @@
 //! `dermis compare`: compares two recordings.
 
-use crate::console::{commit, fail_if_damaged, probe, say, say_json, short, tell_notes};
+use crate::console::{Overwrite, fail_if_damaged, say, say_json, short, tell_notes};
 use dermis::compare::{Comparison, Options, compare};
 use dermis::geometry::quantity::Time;
 use dermis::output::Output;
@@ -27,6 +27,8 @@ pub struct Arguments {
     /// Write plots and a table of errors into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -38,8 +40,8 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let folder = arguments.overwrite.open(arguments.out.as_deref())?;
     let (a, b) = (Log::read(&arguments.a)?, Log::read(&arguments.b)?);
-    probe(arguments.out.as_deref())?;
     for log in [&a, &b] {
         tell_notes(&log.source, log.cut, &log.notes);
     }
@@ -51,10 +53,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         tell(&comparison);
     }
-    if let Some(folder) = &arguments.out {
+    if let Some(folder) = folder {
         let mut output = Output::new();
         dermis::compare::add(&mut output, &comparison, &a, &b);
-        commit(output, folder, arguments.json)?;
+        folder.commit(output, arguments.json)?;
     }
     fail_if_damaged(&a.source, a.damaged)?;
     fail_if_damaged(&b.source, b.damaged)

@@ -178,18 +178,51 @@ pub fn probe(folder: Option<&Path>) -> anyhow::Result<()> {
     folder.map_or(Ok(()), |folder| Ok(Output::probe(folder)?))
 }
 
-/// Refuses a folder that holds files, so that the results of two commands do not mix. With `overwrite`, returns their
-/// names for [`commit_over`].
-pub fn refuse_filled(folder: Option<&Path>, overwrite: bool) -> anyhow::Result<Vec<String>> {
-    let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    match folder {
-        Some(folder) if !overwrite && !names.is_empty() => anyhow::bail!(
+/// The flag of commands that write into a folder.
+#[derive(clap::Args)]
+pub struct Overwrite {
+    /// Write into a folder that holds other files.
+    #[arg(long)]
+    overwrite: bool,
+}
+
+impl Overwrite {
+    /// Opens the folder of a command.
+    pub fn folder(&self, path: &Path) -> anyhow::Result<ResultFolder> {
+        ResultFolder::open(path, self.overwrite)
+    }
+
+    /// Opens the folder of a command that can do without one.
+    pub fn open(&self, path: Option<&Path>) -> anyhow::Result<Option<ResultFolder>> {
+        path.map(|path| self.folder(path)).transpose()
+    }
+}
+
+/// The folder of a command: it can be written, and holds other files only if that is allowed, so that the results of two
+/// commands do not mix.
+pub struct ResultFolder {
+    path: PathBuf,
+    before: Vec<String>,
+}
+
+impl ResultFolder {
+    /// Opens a folder, before a long computation.
+    pub fn open(path: &Path, overwrite: bool) -> anyhow::Result<Self> {
+        Output::probe(path)?;
+        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+        let mut before: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        before.sort();
+        anyhow::ensure!(
+            overwrite || before.is_empty(),
             "{}: the folder is not empty; name a new one, or write into it with `--overwrite`",
-            folder.display()
-        ),
-        _ => Ok(names),
+            path.display()
+        );
+        Ok(Self { path: path.to_owned(), before })
+    }
+
+    /// Writes the files, like [`commit`], and names those that were there before and do not belong to this command.
+    pub fn commit(&self, output: Output, json: bool) -> anyhow::Result<()> {
+        write(output, &self.path, json, &self.before)
     }
 }
 
@@ -203,11 +236,10 @@ pub fn refuse_existing(files: impl IntoIterator<Item = PathBuf>, overwrite: bool
 
 /// Writes the files and lists them on stdout, or on stderr if stdout holds JSON.
 pub fn commit(output: Output, folder: &Path, json: bool) -> anyhow::Result<()> {
-    commit_over(output, folder, json, &[])
+    write(output, folder, json, &[])
 }
 
-/// Like [`commit`], and names the files that were there `before` and do not belong to this command.
-pub fn commit_over(output: Output, folder: &Path, json: bool, before: &[String]) -> anyhow::Result<()> {
+fn write(output: Output, folder: &Path, json: bool, before: &[String]) -> anyhow::Result<()> {
     let names: Vec<String> = output.names().map(|name| name.display().to_string()).collect();
     output.commit(folder)?;
     let mut line = format!("wrote {}: {}", folder.display(), names.join(", "));

@@ -1,6 +1,6 @@
 //! `dermis estimate`: pose and size of an object from one reading.
 
-use crate::console::{commit_over, counter, probe, refuse_filled, say, say_json, short};
+use crate::console::{Overwrite, counter, say, say_json, short};
 use crate::sensor::SensorArguments;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -48,9 +48,8 @@ pub struct Arguments {
     /// Write estimate.json and, for an image, estimate.png (measured, fitted, difference) into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write into a folder that holds other files.
-    #[arg(long)]
-    overwrite: bool,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -71,8 +70,7 @@ enum Read {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    probe(arguments.out.as_deref())?;
-    let before = refuse_filled(arguments.out.as_deref(), arguments.overwrite)?;
+    let folder = arguments.overwrite.open(arguments.out.as_deref())?;
     let sensor = noiseless(arguments)?;
     let object = ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.object(None, None)?;
     let read = read(&arguments.reading, &sensor)?;
@@ -94,7 +92,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         tell(arguments, &sensor, &found, &read);
     }
-    let Some(folder) = &arguments.out else { return Ok(()) };
+    let Some(folder) = folder else { return Ok(()) };
     let mut output = Output::new();
     output.add("estimate.json", serde_json::to_string_pretty(&report)? + "\n");
     if let (Read::Image(measured), Some(pressed)) = (&read, press_at(&sensor, &object, &found.placement)?) {
@@ -103,7 +101,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             &image::measured_and_simulated(measured, &sensor.render(&pressed.touch, 0)?.image, "fitted", 360),
         );
     }
-    commit_over(output, folder, arguments.json, &before)
+    folder.commit(output, arguments.json)
 }
 
 fn unknowns(arguments: &Arguments, object: &Object) -> Vec<Unknown> {

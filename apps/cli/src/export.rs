@@ -1,6 +1,6 @@
 //! `dermis export`: converts a recording to another format.
 
-use crate::console::{fail_if_damaged, say, say_json, tell_notes};
+use crate::console::{fail_if_damaged, refuse_existing, say, say_json, tell_notes};
 use clap::ValueEnum;
 use dermis::record::{ExportFormat, export};
 use std::path::PathBuf;
@@ -20,6 +20,9 @@ pub struct Arguments {
     /// Content of a folder: arrays and images, or images only.
     #[arg(long, value_enum)]
     format: Option<FolderFormat>,
+    /// Replace an existing file.
+    #[arg(long)]
+    overwrite: bool,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -42,6 +45,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (_, Some(_)) => anyhow::bail!("`--format` is for folders; {} is a file", arguments.to.display()),
         (by_name, None) => by_name,
     };
+    // Of folders, an export refuses those that are not empty.
+    let file = Some(&arguments.to).filter(|to| to.is_file() && **to != arguments.from);
+    refuse_existing(file.cloned(), arguments.overwrite)?;
     let made = export(&arguments.from, &arguments.to, format)?;
     let source = arguments.from.display().to_string();
     tell_notes(&source, made.cut, &made.notes);

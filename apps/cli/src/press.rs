@@ -1,6 +1,6 @@
 //! `dermis press`: presses an object on a sensor.
 
-use crate::console::{commit_over, probe, refuse_filled, say, say_json, say_verbose, short};
+use crate::console::{Overwrite, say, say_json, say_verbose, short};
 use crate::sensor::SensorArguments;
 use dermis::camera_frame;
 use dermis::geometry::files::LengthUnit;
@@ -61,9 +61,8 @@ pub struct Arguments {
     /// .npy, normals.png and .npy, flow.npy, markers.csv and .npy, and camera.png.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write into a folder that holds other files.
-    #[arg(long)]
-    overwrite: bool,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -82,8 +81,7 @@ fn pair_or_one(text: &str) -> Result<(Angle, Angle), String> {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    probe(arguments.out.as_deref())?;
-    let before = refuse_filled(arguments.out.as_deref(), arguments.overwrite)?;
+    let folder = arguments.overwrite.open(arguments.out.as_deref())?;
     let sensor = on_device(arguments.sensor.build()?, arguments.device)?;
     let object =
         ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.object(None, arguments.roughness.as_ref())?;
@@ -119,7 +117,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         tell(&sensor, &arguments.object, &pressed);
         warnings.iter().for_each(|warning| say(format!("  warning     {warning}")));
     }
-    if let Some(folder) = &arguments.out {
+    if let Some(folder) = folder {
         let mut output = Output::new();
         let title = format!("{} N at {} mm", short(-pressed.touch.on_sensor.force.z), short(pressed.depth_m * 1e3));
         let heading = format!("{} on {}: {title}", arguments.object, sensor.name());
@@ -131,7 +129,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         if let (Some((optics, frame)), Some(surface)) = (&seen, &pressed.touch.surface) {
             camera_frame::add(&mut output, optics, surface, frame, &heading);
         }
-        commit_over(output, folder, arguments.json, &before)?;
+        folder.commit(output, arguments.json)?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `dermis reproduce`: runs the experiments of the papers.
 
-use crate::console::{Interrupt, commit, probe, progress, say, say_aside, say_json, short};
+use crate::console::{Interrupt, Overwrite, commit, progress, say, say_aside, say_json, short};
 use anyhow::{Context, bail};
 use dermis::output::Output;
 use dermis_research::experiments::{ALL, Expectation, Experiment, Options, Outcome, find};
@@ -34,6 +34,8 @@ pub struct Arguments {
     /// Write figures and tables into this folder, one subfolder per experiment, and a self-contained report, index.html.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Print one JSON document: an object for one experiment, an array for several.
     #[arg(long)]
     json: bool,
@@ -69,7 +71,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         arguments.names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
     };
-    probe(arguments.out.as_deref())?;
+    arguments.overwrite.open(arguments.out.as_deref())?;
     let interrupt = Interrupt::listen();
     let mut page = Page::new(arguments);
     let mut reports = Vec::new();

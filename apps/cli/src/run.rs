@@ -1,7 +1,7 @@
 //! `dermis run`: runs a scene file.
 
 use crate::camera_peaks::CameraPeaks;
-use crate::console::{Ended, Interrupt, commit_over, probe, progress, refuse_filled, say, say_aside, say_json, short};
+use crate::console::{Ended, Interrupt, ResultFolder, progress, say, say_aside, say_json, short};
 use crate::image;
 use crate::web::{Live, LiveArguments};
 use anyhow::Context;
@@ -85,8 +85,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let spec = SceneSpec::read(&arguments.scene)?;
     let file = arguments.scene.display().to_string();
     let mut built = spec.build(&file, arguments.scene.parent())?;
-    probe(arguments.out.as_deref())?;
-    let before = refuse_filled(arguments.out.as_deref(), arguments.overwrite)?;
+    let folder = arguments.out.as_deref().map(|path| ResultFolder::open(path, arguments.overwrite)).transpose()?;
     let mut run_recorder = run_recorder(arguments, &built)?;
     let mut live = Live::begin(&arguments.live, &built)?;
     let mut peaks = CameraPeaks::new(&built);
@@ -107,8 +106,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let line = format!("recorded {}", path.display());
         if arguments.json { say_aside(line) } else { say(line) }
     }
-    if let Some(out) = &arguments.out {
-        commit_over(results(&built, &recording, &peaks), out, arguments.json, &before)?;
+    if let Some(folder) = folder {
+        folder.commit(results(&built, &recording, &peaks), arguments.json)?;
     }
     verdict(&recording)
 }

@@ -220,6 +220,49 @@ fn a_folder_that_cannot_be_written() {
     }
 }
 
+/// Refused before anything is read, and the folder is as before.
+#[test]
+fn a_folder_that_holds_other_files() {
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("full")).unwrap();
+    write(&folder.path().join("full"), "kept.txt", "kept");
+    let commands = "press --sensor wts0614 --object sphere --depth 1mm|run no.toml|characterise --sensor wts0614|compare a.mcap b.mcap|\
+        reproduce moisio-weights|calibrate stiffness a.csv|calibrate friction a.csv --normal-force 1N|calibrate taxels a.csv --sensor wts0614|\
+        calibrate spread a.csv --sensor wts0614|calibrate creep a.csv --sensor wts0614|calibrate sensor a.csv b.csv --sensor wts0614|\
+        calibrate magnetic a.csv b.csv --sensor eflesh|estimate pose --sensor wts0614 --object sphere --reading a.csv";
+    write(folder.path(), "no.toml", crate::common::SCENE);
+    for command in commands.split('|') {
+        let arguments: Vec<&str> = command.split(' ').filter(|word| !word.is_empty()).collect();
+        let words = ["full: the folder is not empty", "`--overwrite`"];
+        refused(folder.path(), 1, &[&arguments[..], &["--out", "full"]].concat(), &words);
+    }
+    write(folder.path(), "a.csv", "time_s,pad/force_n\n0,1\n");
+    write(folder.path(), "b.csv", "mine");
+    let ran = |words: &str| dermis(folder.path(), &words.split(' ').map(str::to_owned).collect::<Vec<_>>());
+    let again = ran("export a.csv b.csv");
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(said.contains("b.csv: exists") && said.contains("`--overwrite`") && said.lines().count() == 1, "{said}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("b.csv")).unwrap(), "mine");
+    assert!(ran("export a.csv b.csv --overwrite").status.success());
+    let left: Vec<_> =
+        std::fs::read_dir(folder.path().join("full")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["kept.txt"]);
+    // With the flag, the command writes into the folder and names what it did not write.
+    write(folder.path(), "bench.csv", "depth_mm,force_n\n1,1\n2,2.1\n3,3\n");
+    let over = ran("calibrate stiffness bench.csv --out full --overwrite");
+    let said = String::from_utf8_lossy(&over.stdout).into_owned();
+    assert!(said.contains("kept from before, not of this command: kept.txt") && said.contains("fit.json"), "{said}");
+}
+
+#[test]
+fn a_negative_or_empty_hysteresis() {
+    let folder = TempDir::new().unwrap();
+    for width in ["-0.5mm", "0mm"] {
+        let fit = ["calibrate", "magnetic", "a.csv", "b.csv", "--sensor", "eflesh", "--hysteresis", width];
+        refused(folder.path(), 1, &fit, &["`--hysteresis`", "positive"]);
+    }
+}
+
 #[test]
 fn a_scene_with_a_slip() {
     refused_scene("mass = \"50 g\"", "mass = \"-50 g\"", &["\"ball\"", "`mass`", "-0.05"]);

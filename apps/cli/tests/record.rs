@@ -192,16 +192,24 @@ fn what_a_killed_run_has_recorded_is_there() {
         })
         .collect();
     let rows = |file: &str| {
-        let (success, stdout, stderr) = run(folder.path(), &["export", file, &format!("{file}.csv"), "--json"]);
+        let (success, stdout, stderr) =
+            run(folder.path(), &["export", file, &format!("{file}.csv"), "--overwrite", "--json"]);
         if success { Ok(json(&stdout)["times"].as_u64().unwrap()) } else { Err(stderr) }
     };
-    for (file, child) in &mut victims {
-        // Wait until there are rows, also on a busy machine.
-        let enough = || rows(file).is_ok_and(|rows| rows >= 20);
-        let waited = (0..300).take_while(|_| !enough()).inspect(|_| std::thread::sleep(Duration::from_millis(100)));
-        assert!(waited.count() < 300, "{file}: nothing was recorded for half a minute");
+    // Wait until there are rows, also on a busy machine.
+    let enough = |file: &str| {
+        (0..300).any(|_| {
+            std::thread::sleep(Duration::from_millis(100));
+            rows(file).is_ok_and(|rows| rows >= 20)
+        })
+    };
+    let waited: Vec<bool> = victims.iter().map(|(file, _)| enough(file)).collect();
+    for (_, child) in &mut victims {
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+    for ((file, _), waited) in victims.iter().zip(waited) {
+        assert!(waited, "{file}: nothing was recorded for half a minute");
         let there = rows(file).unwrap_or_else(|error| panic!("{file}: {error}"));
         assert!(there >= 20, "{file}: {there} rows");
     }

@@ -106,5 +106,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(estimate::estimate_placement, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::experiment_list, module)?)?;
     module.add_function(wrap_pyfunction!(run_command, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::panic_in, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::run_experiment, module)?)
 }

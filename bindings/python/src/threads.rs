@@ -136,6 +136,16 @@ pub fn interruptible_job<T: Send + 'static>(
     }
 }
 
+/// Panics in a place: `call`, `detached` or `interruptible`. For tests.
+#[pyfunction]
+pub fn panic_in(py: Python<'_>, place: &str) -> PyResult<()> {
+    match place {
+        "detached" => detached(py, || panic!("a panic for a test")),
+        "interruptible" => interruptible(py, || panic!("a panic for a test")),
+        _ => panic!("a panic for a test"),
+    }
+}
+
 /// The message for a panic.
 pub fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -175,3 +175,15 @@ def test_arrays_that_come_out_are_the_callers_own(foam):
     foam.centers[:] = 7
     assert reading.taxels.max() < 1 and foam.centers.max() < 1
     foam.state = state
+
+
+@pytest.mark.parametrize("place", ["detached", "interruptible"])
+def test_a_panic_in_a_thread_is_an_error(place):
+    with pytest.raises(dermis.Error, match="internal error: a panic for a test; please report it"):
+        dermis._native.panic_in(place)
+
+
+def test_a_panic_in_a_call_ends_no_program():
+    """PyO3 raises it beside `Exception`, so that no handler of other errors hides it."""
+    with pytest.raises(BaseException, match="a panic for a test"):
+        dermis._native.panic_in("call")

@@ -2,7 +2,7 @@
 //!
 //! The test starts itself as a second process, which records in real time and reports each sample that it has passed to
 //! the recorder. The test kills it without warning, twice in each format; `cargo xtask validate kill` kills it 40 times in each
-//! format, up to 4 s after its first sample. The test does not cover power loss, which may also lose data that the system has
+//! format, up to 4 s after its first sample, and records on full and read-only disks ([`common::disk`]). The test does not cover power loss, which may also lose data that the system has
 //! not yet written to the disk.
 
 mod common;
@@ -86,6 +86,7 @@ fn all_but_the_last_second_is_there() {
          recordings were readable; {most_lost_s:.2} s were lost at most (limit: 1 s). A recording counts as read if it was \
          killed after its first flush.\n\n| format | killed | read with samples |\n|---|---|---|\n{rows}"
     );
+    let text = if log.is_some() { text + &common::disk::table() } else { text };
     println!("{text}");
     log.into_iter().for_each(|log| std::fs::write(log, &text).unwrap());
 }

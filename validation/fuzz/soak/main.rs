@@ -61,13 +61,19 @@ fn known() -> Vec<&'static str> {
     CASES.iter().map(Case::kind).chain(SCENES.iter().map(|scene| scene.name)).collect()
 }
 
+/// Prints a row as soon as it is there: the whole takes hours.
+fn told(row: Result<String, String>) -> Result<String, String> {
+    row.iter().chain(row.as_ref().err()).for_each(|row| eprintln!("{}", row.trim()));
+    row
+}
+
 /// Scenes run in a thread of their own each, beside the workers of one skin after another.
 fn run() -> Result<(), String> {
     let Arguments { scale, threads, cases, scenes } = arguments()?;
     let workers = threads.saturating_sub(scenes.len()).max(1) as u64;
     let (skins, worlds): (Vec<_>, Vec<_>) = std::thread::scope(|scope| {
-        let worlds: Vec<_> = scenes.iter().map(|scene| scope.spawn(move || worlds::soak(scene, scale))).collect();
-        let skins = cases.iter().map(|case| contacts::soak(case, scale, workers)).collect();
+        let worlds: Vec<_> = scenes.iter().map(|scene| scope.spawn(move || told(worlds::soak(scene, scale)))).collect();
+        let skins = cases.iter().map(|case| told(contacts::soak(case, scale, workers))).collect();
         let died = |_| Err("a scene panicked".to_owned());
         (skins, worlds.into_iter().map(|world| world.join().unwrap_or_else(died)).collect())
     });

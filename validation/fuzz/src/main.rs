@@ -25,7 +25,7 @@ static MEMORY: memory::Counting = memory::Counting;
 const HELP: &str = "\
 dermis-fuzz [TARGET...] [--time 60s] [--processes N] [--seed N] [--corpus DIR] [--found DIR]
 
-Reads the committed inputs of every target, and damaged ones for --time each (default 1s), on --processes at a time (default: one per CPU core). Findings go to --found, and the table to the file DERMIS_LOG.
+Reads the committed inputs of every target, and damaged ones for --time of CPU each (default 1s), on --processes at a time (default: one per CPU core). Findings go to --found, and the table to the file DERMIS_LOG.
 --list prints the targets.";
 
 #[derive(Default)]
@@ -109,7 +109,12 @@ fn run() -> Result<bool, String> {
     if findings > 0 {
         eprintln!("{findings} findings are in {}", found.display());
     }
-    Ok(findings == 0)
+    // Checks of accepted inputs would not be reached.
+    let refused: Vec<&str> = outcomes.iter().filter(|all| all.counts.accepted == 0).map(|all| all.name).collect();
+    if !refused.is_empty() {
+        eprintln!("no input was accepted by {}: its corpus needs one", refused.join(", "));
+    }
+    Ok(findings == 0 && refused.is_empty())
 }
 
 fn main() -> ExitCode {

@@ -18,15 +18,17 @@ pub struct Counts {
     pub slowest_us: u64,
     /// The most memory of an input (bytes).
     pub peak_bytes: u64,
+    /// CPU time of all damaged inputs (µs).
+    pub cpu_us: u64,
 }
 
-const HEAD: usize = 6 * 8;
+const HEAD: usize = 7 * 8;
 
 /// Writes the counts and the next input.
 pub fn write(file: &mut File, counts: &Counts, input: &[u8]) -> io::Result<()> {
-    let Counts { inputs, accepted, refusals, slowest_us, peak_bytes } = *counts;
+    let Counts { inputs, accepted, refusals, slowest_us, peak_bytes, cpu_us } = *counts;
     let mut bytes = Vec::with_capacity(HEAD + input.len());
-    for number in [inputs, accepted, refusals, slowest_us, peak_bytes, input.len() as u64] {
+    for number in [inputs, accepted, refusals, slowest_us, peak_bytes, cpu_us, input.len() as u64] {
         bytes.extend(number.to_le_bytes());
     }
     bytes.extend(input);
@@ -46,7 +48,8 @@ pub fn read(path: &Path) -> io::Result<(Counts, Vec<u8>)> {
         refusals: number(2),
         slowest_us: number(3),
         peak_bytes: number(4),
+        cpu_us: number(5),
     };
-    let end = (HEAD + number(5) as usize).min(bytes.len());
+    let end = (HEAD + number(6) as usize).min(bytes.len());
     Ok((counts, bytes.get(HEAD..end).unwrap_or_default().to_vec()))
 }

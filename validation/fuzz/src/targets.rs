@@ -359,14 +359,8 @@ pub const ALL: &[Target] = &[
     },
     reader("stiffness-csv", calibration::stiffness, CSV, (64 * MIB, 4000), 5.0),
     reader("friction-csv", calibration::friction, CSV, (64 * MIB, 4000), 5.0),
-    Target {
-        seeds: Some(calibration::taxels_seeds),
-        ..reader("taxels-csv", calibration::taxels, CSV, (256 * MIB, 4000), 20.0)
-    },
-    Target {
-        seeds: Some(calibration::creep_seeds),
-        ..reader("creep-csv", calibration::creep, CSV, (256 * MIB, 4000), 20.0)
-    },
+    reader("taxels-csv", calibration::taxels, CSV, (256 * MIB, 4000), 20.0),
+    reader("creep-csv", calibration::creep, CSV, (256 * MIB, 4000), 20.0),
     reader(
         "labels-csv",
         calibration::labels,

@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The work of one process.
 pub struct Work {
@@ -22,7 +22,7 @@ pub struct Work {
     pub folder: PathBuf,
     /// Folder of findings.
     pub found: PathBuf,
-    /// Time for damaged inputs.
+    /// CPU time for damaged inputs.
     pub time: Duration,
     /// Seed of the random stream.
     pub seed: u64,
@@ -38,6 +38,8 @@ const MAX_KEPT: usize = 2000;
 const MAX_ALIKE: usize = 3;
 /// Cost of a seed (µs) from which it is chosen less often.
 const DEAR_US: u64 = 5_000;
+/// Assumed cost (µs) of an input that an earlier worker has read.
+const UNKNOWN_US: u64 = 100_000;
 
 /// The place and text of the last panic.
 static PANIC: Mutex<String> = Mutex::new(String::new());
@@ -85,7 +87,7 @@ impl Loop {
 
     fn all(mut self) {
         for (i, (name, bytes)) in corpus::read(&self.work.corpus).into_iter().enumerate() {
-            let cost_us = if i < self.work.skip { 0 } else { self.one(&bytes, &name) };
+            let cost_us = if i < self.work.skip { UNKNOWN_US } else { self.one(&bytes, &name) };
             self.seeds.push(Seed { bytes, cost_us });
         }
         for bytes in self.work.target.seeds.map(|seeds| seeds()).unwrap_or_default() {
@@ -95,9 +97,9 @@ impl Loop {
         if self.seeds.is_empty() {
             self.seeds.push(Seed { bytes: b"0".to_vec(), cost_us: 0 });
         }
-        let (start, mut random) = (Instant::now(), Stream(self.work.seed));
+        let (start_ns, mut random) = (limits::cpu_ns(), Stream(self.work.seed));
         let sound = self.seeds.len();
-        while start.elapsed() < self.work.time {
+        while u128::from(self.counts.cpu_us) < self.work.time.as_micros() {
             // Every other input is one of the corpus, damaged a little; the others go on from earlier refusals.
             let among = if random.below(2) == 0 { sound } else { self.seeds.len() };
             let (seed, other) = (random.below(among), random.below(self.seeds.len()));
@@ -112,6 +114,7 @@ impl Loop {
             {
                 repair(&mut bytes);
             }
+            self.counts.cpu_us = (limits::cpu_ns() - start_ns) / 1000;
             let known = self.refusals.len();
             let cost_us = self.one(&bytes, "damaged");
             if self.refusals.len() > known && self.seeds.len() < MAX_KEPT {

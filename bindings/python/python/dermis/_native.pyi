@@ -1091,5 +1091,8 @@ def mujoco_layout() -> list[int]:
 def mujoco_layouts() -> tuple[list[str], list[str]]:
     """The versions of MuJoCo whose structs dermis knows, and the fields of a layout in order."""
 
+def panic_in(place: str) -> None:
+    """Panics in a place: `call`, `detached` or `interruptible`. For tests."""
+
 def set_mujoco_layout(numbers: Sequence[int]) -> None:
     """Sets the layout of MuJoCo's structs: the numbers of the fields in order."""

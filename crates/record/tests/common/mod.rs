@@ -1,6 +1,8 @@
 //! A synthetic run for the tests of recordings.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod disk;
+
 use dermis_geometry::{Pose, Quat, Vec3};
 use dermis_record::{BodyLayout, Format, Layout, Sample, SensorLayout, SensorSample};
 use dermis_sensor::{Image, Reading};

@@ -2,7 +2,6 @@
 
 use super::said;
 use crate::limits::skip_beyond;
-use dermis::sensor::characterise::{Bench, Protocol, characterise};
 use dermis::sensor::metrics::ChannelImage;
 use dermis::sensor::optics::FloatImage;
 use dermis::sensor::{Image, SensorSpec, image};
@@ -45,29 +44,6 @@ quantised = true
 amplitude = 0.2
 time = "0.3 s"
 "#;
-
-/// What `dermis characterise` measures on the pad: presses and creep.
-fn bench() -> Option<Bench> {
-    let pad = SensorSpec::parse("pad.toml", PAD).ok()?.build(None).ok()?;
-    let protocol = Protocol {
-        depths_m: (1..=6).map(|i| f64::from(i) * 0.2e-3).collect(),
-        presses: 1,
-        step_s: 0.05,
-        creep_s: 2.0,
-        ..Protocol::default()
-    };
-    characterise(&pad, &protocol, |_| true).ok()
-}
-
-/// A table of presses that is accepted.
-pub fn taxels_seeds() -> Vec<Vec<u8>> {
-    bench().map(|bench| bench.presses_csv().into_bytes()).into_iter().collect()
-}
-
-/// A table of creep that is accepted.
-pub fn creep_seeds() -> Vec<Vec<u8>> {
-    bench().map(|bench| bench.creep_csv().into_bytes()).into_iter().collect()
-}
 
 /// Runs a command of the program with a table.
 fn command(bytes: &[u8], folder: &Path, before: &[&str], after: &[OsString]) -> Result<(), String> {
