@@ -23,7 +23,7 @@ SEMVER_CHECKS = "0.51.0"
 PRESS = 'import dermis; print(dermis.Sensor.preset("gelsight").press(dermis.Object.sphere(radius=4e-3), depth=0.4e-3).force)'
 #: The modules that an extra is for, and the page of the guide whose blocks are then run.
 EXTRAS = {
-    "datasets": ("dermis.dataset, pyarrow, PIL", "datasets"),
+    "datasets": ("dermis.dataset, pyarrow, PIL", None),
     "gym": ("dermis.gym", "gym"),
     "jax": ("dermis.jax", "gradients"),
     "mujoco": ("dermis.mujoco", "mujoco"),
@@ -32,7 +32,8 @@ EXTRAS = {
     "ros": ("dermis.ros, cyclonedds", None),
     "show": ("matplotlib", "tour"),
     "torch": ("dermis.torch", "gradients"),
-    "video": ("av", None),
+    # The page makes videos too; its other blocks are those of `datasets`.
+    "video": ("av, dermis.dataset", "datasets"),
 }
 
 
