@@ -199,12 +199,14 @@ def claims() -> str:
 API = [("Python", "python/dermis.html"), ("Rust", "rust/dermis/index.html")]
 
 
-def colour(code: str, language: str, _options: str) -> str:
-    """The inside of a block, coloured."""
+def colour(code: str, language: str, options: str) -> str:
+    """A block, coloured, under the name of the file that it is."""
     name = (language.split() or ["text"])[0]
     lexer = get_lexer_by_name({"sh": "bash", "csv": "text"}.get(name, name))
     inner = highlight(code, lexer, HtmlFormatter(nowrap=True))
-    return f'<pre class="code"><code>{inner}</code></pre>'
+    named = re.search(r"file=(\S+)", options)
+    name = f' data-file="{html.escape(named[1])}"' if named else ""
+    return f'<pre class="code"{name}><code>{inner}</code></pre>'
 
 
 def anchors_of(tokens: list[Token]) -> set[str]:

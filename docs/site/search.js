@@ -32,3 +32,6 @@ function show() {
 }
 
 input.addEventListener("input", show);
+
+// The contents are longer than most windows: the present page is shown in them.
+document.querySelector("nav [aria-current]").scrollIntoView({ block: "nearest" });

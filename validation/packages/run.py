@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import functools
+import json
 import os
 import pathlib
 import re
@@ -17,9 +19,22 @@ ROOT = pathlib.Path(__file__).parents[2]
 SYSTEMS = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin", "x86_64-apple-darwin"]
 WHEELS = {"x86_64": "x86_64-unknown-linux-gnu", "aarch64": "aarch64-unknown-linux-gnu"}
 GLIBC = "2.28"
+SEMVER_CHECKS = "0.51.0"
 PRESS = 'import dermis; print(dermis.Sensor.preset("gelsight").press(dermis.Object.sphere(radius=4e-3), depth=0.4e-3).force)'
-#: The modules that an extra is for.
-MODULES = {"mujoco": "dermis.mujoco", "gym": "dermis.gym", "rerun": "dermis.rerun", "torch": "dermis.torch", "datasets": "dermis.dataset, pyarrow, PIL", "ros": "dermis.ros, cyclonedds", "video": "av", "show": "matplotlib", "progress": "tqdm"}
+#: The modules that an extra is for, and the page of the guide whose blocks are then run.
+EXTRAS = {
+    "datasets": ("dermis.dataset, pyarrow, PIL", None),
+    "gym": ("dermis.gym", "gym"),
+    "jax": ("dermis.jax", "gradients"),
+    "mujoco": ("dermis.mujoco", "mujoco"),
+    "progress": ("tqdm", None),
+    "rerun": ("dermis.rerun", "record"),
+    "ros": ("dermis.ros, cyclonedds", None),
+    "show": ("matplotlib", "tour"),
+    "torch": ("dermis.torch", "gradients"),
+    # The page makes videos too; its other blocks are those of `datasets`.
+    "video": ("av, dermis.dataset", "datasets"),
+}
 
 
 class Log:
@@ -54,6 +69,71 @@ def crates(log: Log, work: pathlib.Path) -> None:
     if done is not None:
         packed = sorted((work / "package/package/tmp-registry").glob("*.crate"))
         log.say("  " + ", ".join(f"{path.stem} ({path.stat().st_size // 1024} KiB)" for path in packed))
+
+
+def api(log: Log, work: pathlib.Path) -> None:
+    """Compares the public API with that of the last release, or of `main` before the first."""
+    baseline = last_version()
+    old, tool = work / "api/sources", work / "tools/bin/cargo-semver-checks"
+    shutil.rmtree(work / "api", ignore_errors=True)
+    old.mkdir(parents=True)
+    subprocess.run(f"git archive {baseline} | tar -x -C '{old}'", cwd=ROOT, shell=True, check=True)
+    install = ["cargo", "install", "cargo-semver-checks", "--locked", "--force", "--version", SEMVER_CHECKS, "--root", str(work / "tools"), "--target-dir", str(work / "tools/build")]
+    quickly = {"CARGO_PROFILE_RELEASE_OPT_LEVEL": "1", "CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16"}
+    if not tool.exists() and log.run(f"cargo install cargo-semver-checks {SEMVER_CHECKS}", install, **quickly) is None:
+        return
+    packages = published()
+    for name, root in {"old": old, "new": ROOT}.items():
+        # One target folder for all crates; the program itself would compile their dependencies again for each crate and version.
+        for mark in (work / "api-target/debug/.fingerprint").glob("dermis*"):
+            shutil.rmtree(mark)
+        document = ["cargo", "doc", "--no-deps", "--lib", *(word for package in packages for word in ("-p", package)), "--manifest-path", str(root / "Cargo.toml"), "--target-dir", str(work / "api-target")]
+        if log.run(f"rustdoc of the {name} API", document, RUSTC_BOOTSTRAP="1", RUSTDOCFLAGS="-Z unstable-options --output-format json") is None:
+            return
+        (work / "api" / name).mkdir()
+        for package in packages:
+            described = package.replace("-", "_") + ".json"
+            if (work / "api-target/doc" / described).exists():
+                shutil.move(work / "api-target/doc" / described, work / "api" / name / described)
+    for package in packages:
+        before, now = (work / "api" / name / (package.replace("-", "_") + ".json") for name in ("old", "new"))
+        if not before.exists():
+            log.say(f"- {package}: new")
+            continue
+        check = [str(tool), "semver-checks", "check-release", "--baseline-rustdoc", str(before), "--current-rustdoc", str(now)]
+        if version(old) != version(ROOT):
+            log.run(f"{package} against {baseline[:8]}", check)
+            continue
+        # Between releases a change may break users; it decides the number of the next.
+        done = subprocess.run(check, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        broken = re.findall(r"^--- failure (\w+)", done.stdout, re.M)
+        if done.returncode and not broken:
+            log.failed.append(package)
+        told = f"broken by {', '.join(broken)}: the next version has a new second number" if broken else "no change that breaks users" if done.returncode == 0 else f"**failed**\n\n```text\n{done.stdout.strip()[-1500:]}\n```\n"
+        log.say(f"- {package} against {baseline[:8]}: {told}")
+
+
+def version(root: pathlib.Path) -> str:
+    return tomllib.loads((root / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+
+
+def printed(*command: str) -> str:
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def last_version() -> str:
+    """The commit of the last release, or before the first that of `main` on which the present one is based."""
+    for command in ("git describe --tags --abbrev=0 --match v* HEAD^", "git merge-base HEAD^ main", "git merge-base HEAD^ origin/main"):
+        found = subprocess.run(command.split(), cwd=ROOT, capture_output=True, text=True)
+        if found.returncode == 0:
+            return found.stdout.strip()
+    return printed("git", "rev-parse", "HEAD^")
+
+
+def published() -> list[str]:
+    """The libraries that are published; a crate with `publish = false` has an empty list of registries."""
+    packages = json.loads(printed("cargo", "metadata", "--no-deps", "--format-version", "1"))["packages"]
+    return sorted(package["name"] for package in packages if package["publish"] != [])
 
 
 def systems(log: Log, work: pathlib.Path) -> None:
@@ -116,17 +196,28 @@ def try_wheel(log: Log, wheel: pathlib.Path, folder: pathlib.Path) -> None:
     log.say(f"  {pressed and pressed.strip()}")
 
 
-def extras(log: Log, work: pathlib.Path) -> None:
+def extras(log: Log, work: pathlib.Path, only: list[str] | None = None) -> None:
     found = sorted((work / "wheels").glob(f"*{os.uname().machine}*.whl"))
     if not found:
         log.say("- extras: no wheel for this machine; run `--only wheels` first")
         return
     project = tomllib.loads((ROOT / "bindings/python/pyproject.toml").read_text())["project"]
     for extra, needs in project["optional-dependencies"].items():
-        floors = [need.replace(">=", "==") + ".*" if need.count(".") < 2 else need.replace(">=", "==") for need in needs]
+        if only and extra not in only:
+            continue
+        modules, page = EXTRAS[extra]
         folder = work / "extra"
-        if log.run(f"dermis[{extra}] with {', '.join(floors)}", environment(folder, str(found[0]), *floors)) is not None:
-            log.run(f"  import {MODULES[extra]}", [str(folder / "bin/python"), "-c", f"import dermis, {MODULES[extra]}"])
+        python = folder / "bin/python"
+        subprocess.run(["uv", "venv", "--quiet", "--clear", str(folder)], check=True)
+        install = ["uv", "pip", "install", "--quiet", "--python", str(python), "--resolution", "lowest-direct", str(found[0]), *project["dependencies"], *needs, "markdown-it-py>=3", "pygments>=2.17"]
+        if log.run(f"dermis[{extra}]", install) is None:
+            continue
+        names = [re.split(r"[\[>]", need)[0] for need in project["dependencies"] + needs]
+        told = subprocess.run(["uv", "pip", "list", "--python", str(python), "--format", "freeze"], capture_output=True, text=True, check=True).stdout.split()
+        log.say("  " + ", ".join(line for line in told if line.split("==")[0] in names))
+        log.run(f"  import {modules}", [str(python), "-c", f"import dermis, {modules}"])
+        if page:
+            log.run(f"  blocks of docs/{page}.md", [str(python), "docs/site/build.py", "--only", page, "--out", str(work / "unused")], MPLBACKEND="agg", PYTHONDONTWRITEBYTECODE="1")
 
 
 def main() -> None:
@@ -134,9 +225,11 @@ def main() -> None:
     parser.add_argument("--dermis", type=pathlib.Path, help="not used")
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--log", type=pathlib.Path, required=True, help="folder of the log")
-    parts = {"crates": crates, "systems": systems, "wheels": wheels, "extras": extras}
+    parts = {"crates": crates, "api": api, "systems": systems, "wheels": wheels, "extras": extras}
     parser.add_argument("--only", choices=parts, action="append", help="a part; default: all")
+    parser.add_argument("--extra", choices=EXTRAS, action="append", help="an extra, with `--only extras`; default: all")
     options = parser.parse_args()
+    parts["extras"] = functools.partial(extras, only=options.extra)
     log, today = Log(), datetime.datetime.now(datetime.timezone.utc).date()
     path = options.log / f"log-{today}.md"
     if not (path.exists() and options.only):

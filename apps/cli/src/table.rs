@@ -63,6 +63,12 @@ impl Table {
             anyhow::anyhow!("{file}, line {line}: {reason}")
         };
         let header = reader.headers().map_err(not_csv)?.clone();
+        if header.len() == 1 && header[0].contains([';', '\t']) {
+            let header = &header[0];
+            bail!(
+                "{file}, line 1: the header `{header}` has no commas; separate columns by commas, and write numbers with a decimal point"
+            );
+        }
         let mut rows = Vec::new();
         for record in reader.records() {
             let record = record.map_err(not_csv)?;

@@ -65,6 +65,12 @@ fn ball_stl() -> Vec<u8> {
 }
 
 #[test]
+fn a_table_of_a_spreadsheet_with_semicolons_and_decimal_commas() {
+    refused_csv("compression_mm;force_n\n1,0;0,058\n2,0;0,118\n", &["line 1", "compression_mm;force_n", "commas"]);
+    refused_csv("compression_mm\tforce_n\n1.0\t0.058\n", &["separate columns by commas"]);
+}
+
+#[test]
 fn a_binary_stl_that_was_cut_off() {
     let whole = ball_stl();
     refused_mesh("ball.stl", &whole[..whole.len() / 2], &[]);

@@ -5,7 +5,7 @@ use dermis_geometry::files::{Import, LengthUnit, read};
 use dermis_geometry::limits::MAX_TAXELS;
 use dermis_geometry::quantity::{Angle, Length};
 use dermis_geometry::shapes::{self, Fingertip};
-use dermis_geometry::{TriMesh, Vec3};
+use dermis_geometry::{Surface, TriMesh, Vec3};
 use dermis_skin::{Site, part_centers};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -249,12 +249,35 @@ impl SurfaceSpec {
         }
         let reach_m = SensorError::check_positive(sensor, "reach", reach)?;
         let centers: Vec<Vec3> = centers.iter().map(|center| Vec3::from_array(center.map(Length::si))).collect();
+        let skin = Surface::new(mesh.clone());
+        for (taxel, &center) in centers.iter().enumerate() {
+            let away_m = skin.closest(center).distance;
+            if away_m > 0.5 * reach_m {
+                let rule = format!(
+                    "must lie on the body; that of taxel {taxel} is {:.3} mm from it, more than half of `reach`: check the unit and the origin of the body",
+                    away_m * 1e3
+                );
+                return Err(SensorError::bad_key(sensor, "centers", rule));
+            }
+        }
         let taxels = Taxels::points(centers.clone(), normals.clone(), vec![0.0; centers.len()], reach_m);
         let areas = taxels.areas_on(&mesh);
-        // Springs refuse a taxel without area, at its centre.
+        if let Some(taxel) = areas.iter().position(|&area| area == 0.0) {
+            return Err(if taxels.faces(taxel, skin.closest(centers[taxel]).normal) {
+                let rule = format!(
+                    "must differ; no part of the body is nearest to that of taxel {taxel}: is it that of another taxel?"
+                );
+                SensorError::bad_key(sensor, "centers", rule)
+            } else {
+                let rule = format!(
+                    "must point out of the body; that of taxel {taxel} does not: check it, and that the triangles of the body are counterclockwise seen from outside"
+                );
+                SensorError::bad_key(sensor, "normals", rule)
+            });
+        }
         let pitch_m = (areas.iter().sum::<f64>() / areas.len() as f64).sqrt();
         let points_per_side = points_per_side.unwrap_or_else(|| default_contact_points(pitch_m));
-        let sites = if points_per_side > 1 && areas.iter().all(|area| *area > 0.0) {
+        let sites = if points_per_side > 1 {
             let spacing_m = pitch_m / points_per_side as f64;
             sites_on(&mesh, &taxels, &areas, spacing_m)
         } else {

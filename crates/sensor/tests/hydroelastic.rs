@@ -146,6 +146,29 @@ fn taxels_can_come_from_a_robot_description() {
     assert!(message.contains("hand.urdf"), "{message}");
 }
 
+/// A body in another unit, a normal into the body and two taxels in one place were a force in silence, or a message that
+/// named none of them.
+#[test]
+fn taxels_that_do_not_fit_their_body_are_refused() {
+    let text = presets::text("shadow-fingertip").unwrap();
+    let refusal = |changes: &[(&str, &str)]| {
+        let changed = changes.iter().fold(text.to_owned(), |text, (from, to)| {
+            assert!(text.contains(from), "{from}");
+            text.replacen(from, to, 1)
+        });
+        SensorSpec::parse("tip.toml", &changed).unwrap().build(None).unwrap_err().to_string()
+    };
+    let sizes = ["30.52 mm", "18.245 mm", "15.697 mm", "edge = \"1 mm"];
+    let larger = sizes.map(|size| (size, size.replace(" mm", " cm").replace("\"1 mm", "\"10 mm")));
+    let message = refusal(&larger.each_ref().map(|(from, to)| (*from, to.as_str())));
+    assert!(message.contains("`centers` must lie on the body") && message.contains("check the unit"), "{message}");
+    let message = refusal(&[("[0.37386554, 0.08779566, 0.92331819]", "[-0.37386554, -0.08779566, -0.92331819]")]);
+    assert!(message.contains("`normals` must point out of the body; that of taxel 0"), "{message}");
+    let first = "[\"4.1518 mm\", \"-2.0738 mm\", \"-0.7583 mm\"]";
+    let message = refusal(&[("[\"8.6195 mm\", \"-3.5543 mm\", \"-7.3719 mm\"]", first)]);
+    assert!(message.contains("`centers` must differ") && message.contains("taxel"), "{message}");
+}
+
 #[test]
 fn the_old_name_of_the_modulus_is_refused_with_the_new_one() {
     let text = "name = \"t\"\nsurface.grid = { rows = 2, cols = 2, pitch = \"2 mm\" }\n[skin]\nkind = \"hydroelastic\"\n\
