@@ -27,13 +27,16 @@ impl CpuEnvironments {
         Self { sensor: sensor.clone(), object: Arc::clone(object), states, status: vec![0; count], failure: None }
     }
 
-    /// Advances every environment and writes its outputs.
+    /// Advances every environment and writes its outputs, while `goes_on`.
     ///
     /// # Safety
     /// The bound arrays are alive, in host memory, and have a row per environment, which nothing else accesses.
-    pub unsafe fn launch(&mut self, b: &Bindings) {
+    pub unsafe fn launch(&mut self, b: &Bindings, goes_on: &(dyn Fn() -> bool + Sync)) {
         let (sensor, object) = (&self.sensor, &*self.object);
         let one = |(i, (state, status)): (usize, (&mut State, &mut u32))| {
+            if !goes_on() {
+                return None;
+            }
             // SAFETY: the caller guarantees the arrays; each environment has rows of its own.
             let bits = unsafe { step(sensor, object, b, i, state) };
             let (bits, failure) = bits.unwrap_or_else(|text| (FAILED, Some((i, text))));
