@@ -92,8 +92,13 @@ def main():
                 action = np.zeros(env.action_space.shape, env.action_space.dtype)
                 (one, *_), (two, *_) = env.step(action), twin.step(action)
                 copied = "copied, the same readings" if all(np.array_equal(one[key], two[key]) for key in old) else "copied, OTHER readings"
-            except RecursionError:  # of robosuite's own environments
-                copied = "robosuite's environments cannot be copied"
+            except RecursionError:
+                # robosuite's wrappers look up `env` in themselves before a copy has it, with or without touch.
+                try:
+                    copy.deepcopy(env.env)
+                    copied = "OTHER: only the environment without touch can be copied"
+                except RecursionError:
+                    copied = "robosuite's environment cannot be copied, nor without touch"
             print(
                 f"- {make.__doc__.split(' with')[0]}, `{mode}`: {first.shape[1]} numbers, largest {np.abs(first).max():.3g} N; reset "
                 f"{f'replaced the data, {refused} of {len(old)} old attachments refuse' if replaced else 'kept the data'}; {copied}; "

@@ -3,7 +3,7 @@
 use crate::PluginError;
 use dermis::geometry::Vec3;
 use dermis::sensor::{Reading, Sensor, Taxels};
-use dermis::skin::{Facet, Load, Touch};
+use dermis::skin::{Facet, Load, Site, Springs, Touch};
 
 /// One part of a sensor's output. Forces act on the sensor and are in its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,8 @@ pub struct Source<'a> {
     pub touch: &'a Touch,
     /// The sensor's taxels.
     pub taxels: &'a Taxels,
+    /// [`taxel_of_site`] of the sensor.
+    pub groups: &'a [u32],
     /// Number of magnetometers.
     pub chips: usize,
     /// The reading; needed unless [`is_plain`].
@@ -82,28 +84,35 @@ pub fn is_plain(sensor: &Sensor, touch: &Touch) -> bool {
     points && touch.base.is_none() && sensor.rays().is_none() && !sensor.taxels().spread_loads()
 }
 
+/// The taxel of contact points outside all taxels.
+pub const OUTSIDE: u32 = u32::MAX;
+
+/// The taxel of each contact point of springs, or [`OUTSIDE`]; empty for other skins.
+pub fn taxel_of_site(sensor: &Sensor) -> Vec<u32> {
+    let sites = sensor.skin_as::<Springs>().map_or(&[][..], Springs::sites);
+    let taxel = |site: &Site| sensor.taxels().locate(site.point).map_or(OUTSIDE, |taxel| taxel as u32);
+    sites.iter().map(taxel).collect()
+}
+
 impl Source<'_> {
     /// Calls `add` with each contribution (N) to the force on a taxel; `None` stands for the skin outside all taxels.
+    #[inline(always)]
     fn each(&self, mut add: impl FnMut(Option<usize>, Vec3)) {
         if let Some(reading) = self.reading {
             reading.forces_newton.iter().enumerate().for_each(|(taxel, force)| add(Some(taxel), *force));
             add(None, reading.outside_newton);
             return;
         }
-        let squares = self.taxels.squares();
-        let locate = |anchor: Vec3| match &squares {
-            Some(squares) => squares.locate(anchor.x, anchor.y),
-            None => self.taxels.locate(anchor),
-        };
         if let Some(points) = self.touch.facets.points() {
-            for (anchor, force) in points.loads() {
-                add(locate(anchor), force);
-            }
+            points.each_site_load(|site, force| {
+                let taxel = self.groups.get(site).copied().unwrap_or(OUTSIDE);
+                add((taxel != OUTSIDE).then_some(taxel as usize), force);
+            });
             return;
         }
         for facet in &self.touch.facets {
             if let Load::Point { anchor, force, .. } = facet.load {
-                add(locate(anchor), force);
+                add(self.taxels.locate(anchor), force);
             }
         }
     }
@@ -193,7 +202,7 @@ mod tests {
             point(off, Vec3::new(7.0, 8.0, 9.0)),
         ];
         let touch = Touch::from_facets(facets, 1);
-        let source = Source { touch: &touch, taxels: &taxels, chips: 0, reading: None };
+        let source = Source { touch: &touch, taxels: &taxels, groups: &[], chips: 0, reading: None };
         let channels = ["outside", "normal", "force", "wrench"].map(|word| Channel::parse(word).unwrap());
         let mut out = vec![f64::NAN; channels.iter().map(|c| c.len(2, 0)).sum()];
         write(&channels, &source, &mut out);

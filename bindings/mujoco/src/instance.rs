@@ -8,6 +8,19 @@ use dermis::skin::{MissedObjects, Motion, State, Touch, Warning, WarningLog};
 use dermis_mujoco_coupling::{CoupledSensor, Coupling, Data, Kinematics, Lag, Mode, Model, StepLimit, solve};
 use std::sync::Arc;
 
+/// What a step changes.
+#[derive(Clone)]
+struct Pending {
+    /// Time (s) at its start.
+    time_s: f64,
+    /// State after it.
+    next: State,
+    /// [`memory::stamp`] of that state.
+    stamp: f64,
+    /// Contact forces of all sensors (generalized).
+    forces: Vec<f64>,
+}
+
 /// A sensor in one mjData.
 ///
 /// Evaluations do not change the history: each starts from the state of the last step, and the next state is kept until
@@ -24,8 +37,8 @@ pub struct Instance {
     current: Option<(Kinematics, Touch)>,
     /// The contact at the last step, which the camera sees until the next evaluation.
     seen: Option<Touch>,
-    /// The first evaluation of the step: time (s), state after the step, and contact forces of all sensors.
-    pending: Option<(f64, State, Vec<f64>)>,
+    /// The first evaluation of the step.
+    pending: Option<Pending>,
     /// The response's state after the step.
     next_response: Option<ResponseState>,
     limit: StepLimit,
@@ -92,8 +105,9 @@ impl Instance {
     fn keep(&mut self, time_s: f64, kinematics: Kinematics, (mut touch, next): (Touch, State), forces: Vec<f64>) {
         let step_s = kinematics.step_s;
         let later_stage = |known_s: f64| time_s > known_s && time_s < known_s + 1.5 * step_s;
-        if !self.pending.as_ref().is_some_and(|(known_s, ..)| later_stage(*known_s)) {
-            self.pending = Some((time_s, next, forces));
+        if !self.pending.as_ref().is_some_and(|known| later_stage(known.time_s)) {
+            let stamp = memory::stamp(self.stamp, &next, &kinematics, &touch);
+            self.pending = Some(Pending { time_s, next, stamp, forces });
             let targets = self.setup.mount.targets(&kinematics);
             let (skin, motion) = (self.setup.sensor.skin(), Motion { targets: &targets });
             self.missed.add_warnings(&mut touch, skin, &motion, self.steps);
@@ -249,7 +263,8 @@ impl Instance {
             reading = Some(sensor.read(touch));
         }
         let chips = sensor.magnetics().map_or(0, |magnetics| magnetics.chips().len());
-        let source = Source { touch, taxels: sensor.taxels(), chips, reading: reading.as_ref() };
+        let groups = &self.setup.taxel_of_site;
+        let source = Source { touch, taxels: sensor.taxels(), groups, chips, reading: reading.as_ref() };
         for &output in &self.setup.outputs {
             channel::write(&self.setup.channels, &source, data.sensor(output));
         }
@@ -291,9 +306,9 @@ impl Instance {
         if let Some((_, touch)) = self.current.take() {
             self.seen = Some(touch);
         }
-        let Some((_, next, forces)) = self.pending.take() else { return };
+        let Some(Pending { next, stamp, forces, .. }) = self.pending.take() else { return };
         let (first, len) = self.setup.memory;
-        self.stamp = memory::stamp(&next);
+        self.stamp = stamp;
         memory::write(&self.state, &next, self.stamp, data.state(first, len));
         self.state = next;
         let (first, len) = self.setup.lag;

@@ -1,7 +1,7 @@
 //! A plugin instance of a model: the part that all mjData of the model share.
 
 use crate::PluginError;
-use crate::channel::Channel;
+use crate::channel::{self, Channel};
 use crate::config::{Config, frame};
 use crate::memory;
 use dermis::geometry::Pose;
@@ -31,6 +31,8 @@ pub struct Setup {
     pub lag: (usize, usize),
     /// The mount of the sensor on the model.
     pub mount: Mount,
+    /// The taxel of each contact point of springs, or [`channel::OUTSIDE`]; empty for other skins.
+    pub taxel_of_site: Vec<u32>,
 }
 
 /// Number of values in `plugin_state` for the bristles. The contacts of MuJoCo have no history.
@@ -78,6 +80,7 @@ impl Setup {
             coupling: config.coupling.supported(&sensor),
             outputs: model.sensors(instance).map(|sensor| model.sensor_output(sensor)).collect(),
             channels: config.channels,
+            taxel_of_site: channel::taxel_of_site(&sensor),
             mount,
             sensor,
         })

@@ -293,10 +293,13 @@ impl Sensor {
                         gpu::warn_once(py, "force-controlled presses run on the CPU only")?;
                         return self.press_on_cpu(py, &object, wanted, progress, precision);
                     }
-                    detached(py, || Places::of_depths(&self.shared, &object, &wanted))??
+                    let (shared, object) = (self.shared.clone(), object.clone());
+                    let work = move |job: &Job| Places::of_depths(&shared, &object, &wanted, job);
+                    interruptible_job(py, work, |_| Ok(()))??
                 }
             };
-            match detached(py, || DeviceBatch::of_places(&gpu, &self.shared, &object, places))? {
+            let (shared, pressed) = (self.shared.clone(), object.clone());
+            match interruptible(py, move || DeviceBatch::of_places(&gpu, &shared, &pressed, places))? {
                 Err(error @ GpuError::Unsupported { .. }) if choice == Choice::Auto => {
                     gpu::warn_once(py, &error.to_string())?;
                 }

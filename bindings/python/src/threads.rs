@@ -6,7 +6,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -44,12 +44,7 @@ fn after_fork() -> PyResult<Option<Arc<ThreadPool>>> {
 /// it.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = after_fork()?;
-    let guarded = || catch_unwind(AssertUnwindSafe(work));
-    let outcome = py.detach(|| match pool {
-        Some(pool) => pool.install(guarded),
-        None => guarded(),
-    });
-    outcome.map_err(|panic| Error::new_err(panic_text(&*panic)))
+    py.detach(|| guarded(pool, work)).map_err(|panic| Error::new_err(panic_text(&*panic)))
 }
 
 /// Time between two checks for signals.
@@ -104,30 +99,63 @@ pub fn interruptible_job<T: Send + 'static>(
     let (pool, job) = (after_fork()?, Arc::new(Job::default()));
     let (sender, receiver) = sync_channel(1);
     let theirs = Arc::clone(&job);
-    let guarded = move || catch_unwind(AssertUnwindSafe(|| work(&theirs)));
     let worker = move || {
-        let outcome = match pool {
-            Some(pool) => pool.install(guarded),
-            None => guarded(),
-        };
         // Nobody receives the result of interrupted work.
-        let _ = sender.send(outcome);
+        let _ = sender.send(guarded(pool, || work(&theirs)));
     };
-    let refuse = |error| Error::new_err(format!("cannot start a thread: {error}"));
-    std::thread::Builder::new().stack_size(STACK_BYTES).spawn(worker).map_err(refuse)?;
+    std::thread::Builder::new().stack_size(STACK_BYTES).spawn(worker).map_err(no_thread)?;
+    wait(py, &job, receiver, &mut tick)
+}
+
+/// Like [`interruptible_job`], for work that uses memory of the caller: after an interrupt it waits for the end of the work.
+pub fn interruptible_here<T: Send>(py: Python<'_>, work: impl FnOnce(&Job) -> T + Send) -> PyResult<T> {
+    let (pool, job) = (after_fork()?, Job::default());
+    let (sender, receiver) = sync_channel(1);
+    std::thread::scope(|scope| {
+        let worker = || {
+            let _ = sender.send(guarded(pool, || work(&job)));
+        };
+        std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, worker).map_err(no_thread)?;
+        wait(py, &job, receiver, &mut |_| Ok(()))
+    })
+}
+
+fn no_thread(error: std::io::Error) -> PyErr {
+    Error::new_err(format!("cannot start a thread: {error}"))
+}
+
+/// The result of work, or its panic.
+type Outcome<T> = Result<T, Box<dyn Any + Send>>;
+
+/// Runs work on the threads of a pool, or on any.
+fn guarded<T: Send>(pool: Option<Arc<ThreadPool>>, work: impl FnOnce() -> T + Send) -> Outcome<T> {
+    let work = || catch_unwind(AssertUnwindSafe(work));
+    match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
+}
+
+/// Waits for the outcome of work, and handles signals meanwhile.
+fn wait<T: Send>(
+    py: Python<'_>,
+    job: &Job,
+    receiver: Receiver<Outcome<T>>,
+    tick: &mut dyn FnMut(&Job) -> PyResult<()>,
+) -> PyResult<T> {
     // mpsc receivers are not Sync, which `detach` asks for.
     let receiver = Mutex::new(receiver);
-    let wait = |time| py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time));
+    let receive = |time| py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time));
     loop {
-        match wait(SIGNAL_INTERVAL) {
+        match receive(SIGNAL_INTERVAL) {
             Ok(outcome) => {
-                tick(&job)?;
+                tick(job)?;
                 return outcome.map_err(|panic| Error::new_err(panic_text(&*panic)));
             }
             Err(RecvTimeoutError::Timeout) => {
-                if let Err(error) = py.check_signals().and_then(|()| tick(&job)) {
+                if let Err(error) = py.check_signals().and_then(|()| tick(job)) {
                     job.stopped.store(true, Ordering::Relaxed);
-                    let _ = wait(GRACE);
+                    let _ = receive(GRACE);
                     return Err(error);
                 }
             }

@@ -114,6 +114,11 @@ impl Environments {
     /// Advances every environment by one time step: [`dermis_skin::Skin::touch`] in each. On a GPU, enqueues the work on
     /// the stream with that handle of CUDA; 0 is the default stream.
     pub fn launch(&mut self, stream: usize) -> Result<(), GpuError> {
+        self.launch_while(stream, &|| true)
+    }
+
+    /// Like [`Environments::launch`]. On the CPU, environments that begin after `goes_on` has returned false do not advance.
+    pub fn launch_while(&mut self, stream: usize, goes_on: &(dyn Fn() -> bool + Sync)) -> Result<(), GpuError> {
         let unbound = || GpuError::BadInput { reason: "bind() must name the arrays before launch()".to_owned() };
         let bindings = self.bindings.as_ref().ok_or_else(unbound)?;
         self.is_launched = true;
@@ -122,7 +127,7 @@ impl Environments {
             match &mut self.device {
                 Device::Gpu(environments) => environments.launch(bindings, stream),
                 Device::Cpu(environments) => {
-                    environments.launch(bindings);
+                    environments.launch(bindings, goes_on);
                     Ok(())
                 }
             }

@@ -10,7 +10,7 @@
 
 use crate::implicit::Lag;
 use crate::{Data, Model};
-use nalgebra::{DMatrix, DVector, DVectorView};
+use nalgebra::{DMatrix, DVector};
 
 /// Acceleration and inverse inertia of the relative motion.
 pub(crate) struct Dynamics {
@@ -40,13 +40,19 @@ impl Dynamics {
         compliance.extend(regularisation);
         let solved = data.solve_inertia(&rows);
         let all = count + compliance.len();
-        let x = DMatrix::from_row_slice(all, dofs, &rows);
-        let y = DMatrix::from_row_slice(all, dofs, &solved);
-        let mut gram = &x * y.transpose();
+        let x = |row: usize| &rows[row * dofs..][..dofs];
+        let y = |row: usize| &solved[row * dofs..][..dofs];
+        let mut gram = DMatrix::zeros(all, all);
+        for i in 0..all {
+            for j in 0..=i {
+                let entry = dot(x(i), y(j));
+                (gram[(i, j)], gram[(j, i)]) = (entry, entry);
+            }
+        }
         let mut forces = data.smooth_forces();
         forces.iter_mut().zip(&lag.constraint).for_each(|(force, solver)| *force += solver);
-        let mut acceleration = &y * DVectorView::from_slice(&forces, dofs);
-        let mut skin = &y * DVectorView::from_slice(&lag.skin, dofs);
+        let mut acceleration = DVector::from_fn(all, |row, _| dot(y(row), &forces));
+        let mut skin = DVector::from_fn(all, |row, _| dot(y(row), &lag.skin));
         eliminate(&mut gram, &mut [&mut acceleration, &mut skin], count, &compliance[..damped])?;
         let held = count + damped;
         let mut change = gram.clone();
@@ -56,6 +62,10 @@ impl Dynamics {
         let acceleration = acceleration.rows(0, count) + skin.rows(0, count) - blocked.rows(0, count);
         Some(Self { acceleration, mobility: change.view((0, 0), (count, count)).into_owned() })
     }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Adds the rows from `first` on, with their P, to the inertia behind a Gram matrix X M⁻¹ Xᵀ and vectors X M⁻¹ τ.

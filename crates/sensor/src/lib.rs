@@ -72,6 +72,6 @@ pub use springs_spec::{SpringsSpec, TableSpec};
 pub use suggest::did_you_mean;
 pub use surface::{BodySpec, SurfaceSpec};
 pub use taxel_mesh::TaxelMesh;
-pub use taxels::{Squares, Taxels};
+pub use taxels::Taxels;
 pub use toml_file::{TomlError, parse_toml};
 pub use weights::Weights;

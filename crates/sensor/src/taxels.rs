@@ -33,28 +33,6 @@ enum Layout {
     Points { reach_m: f64, cells: HashMap<[i64; 3], Vec<u32>>, neighbours: OnceLock<Vec<Vec<u32>>> },
 }
 
-/// Adjacent squares, row 0 at +y, column 0 at −x, centred at the origin.
-#[derive(Clone, Copy, Debug)]
-pub struct Squares {
-    rows: f64,
-    cols: f64,
-    pitch_m: f64,
-}
-
-impl Squares {
-    fn new(rows: usize, cols: usize, pitch_m: f64) -> Self {
-        Self { rows: rows as f64, cols: cols as f64, pitch_m }
-    }
-
-    /// Index of the square that contains a point (m), in row-major order.
-    #[inline]
-    pub fn locate(&self, x: f64, y: f64) -> Option<usize> {
-        let (row, col) = (self.rows / 2.0 - y / self.pitch_m, x / self.pitch_m + self.cols / 2.0);
-        let inside = row >= 0.0 && col >= 0.0 && row < self.rows && col < self.cols;
-        inside.then(|| row as u32 as usize * self.cols as u32 as usize + col as u32 as usize)
-    }
-}
-
 /// Relative difference below which two squared distances are equal, so that rounding does not choose the taxel.
 const TIE: f64 = 1e-9;
 
@@ -164,17 +142,14 @@ impl Taxels {
     #[inline]
     fn locate_at_any_height(&self, point: Vec3) -> Option<usize> {
         match &self.layout {
-            Layout::Grid { rows, cols, pitch_m } => Squares::new(*rows, *cols, *pitch_m).locate(point.x, point.y),
+            Layout::Grid { rows, cols, pitch_m } => {
+                // Row 0 is at +y, column 0 at −x.
+                let (all_rows, all_cols) = (*rows as f64, *cols as f64);
+                let (row, col) = (all_rows / 2.0 - point.y / pitch_m, point.x / pitch_m + all_cols / 2.0);
+                let inside = row >= 0.0 && col >= 0.0 && row < all_rows && col < all_cols;
+                inside.then(|| row as u32 as usize * cols + col as u32 as usize)
+            }
             Layout::Points { reach_m, cells, .. } => self.nearest(point, *reach_m, cells),
-        }
-    }
-
-    /// The squares of a grid without a height tolerance. Locating many points on them is cheaper than with
-    /// [`Taxels::locate`].
-    pub fn squares(&self) -> Option<Squares> {
-        match self.layout {
-            Layout::Grid { rows, cols, pitch_m } if self.height_m.is_none() => Some(Squares::new(rows, cols, pitch_m)),
-            _ => None,
         }
     }
 

@@ -4,6 +4,7 @@ use crate::friction_lanes::{LANES, get};
 use crate::lane_sums::{WIDTH, add_all, total};
 use crate::point_block::PointBlock;
 use crate::simd::{Kernel, Simd, Vectors};
+use crate::spare::{Spare, keep, reuse};
 use crate::{Facet, Friction, Support};
 use dermis_geometry::{Vec3, Wrench};
 use std::cell::RefCell;
@@ -20,23 +21,13 @@ pub struct ContactPoints {
     pub(crate) sites: usize,
 }
 
-/// Buffers of dropped points that a thread keeps: those of the last and of the present step of two sensors.
-const MAX_SPARE: usize = 4;
-
 thread_local! {
-    static SPARE: RefCell<Vec<Vec<PointBlock>>> = const { RefCell::new(Vec::new()) };
+    static SPARE: Spare<PointBlock> = const { RefCell::new(Vec::new()) };
 }
 
 impl Drop for ContactPoints {
     fn drop(&mut self) {
-        let blocks = std::mem::take(&mut self.blocks);
-        // While the thread ends there is no place for them.
-        let _ = SPARE.try_with(|spare| {
-            let mut spare = spare.borrow_mut();
-            if !blocks.is_empty() && spare.len() < MAX_SPARE {
-                spare.push(blocks);
-            }
-        });
+        keep(&SPARE, std::mem::take(&mut self.blocks));
     }
 }
 
@@ -48,7 +39,7 @@ impl ContactPoints {
 
     /// Blocks with any content, to be overwritten.
     pub(crate) fn spare_blocks() -> Vec<PointBlock> {
-        SPARE.with(|spare| spare.borrow_mut().pop()).unwrap_or_default()
+        reuse(&SPARE)
     }
 
     /// Number of points.
@@ -65,6 +56,16 @@ impl ContactPoints {
     #[inline]
     pub fn loads(&self) -> impl Iterator<Item = (Vec3, Vec3)> + '_ {
         self.blocks.iter().flat_map(PointBlock::loads)
+    }
+
+    /// Calls `add` with the index of the contact point of the skin and the force on the sensor (N) of each point.
+    #[inline]
+    pub fn each_site_load(&self, mut add: impl FnMut(usize, Vec3)) {
+        for block in &self.blocks {
+            for lane in 0..block.count.min(LANES) {
+                add(block.site[lane] as usize, get(&block.force, lane));
+            }
+        }
     }
 
     /// The object of each point.

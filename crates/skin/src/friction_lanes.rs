@@ -26,6 +26,7 @@ pub(crate) fn set(lanes: &mut Lanes3, lane: usize, vector: Vec3) {
 }
 
 /// Friction state and load of [`LANES`] texels.
+#[derive(Clone, Debug)]
 pub(crate) struct FrictionLanes {
     /// Deflection of the bristles (m), updated by the step.
     pub deflection_m: Lanes3,

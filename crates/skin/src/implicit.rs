@@ -180,7 +180,7 @@ impl ImplicitContact {
             for (lane, &index) in block.site[..block.count].iter().enumerate() {
                 // The points of a skin are in order.
                 let index = if self.points.sites > 0 { next } else { index as usize };
-                ordered[index] = loads.get(lane, block.share[lane]);
+                ordered[index] = loads::load_of(loads, lane);
                 next += 1;
             }
         }
@@ -197,7 +197,7 @@ impl ImplicitContact {
         if shared {
             for (block, loads) in points.blocks.iter_mut().zip(&loads.blocks) {
                 (block.newton, block.deflection_m) = (loads.normal_newton, loads.deflection_m);
-                block.set_force(&loads.friction);
+                block.set_force(&loads.force);
             }
             return;
         }
@@ -220,8 +220,10 @@ mod tests {
     use crate::Lugre;
     use dermis_geometry::Random;
 
-    fn contact() -> (ImplicitContact, Vec<ImplicitPoint>) {
+    /// Points with any normals, or 64 of each object with one normal and the others with another.
+    fn contact(flat: bool) -> (ImplicitContact, Vec<ImplicitPoint>) {
         let mut random = Random::new(11);
+        let faces = [random.direction(), random.direction()];
         let friction = Friction::Lugre(Lugre {
             stiffness_newton_per_m: 50.0,
             damping_newton_s_per_m: 0.05,
@@ -232,6 +234,7 @@ mod tests {
         });
         let point = |i: u32| {
             let (at, normal) = (random.direction() * 0.02, random.direction());
+            let normal = if flat { faces[i as usize / 128] } else { normal };
             let deflection_m = normal.cross(random.direction()) * 1e-3;
             let newton = 0.2 + 0.01 * f64::from(i);
             ImplicitPoint {
@@ -246,7 +249,7 @@ mod tests {
                 share: 1.0,
             }
         };
-        let points: Vec<_> = (0..90).map(point).collect();
+        let points: Vec<_> = (0..if flat { 250 } else { 90 }).map(point).collect();
         (ImplicitContact::new(points.clone(), friction, vec![Wrench::ZERO; 2]), points)
     }
 
@@ -259,22 +262,24 @@ mod tests {
     /// At rest the loads are static, and the sums of sticking points are the derivatives there.
     #[test]
     fn sticking_points_have_the_slope_at_rest() {
-        let ((contact, points), dt_s) = (contact(), 2e-3);
-        let still = [ImplicitMotion::default(); 2];
-        let (slopes, answers) = (contact.sticking(dt_s), contact.respond(&still, dt_s));
-        let mut loads = PointLoads::default();
-        contact.load(&still, dt_s, &mut loads);
-        for (point, load) in points.iter().zip(contact.in_order(&loads)) {
-            assert_eq!((load.normal_newton, load.deflection_m), (point.newton, point.deflection_m));
-        }
-        for object in 0..2 {
-            assert!((loads.on_sensor[object].force - answers[object].on_sensor.force).length() < 1e-12);
-            for i in 0..6 {
-                for j in 0..6 {
-                    let spring = dt_s * slopes[object].normal_stiffness[i][j];
-                    assert!((spring - answers[object].by_spring_velocity[i][j]).abs() < 1e-12);
-                    let (a, b) = (slopes[object].by_velocity[i][j], answers[object].by_velocity[i][j]);
-                    assert!((a - b).abs() < 1e-12, "{i} {j}: {a} {b}");
+        for flat in [false, true] {
+            let ((contact, points), dt_s) = (contact(flat), 2e-3);
+            let still = [ImplicitMotion::default(); 2];
+            let (slopes, answers) = (contact.sticking(dt_s), contact.respond(&still, dt_s));
+            let mut loads = PointLoads::default();
+            contact.load(&still, dt_s, &mut loads);
+            for (point, load) in points.iter().zip(contact.in_order(&loads)) {
+                assert_eq!((load.normal_newton, load.deflection_m), (point.newton, point.deflection_m));
+            }
+            for object in 0..2 {
+                assert!((loads.on_sensor[object].force - answers[object].on_sensor.force).length() < 1e-12);
+                for i in 0..6 {
+                    for j in 0..6 {
+                        let spring = dt_s * slopes[object].normal_stiffness[i][j];
+                        assert!((spring - answers[object].by_spring_velocity[i][j]).abs() < 1e-12);
+                        let (a, b) = (slopes[object].by_velocity[i][j], answers[object].by_velocity[i][j]);
+                        assert!((a - b).abs() < 1e-12, "{i} {j}: {a} {b}");
+                    }
                 }
             }
         }
@@ -283,7 +288,7 @@ mod tests {
     /// The derivatives predict the change of the loads of moving points.
     #[test]
     fn derivatives_are_those_of_the_loads() {
-        let ((contact, _), dt_s, e) = (contact(), 2e-3, 1e-6);
+        let ((contact, _), dt_s, e) = (contact(false), 2e-3, 1e-6);
         let mut random = Random::new(2);
         let base = Twist::new(random.direction() * 1e-3, random.direction() * 0.05);
         let change = Twist::new(random.direction(), random.direction() * 50.0);

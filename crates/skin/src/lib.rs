@@ -37,6 +37,7 @@ mod point_block;
 mod resolution;
 mod shared_numbers;
 mod simd;
+mod spare;
 mod springs;
 mod state;
 mod surface_field;

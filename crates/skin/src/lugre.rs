@@ -92,7 +92,14 @@ impl Lugre {
     #[inline(always)]
     pub(crate) fn step_all(&self, slides: &mut FrictionLanes, dt_s: f64) {
         self.bound_bristles(slides);
-        if slides.velocity == [[0.0; LANES]; 3] {
+        // No early exit, so that the loop vectorises.
+        let mut moves = false;
+        for axis in 0..3 {
+            for lane in 0..LANES {
+                moves |= slides.velocity[axis][lane] != 0.0;
+            }
+        }
+        if !moves {
             return self.rest(slides);
         }
         let relaxation = self.relax(slides, dt_s);

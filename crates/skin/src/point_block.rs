@@ -42,6 +42,15 @@ pub(crate) struct PointBlock {
     pub force: Lanes3,
 }
 
+/// The numbers of a ray that hit an object.
+#[derive(Clone, Copy)]
+pub(crate) struct RayNumbers {
+    numbers: [u32; 3],
+    saturated: bool,
+    vectors: [Vec3; 2],
+    scalars: [f64; 3],
+}
+
 impl PointBlock {
     pub const EMPTY: Self = Self {
         count: 0,
@@ -74,14 +83,45 @@ impl PointBlock {
         (self.count > 0 && other == 0).then_some(first)
     }
 
+    /// The normal of all lanes, if they have the same.
+    #[inline(always)]
+    pub fn only_normal(&self) -> Option<Vec3> {
+        let first = get(&self.normal, 0).to_array();
+        let mut other = false;
+        for axis in 0..3 {
+            for lane in 0..LANES {
+                other |= self.normal[axis][lane] != first[axis];
+            }
+        }
+        (!other).then(|| Vec3::from_array(first))
+    }
+
+    /// The ray of a lane.
+    #[inline(always)]
+    pub fn ray(&self, lane: usize) -> RayNumbers {
+        RayNumbers {
+            numbers: [self.site[lane], self.object[lane], self.triangle[lane]],
+            saturated: self.saturated[lane],
+            vectors: [get(&self.anchor, lane), get(&self.normal, lane)],
+            scalars: [self.area_m2[lane], self.share[lane], self.depth_m[lane]],
+        }
+    }
+
+    /// Sets the ray of a lane.
+    #[inline(always)]
+    pub fn set_ray(&mut self, lane: usize, ray: RayNumbers) {
+        [self.site[lane], self.object[lane], self.triangle[lane]] = ray.numbers;
+        self.saturated[lane] = ray.saturated;
+        set(&mut self.anchor, lane, ray.vectors[0]);
+        set(&mut self.normal, lane, ray.vectors[1]);
+        [self.area_m2[lane], self.share[lane], self.depth_m[lane]] = ray.scalars;
+    }
+
     /// Sets the numbers of the rays in the lanes beyond the points to zero.
     pub fn clear_rest(&mut self) {
+        let none = RayNumbers { numbers: [0; 3], saturated: false, vectors: [Vec3::ZERO; 2], scalars: [0.0; 3] };
         for lane in self.count..LANES {
-            (self.site[lane], self.object[lane], self.triangle[lane]) = (0, 0, 0);
-            self.saturated[lane] = false;
-            (self.area_m2[lane], self.share[lane], self.depth_m[lane]) = (0.0, 0.0, 0.0);
-            set(&mut self.anchor, lane, Vec3::ZERO);
-            set(&mut self.normal, lane, Vec3::ZERO);
+            self.set_ray(lane, none);
         }
     }
 
@@ -124,6 +164,25 @@ impl PointBlock {
             normal: get(&self.normal, lane),
             triangle: self.triangle[lane],
         }
+    }
+
+    /// Writes the bristles to the columns of [`crate::PointBristles::write_columns`].
+    pub fn write_columns(&self, columns: &mut [&mut [f64]; 8]) {
+        let (object, triangle) = (self.object.map(|object| f64::from(object) + 1.0), self.triangle.map(f64::from));
+        let ([x, y, z], [nx, ny, nz]) = (&self.deflection_m, &self.normal);
+        let sites = &self.site[..self.count];
+        let run = sites.first().map(|&site| site as usize).filter(|_| self.is_run());
+        for (to, from) in columns.iter_mut().zip([&object, &triangle, x, y, z, nx, ny, nz]) {
+            match run {
+                Some(first) => to[first..first + LANES].copy_from_slice(from),
+                None => sites.iter().zip(from).for_each(|(&site, &value)| to[site as usize] = value),
+            }
+        }
+    }
+
+    /// True for a full block of sites that follow each other.
+    fn is_run(&self) -> bool {
+        self.count == LANES && self.site[LANES - 1] - self.site[0] == LANES as u32 - 1
     }
 
     /// True if the numbers are those of bristles.

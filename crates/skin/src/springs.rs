@@ -14,6 +14,7 @@ use crate::friction_lanes::LANES;
 use crate::point_block::PointBlock;
 use crate::resolution::{MIN_FLAT_POINTS, Resolution, SEARCH, flat_on_few_points, unresolved};
 use crate::simd::{Kernel, Simd, Vectors};
+use crate::spare::{Spare, keep, reuse};
 use crate::{
     ContactPoints, Friction, ImplicitContact, Motion, PointBristles, PointLoads, Skin, SkinError, SkinGradient, State,
     Support, Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
@@ -24,6 +25,7 @@ use rayon::prelude::*;
 use rays::RayBlock;
 use serde::{Deserialize, Serialize};
 use site_lanes::SiteLanes;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Parameters of every texel.
@@ -83,6 +85,11 @@ pub struct Springs {
     core: [Vec3; 2],
     /// Square root of the mean area of a site (m).
     spacing_m: f64,
+}
+
+thread_local! {
+    /// Lists of candidate sites.
+    static SPARE: Spare<(u32, u32)> = const { RefCell::new(Vec::new()) };
 }
 
 /// Number of candidate sites above which a step runs on several threads.
@@ -227,68 +234,44 @@ impl Springs {
     /// The sites whose rays may hit an object, in order, each with the place of its bristles (block × lanes + lane) or
     /// [`FREE`].
     fn reached(&self, near: &[NearObject<'_>], last: &ContactPoints) -> Vec<(u32, u32)> {
+        let mut found = reuse(&SPARE);
+        found.clear();
+        let [upper, lower] = self.core;
+        if near.iter().any(|seen| seen.reach.min.cmple(upper).all() && seen.reach.max.cmpge(lower).all()) {
+            found.extend((0..self.sites.len() as u32).map(|site| (site, FREE)));
+            add_places(&mut found, last);
+            return found;
+        }
         let mut marked = vec![0u64; self.sites.len().div_ceil(64)];
         let order = self.rays.order();
         for seen in near {
-            let [upper, lower] = self.core;
-            if seen.reach.min.cmple(upper).all() && seen.reach.max.cmpge(lower).all() {
-                return self.with_places(0..self.sites.len() as u32, last);
-            }
             self.rays.overlapping(&seen.reach, |position| {
                 let site = order[position];
                 marked[site as usize / 64] |= 1 << (site % 64);
             });
         }
-        let mut reached: Vec<u32> = Vec::with_capacity(marked.iter().map(|word| word.count_ones() as usize).sum());
+        let sphere = single_sphere(near);
+        // Drops rays that overlap the bounds but not the sphere. If the centre lies beyond the end of a ray, that end is
+        // nearest to it.
+        let may_hit = |site: u32| {
+            sphere.is_none_or(|(sphere, radius_m)| {
+                let Site { point, normal, .. } = self.sites[site as usize];
+                let from_middle = point + sphere.sensor_origin_in_object;
+                let along = from_middle.dot(normal).max(0.0);
+                from_middle.length_squared() - along * along <= radius_m * radius_m * (1.0 + 1e-9)
+            })
+        };
         for (word, &bits) in marked.iter().enumerate() {
             let mut bits = bits;
             while bits != 0 {
                 let site = word as u32 * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                reached.push(site);
-            }
-        }
-        if let Some((sphere, radius_m)) = single_sphere(near) {
-            // Drops rays that overlap the bounds but not the sphere. If the centre lies beyond the end of a ray, that end
-            // is nearest to it.
-            reached.retain(|&site| {
-                let Site { point, normal, .. } = self.sites[site as usize];
-                let from_middle = point + sphere.sensor_origin_in_object;
-                let along = from_middle.dot(normal).max(0.0);
-                from_middle.length_squared() - along * along <= radius_m * radius_m * (1.0 + 1e-9)
-            });
-        }
-        self.with_places(reached.into_iter(), last)
-    }
-
-    /// Sites in order, each with the place of its bristles.
-    fn with_places(&self, sites: impl ExactSizeIterator<Item = u32>, last: &ContactPoints) -> Vec<(u32, u32)> {
-        let mut found: Vec<(u32, u32)> = Vec::with_capacity(sites.len());
-        found.extend(sites.map(|site| (site, FREE)));
-        let mut next = 0;
-        for (index, block) in last.blocks.iter().enumerate() {
-            let first = (index * LANES) as u32;
-            // Often the same sites touched in the last step.
-            let same = found.get(next..next + block.count).is_some_and(|found| {
-                found.iter().zip(&block.site).fold(0, |other, (found, site)| other | (found.0 ^ site)) == 0
-            });
-            if same {
-                for (place, found) in (first..).zip(&mut found[next..next + block.count]) {
-                    found.1 = place;
-                }
-                next += block.count;
-                continue;
-            }
-            for (place, &site) in (first..).zip(&block.site[..block.count]) {
-                while found.get(next).is_some_and(|found| found.0 < site) {
-                    next += 1;
-                }
-                if let Some(found) = found.get_mut(next).filter(|found| found.0 == site) {
-                    found.1 = place;
-                    next += 1;
+                if may_hit(site) {
+                    found.push((site, FREE));
                 }
             }
         }
+        add_places(&mut found, last);
         found
     }
 
@@ -430,7 +413,7 @@ impl Kernel for Walk<'_, '_> {
             several => several_velocities(several),
         };
         let mut presser = Presser::new(&springs.parameters, last, &velocities, dt_s);
-        let mut rays = RayBlock::new();
+        let mut rays = RayBlock::new(&springs.site_lanes);
         for some in reached.chunks(LANES) {
             let intersect = |lane: usize| {
                 let (site, place) = (some[lane].0, some[lane].1 as usize);
@@ -438,14 +421,44 @@ impl Kernel for Walk<'_, '_> {
                 let held = block.map(|block| (block.object[place % LANES], block.triangle[place % LANES]));
                 springs.intersect(site, held, near)
             };
-            rays.gather(&springs.site_lanes, some);
+            let points = presser.free();
+            rays.gather(&springs.site_lanes, some, points);
+            let (h, parallel) = (springs.parameters.max_penetration_m, springs.site_lanes.parallel);
             match near {
-                [only] => rays.intersect_only(only, springs.parameters.max_penetration_m, intersect),
-                _ => rays.intersect(intersect),
+                [only] => rays.intersect_only(only, h, parallel, points, intersect),
+                _ => rays.intersect(points, intersect),
             }
             presser.add(&rays);
         }
         presser.finish()
+    }
+}
+
+/// Adds to sites in order the place of their bristles.
+fn add_places(found: &mut [(u32, u32)], last: &ContactPoints) {
+    let mut next = 0;
+    for (index, block) in last.blocks.iter().enumerate() {
+        let first = (index * LANES) as u32;
+        // Often the same sites touched in the last step.
+        let same = found.get(next..next + block.count).is_some_and(|found| {
+            found.iter().zip(&block.site).fold(0, |other, (found, site)| other | (found.0 ^ site)) == 0
+        });
+        if same {
+            for (place, found) in (first..).zip(&mut found[next..next + block.count]) {
+                found.1 = place;
+            }
+            next += block.count;
+            continue;
+        }
+        for (place, &site) in (first..).zip(&block.site[..block.count]) {
+            while found.get(next).is_some_and(|found| found.0 < site) {
+                next += 1;
+            }
+            if let Some(found) = found.get_mut(next).filter(|found| found.0 == site) {
+                found.1 = place;
+                next += 1;
+            }
+        }
     }
 }
 
@@ -493,6 +506,7 @@ impl Skin for Springs {
             let walks: Vec<_> = reached.par_chunks(PARALLEL_SITES / 4).map(walk).collect();
             walks.concat()
         };
+        keep(&SPARE, reached);
         let points = Arc::new(ContactPoints { blocks, friction: self.parameters.friction, sites: *sites });
         let next = State::Springs { sites: *sites, bristles: PointBristles(Arc::clone(&points)) };
         let mut touch = Touch::from_points(points, motion.targets.len());

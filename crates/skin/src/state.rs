@@ -47,6 +47,55 @@ impl PointBristles {
     }
 }
 
+/// Numbers of a texel in [`PointBristles::write_columns`].
+const COLUMNS: usize = 8;
+
+impl PointBristles {
+    /// Number of values of [`PointBristles::write_columns`] for a skin with this number of texels.
+    pub const fn columns_len(sites: usize) -> usize {
+        COLUMNS * sites
+    }
+
+    /// Writes the bristles to columns of one value per texel, over those of `before`: object + 1 (0 without contact),
+    /// triangle, deflection (m) by axis, normal by axis.
+    pub fn write_columns(&self, before: &Self, sites: usize, values: &mut [f64]) {
+        let mut rest = values;
+        let mut columns: [&mut [f64]; COLUMNS] = std::array::from_fn(|_| {
+            let (column, after) = std::mem::take(&mut rest).split_at_mut(sites);
+            rest = after;
+            column
+        });
+        for (index, block) in before.0.blocks.iter().enumerate() {
+            // Often the same sites touched in the last step.
+            if self.0.blocks.get(index).is_some_and(|now| (now.count, now.site) == (block.count, block.site)) {
+                continue;
+            }
+            for &site in &block.site[..block.count] {
+                columns[0][site as usize] = 0.0;
+            }
+        }
+        for block in &self.0.blocks {
+            block.write_columns(&mut columns);
+        }
+    }
+
+    /// The bristles in the columns of [`PointBristles::write_columns`]. Skips texels whose numbers are not finite.
+    pub fn read_columns(sites: usize, values: &[f64]) -> Self {
+        let number = |column: usize, site: usize| values[column * sites + site];
+        let vector = |first: usize, site: usize| Vec3::from_array([0, 1, 2].map(|axis| number(first + axis, site)));
+        (0..sites)
+            .filter(|&site| number(0, site) >= 1.0 && (0..COLUMNS).all(|column| number(column, site).is_finite()))
+            .map(|site| Bristle {
+                site: site as u32,
+                object: number(0, site) as u32 - 1,
+                triangle: number(1, site) as u32,
+                deflection_m: vector(2, site),
+                normal: vector(5, site),
+            })
+            .collect()
+    }
+}
+
 impl Default for PointBristles {
     fn default() -> Self {
         Self(Arc::new(ContactPoints::none()))

@@ -22,18 +22,19 @@
 use dermis_geometry::{Twist, Vec3, Wrench};
 use dermis_skin::{ImplicitContact, ImplicitMotion, PointLoads};
 use nalgebra::{DMatrix, DVector, Dyn, LU};
+use std::rc::Rc;
 
 /// A derivative, updated by Broyden's method: after every step it maps the step to the change of the residual. Products
 /// of vectors are those of the mobility A, so that forces and torques have the same unit.
 struct Broyden<'a> {
-    derivative: LU<f64, Dyn, Dyn>,
+    derivative: Rc<LU<f64, Dyn, Dyn>>,
     mobility: &'a DMatrix<f64>,
     /// The steps so far, each with A s and sᵀAs.
     steps: Vec<(DVector<f64>, DVector<f64>, f64)>,
 }
 
 impl<'a> Broyden<'a> {
-    fn new(derivative: LU<f64, Dyn, Dyn>, mobility: &'a DMatrix<f64>) -> Self {
+    fn new(derivative: Rc<LU<f64, Dyn, Dyn>>, mobility: &'a DMatrix<f64>) -> Self {
         Self { derivative, mobility, steps: Vec::new() }
     }
 
@@ -65,10 +66,13 @@ fn plus_one(mut matrix: DMatrix<f64>) -> DMatrix<f64> {
 
 /// The product of two small matrices; nalgebra's copies both into blocks, which takes longer than the product.
 fn product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
-    let mut result = DMatrix::zeros(a.nrows(), b.ncols());
-    for (mut to, from) in result.column_iter_mut().zip(b.column_iter()) {
-        for (column, &factor) in a.column_iter().zip(from.iter()) {
-            to.axpy(factor, &column, 1.0);
+    let (rows, inner) = a.shape();
+    let mut result = DMatrix::zeros(rows, b.ncols());
+    // Columns are contiguous.
+    for (to, from) in result.as_mut_slice().chunks_exact_mut(rows).zip(b.as_slice().chunks_exact(inner)) {
+        // Many are zero: stiffness has a block for each pair.
+        for (column, &factor) in a.as_slice().chunks_exact(rows).zip(from).filter(|(_, factor)| **factor != 0.0) {
+            to.iter_mut().zip(column).for_each(|(to, value)| *to += value * factor);
         }
     }
     result
@@ -151,9 +155,9 @@ impl ImplicitStep<'_> {
         let free = &self.velocity + &self.acceleration * h;
         let reach = &self.mobility * h;
         let (filter, static_load, sticking) = self.sticking()?;
-        let bound = plus_one(product(&sticking, &reach)).lu();
+        let bound = Rc::new(plus_one(product(&sticking, &reach)).lu());
         let mut load = bound.solve(&(static_load + &sticking * &free))?;
-        let mut quasi = Broyden::new(bound.clone(), &self.mobility);
+        let mut quasi = Broyden::new(Rc::clone(&bound), &self.mobility);
         let mut best: Option<Accepted> = None;
         // The last step with the derivative at its start, and the part of it that was taken.
         let mut newton: Option<(DVector<f64>, f64)> = None;
@@ -183,7 +187,7 @@ impl ImplicitStep<'_> {
                     // Always descends; taken whatever the residual.
                     load = &last.load + bound.solve(&last.residual)?;
                     (best, newton) = (None, None);
-                    quasi = Broyden::new(bound.clone(), &self.mobility);
+                    quasi = Broyden::new(Rc::clone(&bound), &self.mobility);
                 } else {
                     load = &last.load + &*step * *part;
                 }
@@ -195,7 +199,7 @@ impl ImplicitStep<'_> {
                 quasi.step(&residual)?
             } else {
                 let slope = product(&self.slope(&motion, &filter), &reach);
-                quasi = Broyden::new(plus_one(slope).lu(), &self.mobility);
+                quasi = Broyden::new(Rc::new(plus_one(slope).lu()), &self.mobility);
                 let step = quasi.step(&residual)?;
                 newton = Some((step.clone(), 1.0));
                 step

@@ -7,7 +7,7 @@ use crate::batch::presses::{PressRequest, depth_pose};
 use crate::error::{Error, IntoPyErr};
 use crate::pose::poses as read_poses;
 use crate::shared_sensor::SharedSensor;
-use crate::threads::detached;
+use crate::threads::{Job, detached};
 use crate::touch::warn_text;
 use dermis::geometry::Pose;
 use dermis::gpu::array::{Poses, Presses};
@@ -79,9 +79,17 @@ impl Places {
     }
 
     /// The poses of presses to a depth, computed on all cores.
-    pub fn of_depths(shared: &SharedSensor, object: &skin::Object, wanted: &[PressRequest]) -> PyResult<Self> {
+    pub fn of_depths(
+        shared: &SharedSensor,
+        object: &skin::Object,
+        wanted: &[PressRequest],
+        job: &Job,
+    ) -> PyResult<Self> {
         let sensor = shared.sensor()?;
         let one = |(number, wanted): (usize, &PressRequest)| {
+            if !job.goes_on() {
+                return Err(Error::new_err("interrupted"));
+            }
             depth_pose(sensor, object, wanted).map_err(|error| Error::new_err(format!("press {number}: {error}")))
         };
         let all: Vec<PyResult<(Pose, f64)>> = wanted.par_iter().enumerate().map(one).collect();

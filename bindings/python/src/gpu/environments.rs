@@ -6,8 +6,9 @@ use super::bound::{Bound, Place};
 use super::foreign;
 use crate::array::{array, positive, rows, vector};
 use crate::error::{Error, IntoPyErr};
+use crate::sensor::is_quick;
 use crate::shared_sensor::SharedSensor;
-use crate::threads::detached;
+use crate::threads::{detached, interruptible_here};
 use crate::touch::warn_text;
 use dermis::geometry::{Pose, Twist, Vec3};
 use dermis::gpu::array::Twists;
@@ -21,6 +22,9 @@ use pyo3::Bound as PyBound;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Number of environments of springs that step on the CPU in less time than a tenth of a second.
+const QUICK_ENVIRONMENTS: usize = 1000;
 
 /// Many copies of a sensor, each with one object, stepped together on a GPU or on the CPU. Made by
 /// ``Sensor.environments``.
@@ -213,14 +217,18 @@ impl Environments {
     /// Advances every environment by one time step: reads the bound inputs and writes the bound outputs.
     ///
     /// On a GPU, enqueues the work on a stream of PyTorch, Warp or CuPy, or on that with a handle (int); default: CUDA's
-    /// default stream, which is also that of PyTorch. On the CPU, the outputs are written when the call returns.
+    /// default stream, which is also that of PyTorch. On the CPU, the outputs are written when the call returns; after Ctrl-C
+    /// some environments have advanced and others have not.
     #[pyo3(signature = (stream=None))]
     fn launch(&self, py: Python<'_>, stream: Option<&PyBound<'_, PyAny>>) -> PyResult<()> {
         let handle = stream_handle(stream)?;
         if self.gpu.is_some() {
             return self.inner().batch.launch(handle).into_py_err();
         }
-        detached(py, || self.inner().batch.launch(handle))?.into_py_err()
+        if self.count <= QUICK_ENVIRONMENTS && is_quick(self.shared.sensor()?) {
+            return detached(py, || self.inner().batch.launch(handle))?.into_py_err();
+        }
+        interruptible_here(py, |job| self.inner().batch.launch_while(handle, &|| job.goes_on()))?.into_py_err()
     }
 
     /// Ends contact, clears status and memory of the response, and draws randomised parameters anew where the mask is not

@@ -3,10 +3,10 @@
 use crate::error::{Error, IntoPyErr};
 use crate::mujoco::progress::{Histories, Progress, lock};
 use crate::reading::{ReadingData, ReadingValues};
-use crate::sensor::at_rest;
+use crate::sensor::{at_rest, is_quick};
 use crate::shared_sensor::SharedSensor;
 use crate::state::History;
-use crate::threads::{detached, panic_text};
+use crate::threads::{detached, interruptible, panic_text};
 use crate::touch::warn_text;
 use dermis::skin::{Motion, State, Touch, Warning};
 use dermis_mujoco_coupling::passive::PassiveForce;
@@ -90,7 +90,7 @@ impl Coupling {
     }
 
     /// Reads the sensor at the current time, in modes "sense" and "contacts". The time since the last reading is one step.
-    pub fn sense(&self, py: Python<'_>, data: usize) -> PyResult<Arc<ReadingData>> {
+    pub fn sense(self: &Arc<Self>, py: Python<'_>, data: usize) -> PyResult<Arc<ReadingData>> {
         // SAFETY: the GIL is held, and the calling method of the attachment keeps model and data alive.
         let (model, data) = unsafe { self.open(data) }.into_py_err()?;
         let time_s = data.time_s();
@@ -112,14 +112,16 @@ impl Coupling {
             Mode::Contacts => Some(self.mount.carry(&model, &data, self.sensor.sensor()?).into_py_err()?),
             Mode::Sense | Mode::Couple => None,
         };
-        let step = || {
+        let coupling = Arc::clone(self);
+        let step = move || {
             let (touch, mut after) = match carried {
-                Some(touch) => (touch, before.clone()),
-                None => self.touch(&before, &kinematics, dt_s)?,
+                Some(touch) => (touch, before),
+                None => coupling.touch(&before, &kinematics, dt_s)?,
             };
-            Ok((self.read(touch, &mut after, &kinematics, dt_s)?, after))
+            Ok((coupling.read(touch, &mut after, &kinematics, dt_s)?, after))
         };
-        let (reading, after) = detached(py, step)?.map_err(Error::new_err::<String>)?;
+        let done = if is_quick(self.sensor.sensor()?) { detached(py, step)? } else { interruptible(py, step)? };
+        let (reading, after) = done.map_err(Error::new_err::<String>)?;
         let mut progress = lock(&history);
         progress.log.add(&reading.touch, time_s);
         (progress.after, progress.reading) = (after, Some(reading.clone()));

@@ -90,13 +90,16 @@ impl CpuEnvironments {
         self.environments.iter().filter_map(|one| one.own.as_ref()).flat_map(|own| own.parameters).collect()
     }
 
-    /// Advances every environment and writes its outputs.
+    /// Advances every environment and writes its outputs, while `goes_on`.
     ///
     /// # Safety
     /// The bound arrays are alive, in host memory, and have a row per environment, which nothing else accesses.
-    pub unsafe fn launch(&mut self, b: &Bindings) {
+    pub unsafe fn launch(&mut self, b: &Bindings, goes_on: &(dyn Fn() -> bool + Sync)) {
         let (sensor, object) = (&self.sensor, &*self.object);
         let one = |(i, (one, status)): (usize, (&mut One, &mut u32))| {
+            if !goes_on() {
+                return None;
+            }
             // SAFETY: the caller guarantees the arrays; each environment has rows of its own.
             let bits = unsafe { step(sensor, object, b, i, one) };
             let (bits, failure) = bits.map_or_else(|text| (FAILED, Some((i, text))), |bits| (bits, None));

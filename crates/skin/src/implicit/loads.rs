@@ -3,38 +3,38 @@
 
 use super::{ImplicitContact, ImplicitMotion, PointLoad};
 use crate::contact_points::add_loads;
-use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3, get};
+use crate::friction_lanes::{FrictionLanes, LANES, get};
 use crate::lane_sums::{WIDTH, total};
 use crate::simd::{Kernel, Vectors};
+use crate::spare::{Spare, keep, reuse};
 use dermis_geometry::{Vec3, Wrench};
+use std::cell::RefCell;
 
 /// The loads of all points of a contact.
 #[derive(Clone, Debug, Default)]
 pub struct PointLoads {
-    pub(super) blocks: Vec<LoadBlock>,
+    pub(super) blocks: Vec<FrictionLanes>,
     /// Load of each object on the sensor, about its origin.
     pub on_sensor: Vec<Wrench>,
 }
 
-/// The loads of a block of points.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LoadBlock {
-    pub normal_newton: Lanes,
-    pub friction: Lanes3,
-    pub deflection_m: Lanes3,
+thread_local! {
+    static SPARE: Spare<FrictionLanes> = const { RefCell::new(Vec::new()) };
 }
 
-impl LoadBlock {
-    const ZERO: Self =
-        Self { normal_newton: [0.0; LANES], friction: [[0.0; LANES]; 3], deflection_m: [[0.0; LANES]; 3] };
+impl Drop for PointLoads {
+    fn drop(&mut self) {
+        keep(&SPARE, std::mem::take(&mut self.blocks));
+    }
+}
 
-    pub fn get(&self, lane: usize, share: f64) -> PointLoad {
-        PointLoad {
-            normal_newton: self.normal_newton[lane],
-            friction: get(&self.friction, lane),
-            deflection_m: get(&self.deflection_m, lane),
-            share,
-        }
+/// The load of a lane.
+pub(super) fn load_of(slides: &FrictionLanes, lane: usize) -> PointLoad {
+    PointLoad {
+        normal_newton: slides.normal_newton[lane],
+        friction: get(&slides.force, lane),
+        deflection_m: get(&slides.deflection_m, lane),
+        share: slides.share[lane],
     }
 }
 
@@ -51,24 +51,25 @@ impl Kernel for Loads<'_> {
     #[inline(always)]
     fn run<V: Vectors>(self) -> Self::Output {
         let Self { contact, motion, dt_s, points } = self;
-        points.blocks.resize(contact.points.blocks.len(), LoadBlock::ZERO);
+        if points.blocks.is_empty() {
+            points.blocks = reuse(&SPARE);
+        }
+        points.blocks.resize_with(contact.points.blocks.len(), FrictionLanes::new);
         points.on_sensor.clear();
         points.on_sensor.resize(motion.len(), Wrench::ZERO);
-        let mut slides = FrictionLanes::new();
         for (object, range, blocks) in contact.groups() {
             let mut sum = [[0.0; WIDTH]; 6];
-            for (block, to) in blocks.iter().zip(&mut points.blocks[range]) {
-                block.press(&motion[object], dt_s, &mut slides);
+            for (block, slides) in blocks.iter().zip(&mut points.blocks[range]) {
+                block.press(&motion[object], dt_s, slides);
                 slides.step(&contact.points.friction, dt_s);
-                let mut force = slides.force;
+                let mut force = [[0.0; LANES]; 3];
                 for axis in 0..3 {
                     for lane in 0..LANES {
-                        force[axis][lane] -= block.normal[axis][lane] * slides.normal_newton[lane];
+                        let along = block.normal[axis][lane] * slides.normal_newton[lane];
+                        force[axis][lane] = slides.force[axis][lane] - along;
                     }
                 }
                 add_loads(&mut sum, &force, &block.arm);
-                to.normal_newton = slides.normal_newton;
-                (to.friction, to.deflection_m) = (slides.force, slides.deflection_m);
             }
             let [fx, fy, fz, tx, ty, tz] = sum.each_ref().map(total);
             points.on_sensor[object] = Wrench { force: Vec3::new(fx, fy, fz), torque: Vec3::new(tx, ty, tz) };

@@ -2,11 +2,14 @@
 #![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
 use super::{ImplicitContact, Matrix6, StickingSlope};
-use crate::friction_lanes::LANES;
+use crate::friction_lanes::{LANES, Lanes, Lanes3};
 use crate::lane_sums::{WIDTH, add_all, add_products, total};
+use crate::point_block::PointBlock;
 use crate::simd::{Kernel, Vectors};
+use dermis_geometry::Vec3;
 
-/// [`ImplicitContact::sticking`]: sums of k jjᵀ with j = (n, r × n), and of the slopes of friction.
+/// [`ImplicitContact::sticking`]: sums of k jjᵀ with j = (n, r × n), and of the slopes of friction. Points with the same
+/// normal n have Σ k jjᵀ = N Σ k ppᵀ Nᵀ with p = (1, r) and j = N p: ten sums instead of 21.
 pub(super) struct Sticking<'a> {
     pub contact: &'a ImplicitContact,
     pub dt_s: f64,
@@ -23,55 +26,39 @@ impl Kernel for Sticking<'_> {
         let by_share = slope(contact.points.friction.tangent(0.0, 1.0));
         let by_newton = slope(contact.points.friction.tangent(1.0, 0.0));
         for (object, _, blocks) in contact.groups() {
+            let slope = &mut slopes[object];
             let mut normal = [[0.0; WIDTH]; 21];
             let mut excess = [[0.0; WIDTH]; 21];
-            // Σ L, Σ L r, Σ L r rᵀ of the slope L of friction.
+            // Of the slope of friction, then of the stiffness and the excess damping of points with one normal.
             let mut moments = [[0.0; WIDTH]; 10];
+            let mut flat: Option<(Vec3, [[[f64; WIDTH]; 10]; 2])> = None;
             for block in blocks {
-                let (n, r) = (&block.normal, &block.arm);
                 let (mut excess_damping, mut friction) = ([0.0; LANES], [0.0; LANES]);
-                let mut j = [[0.0; LANES]; 6];
                 for lane in 0..LANES {
                     let slope = by_share * block.share[lane] + by_newton * block.newton[lane];
                     friction[lane] = if block.newton[lane] > 0.0 { slope } else { 0.0 };
                     excess_damping[lane] = block.damping[lane] - friction[lane];
-                    (j[0][lane], j[1][lane], j[2][lane]) = (n[0][lane], n[1][lane], n[2][lane]);
-                    j[3][lane] = r[1][lane] * n[2][lane] - r[2][lane] * n[1][lane];
-                    j[4][lane] = r[2][lane] * n[0][lane] - r[0][lane] * n[2][lane];
-                    j[5][lane] = r[0][lane] * n[1][lane] - r[1][lane] * n[0][lane];
                 }
-                let mut entry = 0;
-                for a in 0..6 {
-                    for b in 0..=a {
-                        let mut product = [0.0; LANES];
-                        for lane in 0..LANES {
-                            product[lane] = j[a][lane] * j[b][lane];
-                        }
-                        add_products(&mut normal[entry], &block.stiffness, &product);
-                        add_products(&mut excess[entry], &excess_damping, &product);
-                        entry += 1;
-                    }
+                add_moments(&mut moments, &friction, &block.arm);
+                let Some(one) = block.only_normal() else {
+                    add_tensors(&mut normal, &mut excess, &excess_damping, block);
+                    continue;
+                };
+                if flat.as_ref().is_none_or(|(known, _)| *known != one) {
+                    add_flat(slope, flat.take());
                 }
-                add_all(&mut moments[0], &friction);
-                let mut entry = 4;
-                for a in 0..3 {
-                    let mut moment = [0.0; LANES];
-                    for lane in 0..LANES {
-                        moment[lane] = friction[lane] * r[a][lane];
-                    }
-                    add_all(&mut moments[a + 1], &moment);
-                    for b in 0..=a {
-                        add_products(&mut moments[entry], &moment, &r[b]);
-                        entry += 1;
-                    }
-                }
+                let (_, [stiff, damp]) = flat.get_or_insert_with(|| (one, [[[0.0; WIDTH]; 10]; 2]));
+                add_moments(stiff, &block.stiffness, &block.arm);
+                add_moments(damp, &excess_damping, &block.arm);
             }
-            let slope = &mut slopes[object];
+            add_flat(slope, flat);
             let mut entry = 0;
             for a in 0..6 {
                 for b in 0..=a {
                     for (target, sums) in [(&mut slope.normal_stiffness, &normal), (&mut slope.by_velocity, &excess)] {
-                        (target[a][b], target[b][a]) = (total(&sums[entry]), total(&sums[entry]));
+                        let sum = total(&sums[entry]);
+                        target[a][b] += sum;
+                        target[b][a] += if a == b { 0.0 } else { sum };
                     }
                     entry += 1;
                 }
@@ -79,6 +66,75 @@ impl Kernel for Sticking<'_> {
             isotropic(&mut slope.by_velocity, moments.each_ref().map(total));
         }
         slopes
+    }
+}
+
+/// Adds Σ w, Σ w r and Σ w r rᵀ of weights at points.
+#[inline(always)]
+fn add_moments(moments: &mut [[f64; WIDTH]; 10], weight: &Lanes, r: &Lanes3) {
+    add_all(&mut moments[0], weight);
+    let mut entry = 4;
+    for a in 0..3 {
+        let mut moment = [0.0; LANES];
+        for lane in 0..LANES {
+            moment[lane] = weight[lane] * r[a][lane];
+        }
+        add_all(&mut moments[a + 1], &moment);
+        for b in 0..=a {
+            add_products(&mut moments[entry], &moment, &r[b]);
+            entry += 1;
+        }
+    }
+}
+
+/// Adds k jjᵀ and d jjᵀ of each point.
+#[inline(always)]
+fn add_tensors(
+    normal: &mut [[f64; WIDTH]; 21],
+    excess: &mut [[f64; WIDTH]; 21],
+    excess_damping: &Lanes,
+    block: &PointBlock,
+) {
+    let (n, r) = (&block.normal, &block.arm);
+    let mut j = [[0.0; LANES]; 6];
+    for lane in 0..LANES {
+        (j[0][lane], j[1][lane], j[2][lane]) = (n[0][lane], n[1][lane], n[2][lane]);
+        j[3][lane] = r[1][lane] * n[2][lane] - r[2][lane] * n[1][lane];
+        j[4][lane] = r[2][lane] * n[0][lane] - r[0][lane] * n[2][lane];
+        j[5][lane] = r[0][lane] * n[1][lane] - r[1][lane] * n[0][lane];
+    }
+    let mut entry = 0;
+    for a in 0..6 {
+        for b in 0..=a {
+            let mut product = [0.0; LANES];
+            for lane in 0..LANES {
+                product[lane] = j[a][lane] * j[b][lane];
+            }
+            add_products(&mut normal[entry], &block.stiffness, &product);
+            add_products(&mut excess[entry], excess_damping, &product);
+            entry += 1;
+        }
+    }
+}
+
+/// Adds the stiffness and the excess damping of points with one normal, from their moments.
+fn add_flat(slope: &mut StickingSlope, flat: Option<(Vec3, [[[f64; WIDTH]; 10]; 2])>) {
+    let Some((n, moments)) = flat else { return };
+    for (target, moments) in [&mut slope.normal_stiffness, &mut slope.by_velocity].into_iter().zip(&moments) {
+        let [w, x, y, z, xx, xy, yy, xz, yz, zz] = moments.each_ref().map(total);
+        // Σ w (r × n), and the columns of [n]× R with R = Σ w r rᵀ: Σ w (r × n)(r × n)ᵀ = [n]× R [n]×ᵀ.
+        let moment = Vec3::new(x, y, z).cross(n);
+        let crossed =
+            [Vec3::new(xx, xy, xz), Vec3::new(xy, yy, yz), Vec3::new(xz, yz, zz)].map(|column| n.cross(column));
+        for i in 0..3 {
+            let row = n.cross(Vec3::new(crossed[0][i], crossed[1][i], crossed[2][i]));
+            for j in 0..3 {
+                target[i][j] += w * n[i] * n[j];
+                target[i + 3][j] += moment[i] * n[j];
+                target[j][i + 3] += moment[i] * n[j];
+                target[i + 3][j + 3] += row[j];
+            }
+        }
     }
 }
 

@@ -45,36 +45,52 @@ impl<'a> Presser<'a> {
         }
     }
 
-    /// The open block; a new one if the last is full.
+    /// The block after those in use, of any content: rays are intersected there.
     #[inline(always)]
-    fn open(&mut self) -> &mut PointBlock {
-        if self.used == 0 || self.blocks[self.used - 1].count == LANES {
-            if self.used == self.blocks.len() {
-                self.blocks.push(PointBlock::EMPTY);
-            }
-            self.blocks[self.used].count = 0;
-            self.used += 1;
+    pub fn free(&mut self) -> &mut PointBlock {
+        if self.used == self.blocks.len() {
+            self.blocks.push(PointBlock::EMPTY);
         }
-        &mut self.blocks[self.used - 1]
+        &mut self.blocks[self.used]
     }
 
-    /// Adds the rays that hit.
+    /// True if the last block in use has room.
+    #[inline(always)]
+    fn has_open(&self) -> bool {
+        self.used > 0 && self.blocks[self.used - 1].count < LANES
+    }
+
+    /// Adds the rays of the free block that hit.
     #[inline(always)]
     pub fn add(&mut self, rays: &RayBlock) {
-        if rays.is_full() && self.open().count == 0 {
-            (self.out, self.place) = rays.move_all(self.open());
-            self.press();
-            return;
+        if rays.is_full() && !self.has_open() {
+            self.blocks[self.used].count = LANES;
+            self.used += 1;
+            return self.press(&rays.out, &rays.place);
         }
+        let mut kept = 0;
         for lane in rays.hits() {
-            let block = self.open();
-            let to = block.count;
-            let (out, place) = rays.push(lane, block);
-            set(&mut self.out, to, out);
-            self.place[to] = place;
-            if to + 1 == LANES {
-                self.press();
+            let ray = self.blocks[self.used].ray(lane);
+            let to = if self.has_open() {
+                let open = &mut self.blocks[self.used - 1];
+                open.count += 1;
+                open.set_ray(open.count - 1, ray);
+                open.count - 1
+            } else {
+                // The free block becomes the open one: its rays that hit are moved to the front.
+                self.blocks[self.used].set_ray(kept, ray);
+                kept += 1;
+                kept - 1
+            };
+            set(&mut self.out, to, get(&rays.out, lane));
+            self.place[to] = rays.place[lane];
+            if kept == 0 && to + 1 == LANES {
+                self.press_open();
             }
+        }
+        if kept > 0 {
+            self.blocks[self.used].count = kept;
+            self.used += 1;
         }
     }
 
@@ -84,21 +100,28 @@ impl<'a> Presser<'a> {
         self.blocks.truncate(self.used);
         if let Some(last) = self.blocks.last_mut().filter(|last| last.count < LANES) {
             last.clear_rest();
-            self.press();
+            self.press_open();
         }
         self.blocks
     }
 
-    /// Computes the loads of the last block.
+    /// Computes the loads of the open block.
     #[inline(always)]
-    fn press(&mut self) {
+    fn press_open(&mut self) {
+        let (out, place) = (self.out, self.place);
+        self.press(&out, &place);
+    }
+
+    /// Computes the loads of the last block, from the normals of its sites and the places of their bristles.
+    #[inline(always)]
+    fn press(&mut self, out: &Lanes3, place: &[u32; LANES]) {
         let points = &mut self.blocks[self.used - 1];
-        load_bristles(points, &self.place, self.last, &mut self.slides.deflection_m);
+        load_bristles(points, place, self.last, &mut self.slides.deflection_m);
         self.slides.share = points.share;
         let (mut spring, mut slope) = (ZERO, ZERO);
         load_springs(points, &self.parameters.elasticity, &mut spring, &mut slope);
-        contact_velocity(points, &self.out, self.velocities, &mut self.slides);
-        let (slides, out) = (&mut self.slides, &self.out);
+        contact_velocity(points, out, self.velocities, &mut self.slides);
+        let slides = &mut self.slides;
         let damping = self.parameters.damping.per();
         // A factor instead of a branch, so that the loop vectorises.
         let conservative = match self.parameters.law {

@@ -3,30 +3,21 @@
 
 use super::site_lanes::SiteLanes;
 use super::{NearObject, RayContact};
-use crate::friction_lanes::{LANES, Lanes, Lanes3, get, set};
+use crate::friction_lanes::{LANES, Lanes, Lanes3, set};
 use crate::point_block::PointBlock;
 use dermis_geometry::{Primitive, Vec3};
 
 const ZERO: Lanes = [0.0; LANES];
 
-/// Up to [`LANES`] sites and the contacts of their rays as a structure of arrays.
+/// Up to [`LANES`] rays of sites. The numbers of their contacts are written to a block of points, a lane for each ray.
 pub(super) struct RayBlock {
     count: usize,
-    site: [u32; LANES],
     /// Place of the bristles of each site.
-    place: [u32; LANES],
-    point: Lanes3,
-    out: Lanes3,
-    area_m2: Lanes,
-    share: Lanes,
+    pub place: [u32; LANES],
+    /// Normal of each site: the direction of its ray.
+    pub out: Lanes3,
     /// True for a site in contact.
     hit: [bool; LANES],
-    object: [u32; LANES],
-    triangle: [u32; LANES],
-    saturated: [bool; LANES],
-    depth_m: Lanes,
-    /// Contact normal, out of the sensor.
-    normal: Lanes3,
 }
 
 /// Result of a test in lanes: no hit, a hit, or an origin inside the object, which needs the general test.
@@ -36,72 +27,63 @@ const STARTS_INSIDE: u64 = 2;
 
 impl RayBlock {
     /// A block without sites.
-    pub fn new() -> Self {
-        Self {
-            count: 0,
-            site: [0; LANES],
-            place: [0; LANES],
-            point: [ZERO; 3],
-            out: [ZERO; 3],
-            area_m2: ZERO,
-            share: ZERO,
-            hit: [false; LANES],
-            object: [0; LANES],
-            triangle: [0; LANES],
-            saturated: [false; LANES],
-            depth_m: ZERO,
-            normal: [ZERO; 3],
-        }
+    pub fn new(sites: &SiteLanes) -> Self {
+        let out = sites.parallel.unwrap_or_default().to_array().map(|axis| [axis; LANES]);
+        Self { count: 0, place: [0; LANES], out, hit: [false; LANES] }
     }
 
     /// Loads sites, each with the place of its bristles.
     #[inline(always)]
-    pub fn gather(&mut self, sites: &SiteLanes, some: &[(u32, u32)]) {
+    pub fn gather(&mut self, sites: &SiteLanes, some: &[(u32, u32)], points: &mut PointBlock) {
         self.count = some.len();
         for (lane, &(site, place)) in some.iter().enumerate() {
-            (self.site[lane], self.place[lane]) = (site, place);
+            (points.site[lane], self.place[lane]) = (site, place);
         }
-        let columns =
-            [&mut self.point, &mut self.out].into_iter().flatten().chain([&mut self.area_m2, &mut self.share]);
+        let PointBlock { anchor, area_m2, share, .. } = points;
+        let columns = anchor.iter_mut().chain([area_m2, share]);
         let (first, last) = (some[0].0 as usize, some[some.len() - 1].0 as usize);
-        if some.len() == LANES && last - first + 1 == LANES {
-            for (to, from) in columns.zip(&sites.columns) {
-                to.copy_from_slice(&from[first..first + LANES]);
-            }
-        } else {
-            for (to, from) in columns.zip(&sites.columns) {
-                for (to, &(site, _)) in to.iter_mut().zip(some) {
-                    *to = from[site as usize];
-                }
-            }
+        let run = (some.len() == LANES && last - first + 1 == LANES).then_some(first);
+        columns.zip(&sites.columns).for_each(|(to, from)| load(to, from, some, run));
+        if sites.parallel.is_none() {
+            self.out.iter_mut().zip(&sites.normals).for_each(|(to, from)| load(to, from, some, run));
         }
     }
 
     /// Sets the contact of each site to the result of `intersect`.
     #[inline(always)]
-    pub fn intersect(&mut self, intersect: impl Fn(usize) -> Option<RayContact>) {
+    pub fn intersect(&mut self, points: &mut PointBlock, intersect: impl Fn(usize) -> Option<RayContact>) {
         for lane in 0..self.count {
-            self.set_contact(lane, intersect(lane));
+            self.set_contact(lane, intersect(lane), points);
         }
     }
 
     /// Intersects the rays with the only object nearby: in lanes if it is a sphere or a cuboid. `intersect` is the
     /// general test of one ray.
     #[inline(always)]
-    pub fn intersect_only(&mut self, only: &NearObject<'_>, h: f64, intersect: impl Fn(usize) -> Option<RayContact>) {
-        let outcome = match only.surface.primitive() {
-            Some(Primitive::Sphere { radius_m }) => self.intersect_sphere(only, *radius_m, h),
-            Some(Primitive::Cuboid { half_m }) => self.intersect_cuboid(only, *half_m, h),
-            _ => return self.intersect(intersect),
+    pub fn intersect_only(
+        &mut self,
+        only: &NearObject<'_>,
+        h: f64,
+        parallel: Option<Vec3>,
+        points: &mut PointBlock,
+        intersect: impl Fn(usize) -> Option<RayContact>,
+    ) {
+        let outcome = match (only.surface.primitive(), parallel) {
+            (Some(Primitive::Sphere { radius_m }), _) => self.intersect_sphere(only, *radius_m, h, points),
+            (Some(Primitive::Cuboid { half_m }), Some(out)) => intersect_slabs(only, *half_m, h, out, points),
+            (Some(Primitive::Cuboid { half_m }), None) => self.intersect_cuboid(only, *half_m, h, points),
+            _ => return self.intersect(points, intersect),
         };
-        self.object = [only.index; LANES];
-        (self.triangle, self.saturated) = ([0; LANES], [false; LANES]);
+        points.object = [only.index; LANES];
+        (points.triangle, points.saturated) = ([0; LANES], [false; LANES]);
+        let mut any = 0;
         for lane in 0..LANES {
             self.hit[lane] = outcome[lane] == HIT;
+            any |= outcome[lane];
         }
-        if outcome[..self.count].contains(&STARTS_INSIDE) {
+        if any & STARTS_INSIDE != 0 {
             for lane in (0..self.count).filter(|&lane| outcome[lane] == STARTS_INSIDE) {
-                self.set_contact(lane, intersect(lane));
+                self.set_contact(lane, intersect(lane), points);
             }
         }
     }
@@ -111,13 +93,19 @@ impl RayBlock {
     /// With the origin o relative to the sphere's centre and the direction d, |d| = 1, a ray is nearest to the centre
     /// at −o·d, at the distance |o − (o·d) d|, and enters the sphere √(r² − |o − (o·d) d|²) before that point.
     #[inline(always)]
-    fn intersect_sphere(&mut self, sphere: &NearObject<'_>, radius_m: f64, h: f64) -> [u64; LANES] {
+    fn intersect_sphere(
+        &self,
+        sphere: &NearObject<'_>,
+        radius_m: f64,
+        h: f64,
+        points: &mut PointBlock,
+    ) -> [u64; LANES] {
         let mut outcome = [MISS; LANES];
         let shift = sphere.sensor_origin_in_object.to_array();
         let by_radius = radius_m.recip();
         for lane in 0..LANES {
             let d = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
-            let o: [f64; 3] = std::array::from_fn(|axis| (self.point[axis][lane] - d[axis] * h) + shift[axis]);
+            let o: [f64; 3] = std::array::from_fn(|axis| (points.anchor[axis][lane] - d[axis] * h) + shift[axis]);
             let middle = -(o[0] * d[0] + o[1] * d[1] + o[2] * d[2]);
             let nearest: [f64; 3] = std::array::from_fn(|axis| o[axis] + d[axis] * middle);
             let inside =
@@ -127,9 +115,9 @@ impl RayBlock {
             let hits = u64::from(inside >= 0.0) & u64::from(middle >= half) & u64::from(distance <= h);
             let starts_inside = u64::from(inside >= 0.0) & u64::from(middle < half) & u64::from(middle + half >= 0.0);
             outcome[lane] = hits * HIT + starts_inside * STARTS_INSIDE;
-            self.depth_m[lane] = h - distance;
+            points.depth_m[lane] = h - distance;
             for axis in 0..3 {
-                self.normal[axis][lane] = (o[axis] + d[axis] * distance) * -by_radius;
+                points.normal[axis][lane] = (o[axis] + d[axis] * distance) * -by_radius;
             }
         }
         outcome
@@ -138,54 +126,31 @@ impl RayBlock {
     /// Intersects the rays with a cuboid: the part of a ray between the planes of all three axes. The contact normal is
     /// that of the planes that the ray enters last.
     #[inline(always)]
-    fn intersect_cuboid(&mut self, cuboid: &NearObject<'_>, half_m: Vec3, h: f64) -> [u64; LANES] {
-        let mut outcome = [MISS; LANES];
+    fn intersect_cuboid(&self, cuboid: &NearObject<'_>, half_m: Vec3, h: f64, points: &mut PointBlock) -> [u64; LANES] {
         let rows = cuboid.sensor_from_object.to_cols_array_2d();
         let (shifts, halves) = (cuboid.sensor_origin_in_object.to_array(), half_m.to_array());
-        let (mut enter, mut leave) = ([f64::NEG_INFINITY; LANES], [f64::INFINITY; LANES]);
-        self.normal = [ZERO; 3];
+        let mut passage = Passage::new(points);
         for axis in 0..3 {
             let (row, shift, half) = (rows[axis], shifts[axis], halves[axis]);
             for lane in 0..LANES {
                 let out = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
-                let start: [f64; 3] = std::array::from_fn(|i| self.point[i][lane] - out[i] * h);
+                let start: [f64; 3] = std::array::from_fn(|i| points.anchor[i][lane] - out[i] * h);
                 let d = row[0] * out[0] + row[1] * out[1] + row[2] * out[2];
                 let o = (row[0] * start[0] + row[1] * start[1] + row[2] * start[2]) + shift;
-                // Along the axis the ray starts at `from` and moves up, or stays there.
                 let side = if d < 0.0 { -1.0 } else { 1.0 };
-                let (from, by_size) = (o * side, 1.0 / (d * side));
-                let never = if from.abs() <= half { f64::NEG_INFINITY } else { f64::INFINITY };
-                let (first, last) = ((-half - from) * by_size, (half - from) * by_size);
-                let first = if d == 0.0 { never } else { first };
-                let last = if d == 0.0 { f64::INFINITY } else { last };
-                let later = first > enter[lane];
-                enter[lane] = if later { first } else { enter[lane] };
-                leave[lane] = if last < leave[lane] { last } else { leave[lane] };
-                for i in 0..3 {
-                    let normal = row[i] * side;
-                    self.normal[i][lane] = if later { normal } else { self.normal[i][lane] };
-                }
+                passage.cross(lane, (o, d, side, 1.0 / (d * side)), half, row, points);
             }
         }
-        for lane in 0..LANES {
-            let (enter, leave) = (enter[lane], leave[lane]);
-            let meets = u64::from(enter <= leave);
-            let hits = meets & u64::from(enter > 0.0) & u64::from(enter <= h);
-            let starts_inside = meets & u64::from(enter <= 0.0) & u64::from(leave >= 0.0);
-            outcome[lane] = hits * HIT + starts_inside * STARTS_INSIDE;
-            let depth_m = h - enter;
-            self.depth_m[lane] = if hits > 0 { depth_m } else { 0.0 };
-        }
-        outcome
+        passage.outcome(h, points)
     }
 
     #[inline(always)]
-    fn set_contact(&mut self, lane: usize, contact: Option<RayContact>) {
+    fn set_contact(&mut self, lane: usize, contact: Option<RayContact>, points: &mut PointBlock) {
         self.hit[lane] = contact.is_some();
         if let Some(RayContact { object, depth_m, triangle, normal, saturated }) = contact {
-            (self.object[lane], self.triangle[lane], self.saturated[lane]) = (object, triangle, saturated);
-            self.depth_m[lane] = depth_m;
-            set(&mut self.normal, lane, normal);
+            (points.object[lane], points.triangle[lane], points.saturated[lane]) = (object, triangle, saturated);
+            points.depth_m[lane] = depth_m;
+            set(&mut points.normal, lane, normal);
         }
     }
 
@@ -200,28 +165,92 @@ impl RayBlock {
     pub fn hits(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.count).filter(|&lane| self.hit[lane])
     }
+}
 
-    /// Makes all rays the points of an empty block; returns the normals of their sites and the places of their bristles.
+/// Loads a number of each site: of `LANES` sites that follow each other, or of any.
+#[inline(always)]
+fn load(to: &mut Lanes, from: &[f64], some: &[(u32, u32)], run: Option<usize>) {
+    if let Some(from) = run.and_then(|first| from[first..].first_chunk()) {
+        *to = *from;
+    } else {
+        for (to, &(site, _)) in to.iter_mut().zip(some) {
+            *to = from[site as usize];
+        }
+    }
+}
+
+/// [`RayBlock::intersect_cuboid`] for rays of one direction; the same numbers, with those of the direction computed once.
+#[inline(always)]
+fn intersect_slabs(cuboid: &NearObject<'_>, half_m: Vec3, h: f64, out: Vec3, points: &mut PointBlock) -> [u64; LANES] {
+    let rows = cuboid.sensor_from_object.to_cols_array_2d();
+    let (shifts, halves, out) = (cuboid.sensor_origin_in_object.to_array(), half_m.to_array(), out.to_array());
+    let below = out.map(|out| out * h);
+    let mut passage = Passage::new(points);
+    for axis in 0..3 {
+        let (row, shift, half) = (rows[axis], shifts[axis], halves[axis]);
+        let d = row[0] * out[0] + row[1] * out[1] + row[2] * out[2];
+        let side = if d < 0.0 { -1.0 } else { 1.0 };
+        let by_size = 1.0 / (d * side);
+        for lane in 0..LANES {
+            let start: [f64; 3] = std::array::from_fn(|i| points.anchor[i][lane] - below[i]);
+            let o = (row[0] * start[0] + row[1] * start[1] + row[2] * start[2]) + shift;
+            passage.cross(lane, (o, d, side, by_size), half, row, points);
+        }
+    }
+    passage.outcome(h, points)
+}
+
+/// The parts of rays between the planes of a cuboid.
+struct Passage {
+    enter: Lanes,
+    leave: Lanes,
+}
+
+impl Passage {
     #[inline(always)]
-    pub fn move_all(&self, points: &mut PointBlock) -> (Lanes3, [u32; LANES]) {
-        points.count = LANES;
-        (points.site, points.object, points.triangle) = (self.site, self.object, self.triangle);
-        (points.saturated, points.anchor, points.normal) = (self.saturated, self.point, self.normal);
-        (points.area_m2, points.share, points.depth_m) = (self.area_m2, self.share, self.depth_m);
-        (self.out, self.place)
+    fn new(points: &mut PointBlock) -> Self {
+        points.normal = [ZERO; 3];
+        Self { enter: [f64::NEG_INFINITY; LANES], leave: [f64::INFINITY; LANES] }
     }
 
-    /// Appends the ray of a lane to a block; returns the normal of its site and the place of its bristles.
+    /// Cuts a ray at the two planes of an axis. Along the axis it starts at `o` and moves by `d`, to the side of the sign
+    /// of `d`; the last number is 1/|d|.
     #[inline(always)]
-    pub fn push(&self, lane: usize, points: &mut PointBlock) -> (Vec3, u32) {
-        let to = points.count;
-        points.count += 1;
-        (points.site[to], points.object[to], points.triangle[to]) =
-            (self.site[lane], self.object[lane], self.triangle[lane]);
-        (points.saturated[to], points.area_m2[to]) = (self.saturated[lane], self.area_m2[lane]);
-        (points.share[to], points.depth_m[to]) = (self.share[lane], self.depth_m[lane]);
-        set(&mut points.anchor, to, get(&self.point, lane));
-        set(&mut points.normal, to, get(&self.normal, lane));
-        (get(&self.out, lane), self.place[lane])
+    fn cross(
+        &mut self,
+        lane: usize,
+        (o, d, side, by_size): (f64, f64, f64, f64),
+        half: f64,
+        row: [f64; 3],
+        points: &mut PointBlock,
+    ) {
+        let from = o * side;
+        let never = if from.abs() <= half { f64::NEG_INFINITY } else { f64::INFINITY };
+        let (first, last) = ((-half - from) * by_size, (half - from) * by_size);
+        let first = if d == 0.0 { never } else { first };
+        let last = if d == 0.0 { f64::INFINITY } else { last };
+        let later = first > self.enter[lane];
+        self.enter[lane] = if later { first } else { self.enter[lane] };
+        self.leave[lane] = if last < self.leave[lane] { last } else { self.leave[lane] };
+        for i in 0..3 {
+            let normal = row[i] * side;
+            points.normal[i][lane] = if later { normal } else { points.normal[i][lane] };
+        }
+    }
+
+    /// Sets the depths of the rays that hit.
+    #[inline(always)]
+    fn outcome(&self, h: f64, points: &mut PointBlock) -> [u64; LANES] {
+        let mut outcome = [MISS; LANES];
+        for lane in 0..LANES {
+            let (enter, leave) = (self.enter[lane], self.leave[lane]);
+            let meets = u64::from(enter <= leave);
+            let hits = meets & u64::from(enter > 0.0) & u64::from(enter <= h);
+            let starts_inside = meets & u64::from(enter <= 0.0) & u64::from(leave >= 0.0);
+            outcome[lane] = hits * HIT + starts_inside * STARTS_INSIDE;
+            let depth_m = h - enter;
+            points.depth_m[lane] = if hits > 0 { depth_m } else { 0.0 };
+        }
+        outcome
     }
 }
