@@ -41,8 +41,8 @@ impl Cylinder {
         let radius_m = 0.5 * diameter_m;
         let half = 0.5 * height_m / radius_m;
         let rim = half.hypot(1.0);
-        // Terms beyond these are below 1e-30 at the largest s.
-        let mut all = [0.0; 100];
+        // Terms beyond these are below 1e-26 at the largest s.
+        let mut all = [0.0; 3 * TERMS];
         let (mut before, mut odd) = (0.0, 1.0);
         for (k, term) in all.iter_mut().enumerate() {
             let n = 2.0 * (k + 1) as f64;
@@ -51,14 +51,21 @@ impl Cylinder {
             *term = even / (n * (n + 1.0) * rim * rim);
             (before, odd) = (even, third * (half / rim) * even - fourth * odd);
         }
-        let size = |k: usize, s: f64| all[k].abs() * (2 * (k + 1)) as f64 * s.powi(2 * k as i32);
-        let sum = |from: usize, s: f64| (from..all.len()).map(|k| size(k, s)).sum::<f64>();
-        let reach = |term: usize| {
-            let sound = |s: f64| sum(term + 1, s) <= ERROR * (all[0].abs() - sum(1, s));
+        let sound = |last: usize, s: f64| {
+            let (mut beyond, mut others, mut power) = (0.0, 0.0, 1.0);
+            for (k, term) in all.iter().enumerate().skip(1) {
+                power *= s * s;
+                let size = term.abs() * (2 * (k + 1)) as f64 * power;
+                others += size;
+                beyond += if k > last { size } else { 0.0 };
+            }
+            beyond <= ERROR * (all[0].abs() - others)
+        };
+        let reach = |last: usize| {
             let (mut low, mut high) = (0.0, 0.6);
-            for _ in 0..40 {
+            for _ in 0..30 {
                 let middle = 0.5 * (low + high);
-                *(if sound(middle) { &mut low } else { &mut high }) = middle;
+                *(if sound(last, middle) { &mut low } else { &mut high }) = middle;
             }
             low
         };
