@@ -266,7 +266,7 @@ fn sides(samples: &[MagneticSample], play_m: f64) -> Vec<f64> {
 }
 
 /// Mean field (T) of the samples before the first contact, if there are at least three.
-pub(super) fn rest_of(samples: &[MagneticSample]) -> Option<Vec<Vec3>> {
+fn rest_of(samples: &[MagneticSample]) -> Option<Vec<Vec3>> {
     let leading: Vec<usize> = (0..samples.len()).take_while(|&i| samples[i].travel_m < 1e-5).collect();
     (leading.len() >= 3).then(|| mean_field(samples, &leading))
 }

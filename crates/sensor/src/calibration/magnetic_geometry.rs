@@ -1,6 +1,6 @@
 //! Fits the places of magnets and chips, the remanence and the rotations of the chips to a recording of a probe.
 
-use super::magnetic::{MagneticSample, MagneticScore, rest_of, score_of};
+use super::magnetic::{MagneticSample, MagneticScore, score_of};
 use super::{Estimate, FitError};
 use crate::magnetic::{MagnetShapeSpec, Magnetics, MagnetometersSpec, MagnetsSpec, each};
 use crate::{Aim, Goal, PressError, Sensor, SensorSpec, press};
@@ -151,8 +151,6 @@ pub(super) struct Problem<'a> {
     used: &'a [bool],
     prior: GeometryPrior,
     motions: Motions<'a>,
-    /// Offset (T) of each chip, if rest was measured.
-    rest: Option<Vec<Vec3>>,
 }
 
 impl<'a> Problem<'a> {
@@ -190,7 +188,6 @@ impl<'a> Problem<'a> {
             used,
             prior,
             motions,
-            rest: rest_of(samples),
         })
     }
 
@@ -273,25 +270,23 @@ impl<'a> Problem<'a> {
         let row = |(sample, change): (&MagneticSample, &Vec<Vec3>)| -> Vec<Vec3> {
             sample.field_tesla.iter().zip(change).map(|(field, change)| *field - *change).collect()
         };
-        let all: Vec<Vec<Vec3>> = self.samples.iter().zip(changes).map(row).collect();
-        let rows: Vec<usize> = (0..all.len()).filter(|&i| self.used[i]).collect();
-        let mean = |chip: usize| rows.iter().map(|&i| all[i][chip]).sum::<Vec3>() / rows.len().max(1) as f64;
-        let offset = self.rest.clone().unwrap_or_else(|| (0..all[0].len()).map(mean).collect());
-        all.into_iter().map(|row| row.iter().zip(&offset).map(|(left, offset)| *left - *offset).collect()).collect()
+        self.centred(self.samples.iter().zip(changes).map(row).collect())
     }
 
-    /// The rows of the fit as one vector; without rest, less the mean of each channel.
-    fn flat(&self, rows: &[Vec<Vec3>]) -> DVector<f64> {
+    /// The rows less the mean of each channel over the rows of the fit: the offset of a channel is one more unknown.
+    fn centred(&self, mut rows: Vec<Vec<Vec3>>) -> Vec<Vec<Vec3>> {
         let used: Vec<usize> = (0..rows.len()).filter(|&i| self.used[i]).collect();
-        let chips = rows[0].len();
         let mean = |chip: usize| used.iter().map(|&i| rows[i][chip]).sum::<Vec3>() / used.len().max(1) as f64;
-        let means: Vec<Vec3> = match self.rest {
-            Some(_) => vec![Vec3::ZERO; chips],
-            None => (0..chips).map(mean).collect(),
-        };
-        let values =
-            used.iter().flat_map(|&i| rows[i].iter().zip(&means).flat_map(|(v, mean)| (*v - *mean).to_array()));
-        DVector::from_vec(values.collect())
+        let means: Vec<Vec3> = (0..self.chips.positions.len()).map(mean).collect();
+        rows.iter_mut().for_each(|row| std::iter::zip(row, &means).for_each(|(value, mean)| *value -= *mean));
+        rows
+    }
+
+    /// The rows of the fit, centred, as one vector.
+    fn flat(&self, rows: Vec<Vec<Vec3>>) -> DVector<f64> {
+        let rows = self.centred(rows);
+        let used = rows.iter().zip(self.used).filter(|(_, used)| **used);
+        DVector::from_vec(used.flat_map(|(row, _)| row.iter().flat_map(|value| value.to_array())).collect())
     }
 
     /// Derivatives of the changes (T) of the used rows by the parameters.
@@ -299,16 +294,26 @@ impl<'a> Problem<'a> {
         let magnetics = self.built(theta)?;
         let (still, moved) = self.moved(&magnetics);
         let base = Self::changes(&magnetics, &still, &moved);
-        let left = self.flat(&self.left_of(&base));
-        let flat = self.flat(&base);
-        let (magnets, chips, first) = (still.len(), base[0].len(), self.first_chip());
+        let left = self.flat(self.left_of(&base));
+        let flat = self.flat(base);
+        let (magnets, chips, first) = (still.len(), self.chips.positions.len(), self.first_chip());
         let mut jacobian = DMatrix::zeros(flat.len(), self.count());
         // Magnets move independently, and a chip reads nothing of the others: one shift of all gives the motions of each
         // magnet, and the columns of each chip.
         for axis in 0..3 {
             let mut shifted = theta.clone();
             (0..magnets).for_each(|i| shifted[3 * i + axis] += STEP);
-            let (still_there, moved_there) = self.moved(&self.built(&shifted)?);
+            // A layer knows its motion everywhere at the depths of its magnets; others, and other depths, are prepared anew.
+            let (still_there, moved_there) = if axis < 2 && self.sensor.skin_as::<Layer>().is_some() {
+                let shift = Vec3::AXES[axis] * (STEP * self.prior.position_m);
+                let places: Vec<Vec3> = magnetics.magnets().iter().map(|at| *at + shift).collect();
+                let motions = (self.motions)(&magnetics, &places);
+                let mut there: Vec<_> = motions.iter().map(|motions| magnetics.moved_by(motions)).collect();
+                there.iter_mut().flatten().for_each(|(at, _)| *at += shift);
+                (places.into_iter().map(|at| (at, Quat::IDENTITY)).collect(), there)
+            } else {
+                self.moved(&self.built(&shifted)?)
+            };
             for magnet in 0..magnets {
                 let with = |all: &[(Vec3, Quat)], there: &[(Vec3, Quat)]| {
                     let mut all = all.to_vec();
@@ -317,7 +322,7 @@ impl<'a> Problem<'a> {
                 };
                 let still = with(&still, &still_there);
                 let moved: Vec<_> = moved.iter().zip(&moved_there).map(|(all, there)| with(all, there)).collect();
-                let column = (self.flat(&Self::changes(&magnetics, &still, &moved)) - &flat) / STEP;
+                let column = (self.flat(Self::changes(&magnetics, &still, &moved)) - &flat) / STEP;
                 jacobian.set_column(3 * magnet + axis, &column);
             }
         }
@@ -330,7 +335,7 @@ impl<'a> Problem<'a> {
             let other = magnetics
                 .with_chips(self.sensor.name(), &spec)
                 .map_err(|error| FitError::Unusable { reason: error.to_string() })?;
-            let slope = (self.flat(&Self::changes(&other, &still, &moved)) - &flat) / STEP;
+            let slope = (self.flat(Self::changes(&other, &still, &moved)) - &flat) / STEP;
             for (row, value) in slope.iter().enumerate() {
                 jacobian[(row, entry(row / 3 % chips))] = *value;
             }
@@ -352,7 +357,7 @@ impl<'a> Problem<'a> {
         for _ in 0..ITERATIONS {
             let (left, jacobian) = self.jacobian(&theta)?;
             // The variance of the residual, with the parameters that the data determine counted at most.
-            let degrees = (left.len() as f64 - count as f64).max(0.1 * left.len() as f64);
+            let degrees = (left.len() as f64 - (count + channels) as f64).max(0.1 * left.len() as f64);
             let variance = (left.norm_squared() / degrees).max(1e-24);
             let normal = jacobian.tr_mul(&jacobian) / variance + DMatrix::identity(count, count);
             let factor = normal.cholesky().ok_or(FitError::NoSpread { what: "place and depth" })?;
