@@ -1,18 +1,22 @@
-//! `dermis calibrate magnetic`: fits the motion of the magnets of a sensor to a recording of a probe.
+//! `dermis calibrate magnetic`: fits the magnets of a sensor to a recording of a probe: a table of their motion, or with a known
+//! probe the places of magnets and chips.
 
 use crate::calibrate::line;
 use crate::console::{Overwrite, say, say_json, short};
 use anyhow::bail;
 use clap::ValueEnum;
 use dermis::geometry::Vec2;
-use dermis::geometry::quantity::Length;
+use dermis::geometry::quantity::{Angle, Length};
+use dermis::object::ObjectSpec;
 use dermis::output::Output;
 use dermis::sensor::SensorSpec;
-use dermis::sensor::calibration::{MagneticFitSettings, MagneticScore, fit_magnetic};
+use dermis::sensor::calibration::{
+    GeometryPrior, MagneticFitSettings, MagneticSample, MagneticScore, fit_magnetic, fit_magnetic_geometry,
+};
 use dermis::sensor::magnetic::TableGrid;
 use dermis_research::magnetic_recording::MagneticRecording;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -25,6 +29,19 @@ pub struct Arguments {
     /// The measured sensor, with magnets and magnetometers.
     #[arg(long, value_name = "NAME|FILE")]
     sensor: String,
+    /// The probe, as for `dermis press`: fits the places of magnets and chips, the remanence, the rotations of the chips and the
+    /// stiffness of a skin that moves the magnets (a layer or springs) instead of a table of motions.
+    #[arg(long, value_name = "SHAPE|FILE")]
+    object: Option<String>,
+    /// With `--object`: standard deviation of the places in the sensor file.
+    #[arg(long, value_name = "LENGTH", default_value = "0.5mm", requires = "object")]
+    position_sd: Length,
+    /// With `--object`: standard deviation of the rotations of the chips in the sensor file.
+    #[arg(long, value_name = "ANGLE", default_value = "3deg", requires = "object")]
+    rotation_sd: Angle,
+    /// With `--object`: relative standard deviation of the remanence in the sensor file.
+    #[arg(long, value_name = "PART", default_value_t = 0.2, requires = "object")]
+    strength_sd: f64,
     /// Height of first contact in the recording; by default the largest z.
     #[arg(long, allow_hyphen_values = true)]
     contact: Option<Length>,
@@ -85,6 +102,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if travel_m <= 0.0 {
         bail!("the probe never moves below the height of first contact, {} mm", short(contact_m * 1e3));
     }
+    let used: Vec<bool> = match arguments.keep_out {
+        KeepOut::Cycles => recording.cycles().iter().map(|cycle| cycle % 2 == 1).collect(),
+        KeepOut::Places => recording.checkerboard().iter().map(|odd| !odd).collect(),
+        KeepOut::None => vec![true; recording.probe_m.len()],
+    };
+    let samples = recording.samples(middle, contact_m);
+    if let Some(object) = &arguments.object {
+        return geometry(arguments, object, &spec, folder, &samples, &used);
+    }
     let along: Vec<f64> = arguments.along.split(',').filter_map(|part| part.trim().parse().ok()).collect();
     let Ok(along) = <[f64; 3]>::try_from(along) else {
         bail!("`--along` must be three numbers with commas between them, got {:?}", arguments.along);
@@ -114,12 +140,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         play_m: arguments.hysteresis.map(Length::si),
         smoothness: SMOOTHNESS,
     };
-    let used: Vec<bool> = match arguments.keep_out {
-        KeepOut::Cycles => recording.cycles().iter().map(|cycle| cycle % 2 == 1).collect(),
-        KeepOut::Places => recording.checkerboard().iter().map(|odd| !odd).collect(),
-        KeepOut::None => vec![true; recording.probe_m.len()],
-    };
-    let samples = recording.samples(middle, contact_m);
     let fit = fit_magnetic(&spec, folder, &samples, &used, &settings)?;
     let report = json!({
         "sensor": spec.name,
@@ -144,6 +164,65 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         folder.commit(output, arguments.json)?;
     }
     Ok(())
+}
+
+/// Fits places, remanence, rotations and stiffness with a known probe.
+fn geometry(
+    arguments: &Arguments,
+    object: &str,
+    spec: &SensorSpec,
+    folder: Option<&Path>,
+    samples: &[MagneticSample],
+    used: &[bool],
+) -> anyhow::Result<()> {
+    let prior = GeometryPrior {
+        position_m: arguments.position_sd.si(),
+        rotation_rad: arguments.rotation_sd.si(),
+        strength: arguments.strength_sd,
+    };
+    if [prior.position_m, prior.rotation_rad, prior.strength].iter().any(|sd| !(*sd > 0.0 && sd.is_finite())) {
+        bail!(
+            "`--position-sd`, `--rotation-sd` and `--strength-sd` must be positive: they bound the differences from the sensor file"
+        );
+    }
+    let probe = ObjectSpec::parse_flag(object, None)?.object(None, None)?;
+    let fit = fit_magnetic_geometry(spec, folder, &probe, samples, used, &prior)?;
+    let report = json!({
+        "sensor": spec.name,
+        "object": object,
+        "described": fit.described,
+        "fitted": fit.fitted,
+        "kept_out": fit.kept_out,
+        "geometry": fit.geometry,
+        "stiffness": fit.stiffness,
+    });
+    if arguments.json {
+        say_json(&report)?;
+    } else {
+        say(format!("{} from {} samples", spec.name, samples.len()));
+        tell("described", &fit.described);
+        tell("fitted", &fit.fitted);
+        fit.kept_out.iter().for_each(|score| tell("kept out", score));
+        for (what, places) in [("magnet", &fit.geometry.magnets_m), ("chip", &fit.geometry.chips_m)] {
+            for (index, place) in places.iter().enumerate() {
+                for (axis, estimate) in ["x", "y", "z"].iter().zip(place) {
+                    line(&format!("{what} {index}, {axis}"), scaled(*estimate, 1e3), "mm");
+                }
+            }
+        }
+        for (index, angles) in fit.geometry.misalignments_rad.iter().enumerate() {
+            for (axis, estimate) in ["x", "y", "z"].iter().zip(angles) {
+                line(&format!("chip {index}, about {axis}"), scaled(*estimate, 1f64.to_degrees()), "deg");
+            }
+        }
+        line("remanence", fit.geometry.strength, "of the sensor file");
+        fit.stiffness.into_iter().for_each(|stiffness| line("stiffness", stiffness, "of the sensor file"));
+    }
+    let Some(folder) = &arguments.out else { return Ok(()) };
+    let mut output = Output::new();
+    output.add("sensor.toml", fit.spec.to_toml());
+    output.add("fit.json", serde_json::to_string_pretty(&report)? + "\n");
+    commit(output, folder, arguments.json)
 }
 
 fn scaled(estimate: dermis::sensor::calibration::Estimate, factor: f64) -> dermis::sensor::calibration::Estimate {

@@ -12,31 +12,35 @@ use dermis::image;
 use dermis::object::ObjectSpec;
 use dermis::output::Output;
 use dermis::prelude::*;
+use dermis::sensor::calibration;
+use dermis::sensor::magnetic::{MagneticInverse, Magnetics};
 use dermis::sensor::optics::FloatImage;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Estimate where an object touches a sensor, or its size, from one reading.
+/// Estimate where and how strongly an object touches a sensor, or its size, from one reading.
 ///
 /// The simulated reading is fitted to the given one. The search starts where the reading shows a contact. The 95 % intervals follow from the
 /// residuals of the fit; errors of the sensor file, such as those of its light, come on top (`dermis validate pose` measures them).
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  dermis estimate pose --sensor gelsight --object indenter:moon --reading rgb.png --out out\n  dermis estimate shape --sensor gelsight --object sphere:radius=3mm --reading rgb.png --json"
+    after_help = "Examples:\n  dermis estimate pose --sensor gelsight --object indenter:moon --reading rgb.png --out out\n  dermis estimate shape --sensor gelsight --object sphere:radius=3mm --reading rgb.png --json\n  dermis estimate contact --sensor anyskin --object sphere:radius=6mm --reading magnetometers.csv"
 )]
 pub struct Arguments {
     /// What is estimated besides position and depth.
     what: What,
     #[command(flatten)]
     sensor: SensorArguments,
-    /// The object, as for `dermis press`.
+    /// The object, as for `dermis press`. A `contact` on a sensor with a measured `motion` of its magnets needs none.
     #[arg(long, value_name = "SHAPE|FILE")]
-    object: String,
+    object: Option<String>,
     /// Unit of the file: m, cm, mm or in.
     #[arg(long)]
     unit: Option<LengthUnit>,
     /// The reading: a PNG image of the camera, or a CSV table with a column `value_n` (the force on the taxel before the response of the
-    /// sensor) and a row for each taxel, as `dermis press --out` writes them. Columns `taxel`, `x_m` and `y_m` are checked.
+    /// sensor) and a row for each taxel, or a CSV table with columns `bx_ut`, `by_ut`, `bz_ut` (µT, in the frame of the chip) and a row for
+    /// each magnetometer, as `dermis press --out` writes them. Columns `taxel`, `chip`, `x_m` and `y_m` are checked; columns
+    /// `rest_bx_ut`, `rest_by_ut`, `rest_bz_ut` are the reading at rest, by default that of the sensor file.
     #[arg(long, value_name = "FILE.png|FILE.csv")]
     reading: PathBuf,
     /// Also estimate the tilt.
@@ -61,25 +65,41 @@ enum What {
     Pose,
     /// The size: a factor for all lengths of the object; also the rotation, unless it is given or the object is a sphere.
     Shape,
+    /// The tangential displacement after the press, and so the shear force, from magnetometers.
+    Contact,
 }
 
 /// A reading from a file.
 enum Read {
     Image(FloatImage),
     Taxels(Vec<f64>),
+    /// Changes of the flux densities from rest (T).
+    Chips(Vec<Vec3>),
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let folder = arguments.overwrite.open(arguments.out.as_deref())?;
     let sensor = noiseless(arguments)?;
-    let object = ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.object(None, None)?;
     let read = read(&arguments.reading, &sensor)?;
     let measured = match &read {
         Read::Image(image) => Measured::Image(image),
         Read::Taxels(forces) => Measured::Taxels(forces),
+        Read::Chips(changes) => Measured::Magnetic(changes),
     };
-    let yaw_rad = arguments.yaw.map_or(0.0, Angle::si);
-    let known = Placement { at_m: [0.0; 2], depth_m: 0.0, tilt_rad: [0.0; 2], yaw_rad, scale: 1.0 };
+    let table = sensor.magnetics().filter(|magnetics| magnetics.motion_table().is_some());
+    if arguments.what == What::Contact {
+        let Read::Chips(changes) = &read else {
+            bail!("`contact` needs the flux densities of magnetometers: {} has none", arguments.reading.display());
+        };
+        if let Some(magnetics) = table {
+            return contact_of_table(arguments, &sensor, magnetics, changes, &before);
+        }
+    }
+    let Some(object) = &arguments.object else {
+        bail!("`--object` is missing: only a contact on magnets with a measured `motion` needs none");
+    };
+    let object = ObjectSpec::parse_flag(object, arguments.unit)?.object(None, None)?;
+    let known = Placement { yaw_rad: arguments.yaw.map_or(0.0, Angle::si), ..Placement::default() };
     let bar = counter("simulated presses:");
     let found = estimate(&sensor, &object, measured, known, &unknowns(arguments, &object), &|presses| {
         bar.set_position(presses as u64);
@@ -107,8 +127,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn unknowns(arguments: &Arguments, object: &Object) -> Vec<Unknown> {
     let is_sphere = matches!(object.surface.primitive(), Some(Primitive::Sphere { .. }));
     let mut unknowns = vec![Unknown::X, Unknown::Y, Unknown::Depth];
-    if arguments.what == What::Shape {
-        unknowns.push(Unknown::Scale);
+    match arguments.what {
+        What::Pose => (),
+        What::Shape => unknowns.push(Unknown::Scale),
+        What::Contact => unknowns.extend([Unknown::ShearX, Unknown::ShearY]),
     }
     if !is_sphere && arguments.yaw.is_none() {
         unknowns.push(Unknown::Yaw);
@@ -140,54 +162,176 @@ fn read(path: &Path, sensor: &Sensor) -> anyhow::Result<Read> {
         }
         Some("csv") => {
             let text = std::fs::read_to_string(path).with_context(|| format!("{name}: the reading cannot be read"))?;
+            let heads = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            if heads.split(',').any(|head| head.trim() == CHANNELS[0]) {
+                return Ok(Read::Chips(chips(&name, &text, sensor)?));
+            }
             Ok(Read::Taxels(taxels(&name, &text, sensor)?))
         }
         _ => bail!("`--reading` must be a .png image or a .csv table, got {name}"),
     }
 }
 
+/// Columns of the flux density of a magnetometer, and of that at rest.
+const CHANNELS: [&str; 3] = ["bx_ut", "by_ut", "bz_ut"];
+const REST: [&str; 3] = ["rest_bx_ut", "rest_by_ut", "rest_bz_ut"];
+
 fn taxels(name: &str, text: &str, sensor: &Sensor) -> anyhow::Result<Vec<f64>> {
-    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let heads: Vec<&str> = lines.next().map_or("", |(_, line)| line).split(',').map(str::trim).collect();
-    let find = |column: &str| heads.iter().position(|head| *head == column);
-    let Some(column) = find("value_n") else {
-        bail!("{name}: has no column `value_n` with the force on each taxel (N)");
+    let table = Csv::new(name, text);
+    let Some(column) = table.find("value_n") else {
+        bail!("{name}: has no column `value_n` with the force on each taxel (N), nor `bx_ut` with a flux density (µT)");
     };
     let mut forces = Vec::new();
-    for (index, line) in lines {
-        let number = |at: usize| {
-            let got = line.split(',').nth(at).map_or("", str::trim);
-            let value = got.parse::<f64>().ok().filter(|value| value.is_finite());
-            let key = heads[at];
-            value.with_context(|| format!("{name}, line {}: `{key}` must be a finite number, got {got:?}", index + 1))
-        };
-        if let Some(taxel) = find("taxel").map(number).transpose()?
-            && taxel != forces.len() as f64
-        {
-            bail!("{name}, line {}: `taxel` must be {}, got {taxel}: order the rows", index + 1, forces.len());
-        }
-        let center = sensor.taxels().centers().get(forces.len());
-        for (key, axis) in [("x_m", 0), ("y_m", 1)] {
-            let (at, is) = (find(key).map(number).transpose()?, center.map(|center| center[axis]));
-            if let (Some(at), Some(is)) = (at, is)
-                && (at - is).abs() > MAX_OFFSET_M
-            {
-                bail!(
-                    "{name}, line {}: `{key}` is {at}, but taxel {} of sensor {:?} is at {is}: give the sensor that was read",
-                    index + 1,
-                    forces.len(),
-                    sensor.name()
-                );
-            }
-        }
-        forces.push(number(column)?);
+    for row in table.rows() {
+        row.check("taxel", forces.len(), sensor.taxels().centers().get(forces.len()), sensor)?;
+        forces.push(row.number(column)?);
     }
     Ok(forces)
 }
 
-/// Name, value, unit and half width of the interval of each unknown, in the units of the command line.
-fn rows(found: &Estimate) -> Vec<(&'static str, f64, &'static str, f64)> {
-    let Placement { at_m: [x, y], depth_m, tilt_rad: [tilt_x, tilt_y], yaw_rad, scale } = found.placement;
+/// The change of the flux density from rest (T) at each magnetometer.
+fn chips(name: &str, text: &str, sensor: &Sensor) -> anyhow::Result<Vec<Vec3>> {
+    let table = Csv::new(name, text);
+    let find = |columns: [&str; 3]| -> anyhow::Result<[usize; 3]> {
+        let find = |column: &str| table.find(column).with_context(|| format!("{name}: has no column `{column}`"));
+        Ok([find(columns[0])?, find(columns[1])?, find(columns[2])?])
+    };
+    let (field, rest) = (find(CHANNELS)?, table.find(REST[0]).map(|_| find(REST)).transpose()?);
+    let Some(magnetics) = sensor.magnetics() else {
+        bail!(
+            "{name}: has flux densities, but sensor {:?} has no magnetometers: give the sensor that was read",
+            sensor.name()
+        );
+    };
+    let places: Vec<Vec3> = magnetics.chips().collect();
+    let mut changes = Vec::new();
+    for row in table.rows() {
+        let index = changes.len();
+        row.check("chip", index, places.get(index), sensor)?;
+        let vector = |[x, y, z]: [usize; 3]| {
+            Ok::<_, anyhow::Error>(Vec3::new(row.number(x)?, row.number(y)?, row.number(z)?) * 1e-6)
+        };
+        let rest = match rest {
+            Some(columns) => vector(columns)?,
+            None => magnetics.rest().get(index).copied().unwrap_or_default(),
+        };
+        changes.push(vector(field)? - rest);
+    }
+    Ok(changes)
+}
+
+/// A table with heads.
+struct Csv<'a> {
+    name: &'a str,
+    heads: Vec<&'a str>,
+    lines: Vec<(usize, &'a str)>,
+}
+
+/// A row of a table.
+struct Row<'a> {
+    table: &'a Csv<'a>,
+    index: usize,
+    line: &'a str,
+}
+
+impl<'a> Csv<'a> {
+    fn new(name: &'a str, text: &'a str) -> Self {
+        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let heads = lines.next().map_or("", |(_, line)| line).split(',').map(str::trim).collect();
+        Self { name, heads, lines: lines.collect() }
+    }
+
+    fn find(&self, column: &str) -> Option<usize> {
+        self.heads.iter().position(|head| *head == column)
+    }
+
+    fn rows(&'a self) -> impl Iterator<Item = Row<'a>> {
+        self.lines.iter().map(|(index, line)| Row { table: self, index: *index, line })
+    }
+}
+
+impl Row<'_> {
+    fn number(&self, column: usize) -> anyhow::Result<f64> {
+        let got = self.line.split(',').nth(column).map_or("", str::trim);
+        let value = got.parse::<f64>().ok().filter(|value| value.is_finite());
+        let (name, key) = (self.table.name, self.table.heads[column]);
+        value.with_context(|| format!("{name}, line {}: `{key}` must be a finite number, got {got:?}", self.index + 1))
+    }
+
+    /// Checks the number of a taxel or chip, and its place in the sensor (m).
+    fn check(&self, what: &str, expected: usize, place: Option<&Vec3>, sensor: &Sensor) -> anyhow::Result<()> {
+        let (name, line) = (self.table.name, self.index + 1);
+        let value = |key: &str| self.table.find(key).map(|column| self.number(column)).transpose();
+        if let Some(got) = value(what)?
+            && got != expected as f64
+        {
+            bail!("{name}, line {line}: `{what}` must be {expected}, got {got}: order the rows");
+        }
+        for (key, axis) in [("x_m", 0), ("y_m", 1)] {
+            if let (Some(at), Some(is)) = (value(key)?, place.map(|place| place[axis]))
+                && (at - is).abs() > MAX_OFFSET_M
+            {
+                bail!(
+                    "{name}, line {line}: `{key}` is {at}, but {what} {expected} of sensor {:?} is at {is}: give the sensor that was read",
+                    sensor.name()
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The contact on magnets that move by a table, by the inverse of the table.
+fn contact_of_table(
+    arguments: &Arguments,
+    sensor: &Sensor,
+    magnetics: &Magnetics,
+    changes: &[Vec3],
+    before: &[String],
+) -> anyhow::Result<()> {
+    if let Some(object) = &arguments.object {
+        bail!(
+            "`--object {object}` is not used: the `motion` of sensor {:?} belongs to the probe that it was measured with",
+            sensor.name()
+        );
+    }
+    let found = MagneticInverse::new(magnetics).and_then(|inverse| inverse.estimate(changes)).with_context(|| {
+        let (file, got, name) = (arguments.reading.display(), changes.len(), sensor.name());
+        format!("{file}: has {got} magnetometers and sensor {name:?} has {}", magnetics.chips().len())
+    })?;
+    let presses = magnetics.motion_table().is_some_and(|table| table.along().z < -0.5);
+    let force = if presses { "normal_force" } else { "shear_force" };
+    let all = [
+        ("x", Some(found.x_m), "mm", 1e3),
+        ("y", Some(found.y_m), "mm", 1e3),
+        ("depth", Some(found.travel_m), "mm", 1e3),
+        ("side", Some(found.side), "", 1.0),
+        (force, found.load_newton, "N", 1.0),
+    ];
+    let scaled = |(name, estimate, unit, factor): (_, Option<calibration::Estimate>, _, f64)| {
+        estimate.map(|estimate| (name, estimate.value * factor, unit, estimate.ci95 * factor))
+    };
+    let rows: Vec<_> = all.into_iter().filter_map(scaled).collect();
+    let report = json!({ "sensor": sensor.name(), "estimates": as_json(&rows), "misfit": found.misfit });
+    if arguments.json {
+        say_json(&report)?;
+    } else {
+        say(format!("contact on {}, from {}", sensor.name(), arguments.reading.display()));
+        tell_rows(&rows);
+        say(format!("  residual       {} standard deviations of the table; intervals of 95 %", short(found.misfit)));
+    }
+    let Some(folder) = &arguments.out else { return Ok(()) };
+    let mut output = Output::new();
+    output.add("estimate.json", serde_json::to_string_pretty(&report)? + "\n");
+    commit_over(output, folder, arguments.json, before)
+}
+
+/// Name, value, unit and half width of the interval of a quantity, in the units of the command line.
+type Quantity = (&'static str, f64, &'static str, f64);
+
+/// All unknowns, and the force on the sensor.
+fn rows(found: &Estimate) -> Vec<Quantity> {
+    let Placement { at_m: [x, y], depth_m, tilt_rad: [tilt_x, tilt_y], yaw_rad, shear_m, scale } = found.placement;
     let row = |unknown: Unknown| match unknown {
         Unknown::X => ("x", x * 1e3, "mm", 1e3),
         Unknown::Y => ("y", y * 1e3, "mm", 1e3),
@@ -195,31 +339,46 @@ fn rows(found: &Estimate) -> Vec<(&'static str, f64, &'static str, f64)> {
         Unknown::TiltX => ("tilt_x", tilt_x.to_degrees(), "deg", 1f64.to_degrees()),
         Unknown::TiltY => ("tilt_y", tilt_y.to_degrees(), "deg", 1f64.to_degrees()),
         Unknown::Yaw => ("yaw", yaw_rad.to_degrees(), "deg", 1f64.to_degrees()),
+        Unknown::ShearX => ("shear_x", shear_m[0] * 1e3, "mm", 1e3),
+        Unknown::ShearY => ("shear_y", shear_m[1] * 1e3, "mm", 1e3),
         Unknown::Scale => ("scale", scale, "", 1.0),
     };
     let unknowns = found.standard_errors.iter().map(|(unknown, _)| *unknown);
-    unknowns
-        .map(|unknown| {
-            let (name, value, unit, per_si) = row(unknown);
-            let half = found.interval(unknown).map_or(f64::INFINITY, |[low, high]| 0.5 * (high - low) * per_si);
-            (name, value, unit, half)
-        })
-        .collect()
+    let values = unknowns.clone().map(|unknown| {
+        let (name, value, unit, per_si) = row(unknown);
+        let half = found.interval(unknown).map_or(f64::INFINITY, |[low, high]| 0.5 * (high - low) * per_si);
+        (name, value, unit, half)
+    });
+    let sheared = unknowns.clone().any(|unknown| matches!(unknown, Unknown::ShearX | Unknown::ShearY));
+    let forces = [("normal_force", 2, -1.0), ("shear_force_x", 0, 1.0), ("shear_force_y", 1, 1.0)];
+    let force = |(name, axis, sign): (_, usize, f64)| {
+        (name, sign * found.force_newton[axis], "N", found.quantile * found.force_errors_newton[axis])
+    };
+    values.chain(forces.into_iter().take(if sheared { 3 } else { 1 }).map(force)).collect()
+}
+
+fn as_json(rows: &[Quantity]) -> serde_json::Map<String, Value> {
+    let entry = |&(name, value, unit, half): &Quantity| {
+        let key = if unit.is_empty() { name.to_owned() } else { format!("{name}_{}", unit.to_lowercase()) };
+        let interval = half.is_finite().then_some([value - half, value + half]);
+        (key, json!({ "value": value, "interval_95": interval }))
+    };
+    rows.iter().map(entry).collect()
+}
+
+fn tell_rows(rows: &[Quantity]) {
+    for (name, value, unit, half) in rows {
+        let within =
+            if half.is_finite() { format!("± {} {unit}", short(*half)) } else { "(not determined)".to_owned() };
+        say(format!("  {:<14} {} {unit} {within}", name.replace('_', " "), short(*value)));
+    }
 }
 
 fn report(arguments: &Arguments, sensor: &Sensor, found: &Estimate) -> Value {
-    let estimates: serde_json::Map<String, Value> = rows(found)
-        .into_iter()
-        .map(|(name, value, unit, half)| {
-            let key = if unit.is_empty() { name.to_owned() } else { format!("{name}_{unit}") };
-            let interval = half.is_finite().then_some([value - half, value + half]);
-            (key, json!({ "value": value, "interval_95": interval }))
-        })
-        .collect();
     json!({
         "sensor": sensor.name(),
         "object": arguments.object,
-        "estimates": estimates,
+        "estimates": as_json(&rows(found)),
         "rms": found.rms,
         "explained": found.explained,
         "converged": found.converged,
@@ -228,13 +387,14 @@ fn report(arguments: &Arguments, sensor: &Sensor, found: &Estimate) -> Value {
 }
 
 fn tell(arguments: &Arguments, sensor: &Sensor, found: &Estimate, read: &Read) {
-    say(format!("{} on {}, from {}", arguments.object, sensor.name(), arguments.reading.display()));
-    for (name, value, unit, half) in rows(found) {
-        let within =
-            if half.is_finite() { format!("± {} {unit}", short(half)) } else { "(not determined)".to_owned() };
-        say(format!("  {name:<10} {} {unit} {within}", short(value)));
-    }
-    let unit = if matches!(read, Read::Image(_)) { "of 255" } else { "N" };
-    say(format!("  residual   {} {unit} rms; intervals of 95 % from the residuals of the fit", short(found.rms)));
-    found.warnings.iter().for_each(|warning| say(format!("  warning    {warning}")));
+    let object = arguments.object.as_deref().unwrap_or_default();
+    say(format!("{object} on {}, from {}", sensor.name(), arguments.reading.display()));
+    tell_rows(&rows(found));
+    let (unit, from) = match read {
+        Read::Image(_) => ("of 255", "the residuals of the fit"),
+        Read::Taxels(_) => ("N", "the residuals of the fit"),
+        Read::Chips(_) => ("µT", "the noise of the magnetometers, or the residuals where they are larger"),
+    };
+    say(format!("  residual       {} {unit} rms; intervals of 95 % from {from}", short(found.rms)));
+    found.warnings.iter().for_each(|warning| say(format!("  warning        {warning}")));
 }

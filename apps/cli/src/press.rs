@@ -7,10 +7,12 @@ use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::{Angle, Force, Length};
 use dermis::gpu::{Choice, GelSkin};
 use dermis::image;
+use dermis::magnetic_figure;
 use dermis::object::{ObjectSpec, RoughnessSpec};
 use dermis::output::Output;
 use dermis::prelude::*;
 use dermis::sensor::Pressed;
+use dermis::sensor::magnetic::Magnetics;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -58,7 +60,8 @@ pub struct Arguments {
     #[arg(long, value_name = "auto|cpu|cuda", default_value_t = Choice::Auto)]
     device: Choice,
     /// Write tactile.png, scene.png, reading.json and taxels.csv into this folder; for an optical sensor also rgb.png, depth.png and
-    /// .npy, normals.png and .npy, flow.npy, markers.csv and .npy, and camera.png.
+    /// .npy, normals.png and .npy, flow.npy, markers.csv and .npy, and camera.png; for a sensor with magnets also magnetometers.csv and
+    /// magnetic.png.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -126,6 +129,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         output.add_image("scene.png", &image::press_view(&sensor, &pressed.reading, mesh, pose, &heading));
         output.add("reading.json", serde_json::to_string_pretty(&report)? + "\n");
         output.add("taxels.csv", taxels_csv(&sensor, &pressed.reading));
+        if let (Some(magnetics), Some(field)) = (sensor.magnetics(), &pressed.reading.magnetic_tesla) {
+            output.add("magnetometers.csv", magnetometers_csv(magnetics, field));
+            output.add_image("magnetic.png", &magnetic_figure::cut(magnetics, &pressed.touch, &heading));
+        }
         if let (Some((optics, frame)), Some(surface)) = (&seen, &pressed.touch.surface) {
             camera_frame::add(&mut output, optics, surface, frame, &heading);
         }
@@ -240,6 +247,16 @@ fn taxels_csv(sensor: &Sensor, reading: &Reading) -> String {
             "{i},{},{},{},{},{},{},{value},{raw},{reported}",
             at.x, at.y, at.z, force.x, force.y, force.z
         );
+    }
+    text
+}
+
+fn magnetometers_csv(magnetics: &Magnetics, field: &[Vec3]) -> String {
+    let mut text = String::from("chip,x_m,y_m,z_m,bx_ut,by_ut,bz_ut,rest_bx_ut,rest_by_ut,rest_bz_ut\n");
+    for (chip, ((at, field), rest)) in magnetics.chips().zip(field).zip(magnetics.rest()).enumerate() {
+        let values =
+            [at, *field * 1e6, *rest * 1e6].map(|vector| vector.to_array().map(|part| part.to_string()).join(","));
+        let _ = writeln!(text, "{chip},{}", values.join(","));
     }
     text
 }

@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 use dermis::geometry::quantity::Time;
 use dermis::image::tactile_values;
+use dermis::magnetic_figure;
 use dermis::output::Output;
 use dermis::record::Format;
 use dermis::run::{Continue, DEFAULT_IMAGE_INTERVAL_S, Progress, Recording, RunRecorder, run_into};
@@ -23,7 +24,8 @@ use std::path::PathBuf;
 pub struct Arguments {
     /// The scene.
     scene: PathBuf,
-    /// Write readings, poses, a summary and images into this folder; for an optical sensor also camera-NAME.png at its largest force.
+    /// Write readings, poses, a summary and images into this folder; for an optical sensor also camera-NAME.png at its largest
+    /// force, for one with magnets magnetic-NAME.png.
     #[arg(long, value_name = "DIR", required_unless_present_any = ["record", "view"])]
     out: Option<PathBuf>,
     /// Record during the run: an `.mcap` file (for Foxglove), a `.parquet` file, or a folder of numpy arrays and images.
@@ -144,6 +146,13 @@ fn results(built: &Built, recording: &Recording, peaks: &CameraPeaks) -> Output 
             let title = format!("{}, {} s", track.name, short(recording.times_s[row]));
             let image = tactile_values(built.world.sensor(id), &sample.values_newton, &title, None);
             output.add_image(format!("tactile-{}.png", slug(&track.name)), &image);
+        }
+        if let Some(id) = built.sensor(&track.name)
+            && let Some(magnetics) = built.world.sensor(id).magnetics()
+        {
+            let touch = built.world.touch(id);
+            let image = magnetic_figure::run(magnetics, touch, &recording.times_s, &track.rows, &track.name);
+            output.add_image(format!("magnetic-{}.png", slug(&track.name)), &image);
         }
     }
     output

@@ -6,6 +6,7 @@ mod common;
 #[cfg(unix)]
 mod dataset;
 mod endings;
+mod magnetic;
 mod metrics;
 mod optics;
 mod press;

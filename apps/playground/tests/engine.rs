@@ -43,6 +43,9 @@ fn a_press_is_the_press_of_the_sensor() {
         assert!(off.abs() <= 1e-12 * pressed.reading.sum_newton, "{preset}: {off:e}");
         assert_eq!(arrays.index()["values"][2], 4 * sensor.taxels().len());
         assert_eq!(arrays.index().get("image").is_some(), sensor.optics().is_some());
+        let fields =
+            pressed.reading.magnetic_tesla.map(|all| all.iter().map(|b| (*b * 1e6).to_array()).collect::<Vec<_>>());
+        assert_eq!(answer.get("magnetic_ut").cloned(), fields.map(|fields| json!(fields)), "{preset}");
     }
 }
 

@@ -6,6 +6,9 @@ use crate::object::Object;
 use crate::sensor::Sensor;
 use crate::threads::interruptible;
 use dermis::estimate::{Measured, Placement, Unknown, estimate};
+use dermis::geometry::Vec3;
+use dermis::sensor::Sensor as Inner;
+use dermis::sensor::magnetic::MagneticInverse;
 use dermis::sensor::optics::FloatImage;
 use pyo3::prelude::*;
 
@@ -27,43 +30,105 @@ fn unknown_of(name: &str) -> PyResult<Unknown> {
         "tilt_x" => Ok(Unknown::TiltX),
         "tilt_y" => Ok(Unknown::TiltY),
         "yaw" => Ok(Unknown::Yaw),
+        "shear_x" => Ok(Unknown::ShearX),
+        "shear_y" => Ok(Unknown::ShearY),
         "scale" => Ok(Unknown::Scale),
         _ => Err(Error::new_err(format!(
-            "`unknowns` has {name:?}; it may have \"x\", \"y\", \"depth\", \"tilt_x\", \"tilt_y\", \"yaw\" and \"scale\""
+            "`unknowns` has {name:?}; it may have \"x\", \"y\", \"depth\", \"tilt_x\", \"tilt_y\", \"yaw\", \"shear_x\", \"shear_y\" and \"scale\""
         ))),
     }
 }
 
-/// Estimates unknowns from an image or from the forces on the taxels; `known` has x, y, depth, tilt_x, tilt_y, yaw and scale.
-/// Returns the estimate as JSON.
+/// Reads flux densities (µT) as tesla, shape (chips, 3).
+fn tesla_of(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<Vec3>> {
+    let numbers = Numbers::read(value, name)?.finite(name)?;
+    let &[_, 3] = numbers.shape.as_slice() else {
+        return Err(numbers.wrong_shape(name, "(chips, 3)"));
+    };
+    Ok(numbers.values.chunks_exact(3).map(|field| Vec3::from_slice(field) * 1e-6).collect())
+}
+
+/// Changes of flux densities (T) from rest, by default that of the sensor.
+fn changes_of(sensor: &Inner, magnetic: &Bound<'_, PyAny>, rest: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Vec3>> {
+    let field = tesla_of(magnetic, "magnetic")?;
+    let rest = match rest {
+        Some(rest) => tesla_of(rest, "rest")?,
+        None => sensor.magnetics().map_or_else(Vec::new, |magnetics| magnetics.rest().to_vec()),
+    };
+    if rest.len() != field.len() {
+        let (name, got, expected) = (sensor.name(), field.len(), rest.len());
+        return Err(Error::new_err(format!(
+            "`magnetic` has {got} magnetometers, and sensor {name:?} at rest has {expected}: give the sensor that was read"
+        )));
+    }
+    Ok(field.into_iter().zip(rest).map(|(field, rest)| field - rest).collect())
+}
+
+fn as_json(found: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(found).map_err(|error| Error::new_err(format!("the estimate: {error}")))
+}
+
+/// The contact on magnets that move by a measured table, from flux densities (µT). Returns the estimate as JSON.
 #[pyfunction]
+pub fn estimate_contact(
+    sensor: PyRef<'_, Sensor>,
+    magnetic: &Bound<'_, PyAny>,
+    rest: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let inner = sensor.shared.sensor()?;
+    let changes = changes_of(inner, magnetic, rest)?;
+    let inverse = inner.magnetics().and_then(MagneticInverse::new);
+    let found = inverse.and_then(|inverse| inverse.estimate(&changes)).ok_or_else(|| {
+        Error::new_err(format!(
+            "sensor {:?} has no magnets with a measured `motion`: use `placement` with an object",
+            inner.name()
+        ))
+    })?;
+    as_json(&found)
+}
+
+/// Estimates unknowns from an image, from the forces on the taxels or from flux densities; `known` has x, y, depth, tilt_x, tilt_y,
+/// yaw, shear_x, shear_y and scale. Returns the estimate as JSON.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the arguments of the Python function, which names them")]
 pub fn estimate_placement(
     py: Python<'_>,
     sensor: PyRef<'_, Sensor>,
     obj: PyRef<'_, Object>,
     image: Option<&Bound<'_, PyAny>>,
     taxels: Option<&Bound<'_, PyAny>>,
-    known: [f64; 7],
+    magnetic: Option<&Bound<'_, PyAny>>,
+    rest: Option<&Bound<'_, PyAny>>,
+    known: [f64; 9],
     unknowns: Vec<String>,
 ) -> PyResult<String> {
     let unknowns = unknowns.iter().map(|name| unknown_of(name)).collect::<PyResult<Vec<_>>>()?;
-    let [x, y, depth_m, tilt_x, tilt_y, yaw_rad, scale] = known;
+    let [x, y, depth_m, tilt_x, tilt_y, yaw_rad, shear_x, shear_y, scale] = known;
     if known.iter().any(|value| !value.is_finite()) {
         return Err(Error::new_err("the known values must be finite numbers"));
     }
-    let known = Placement { at_m: [x, y], depth_m, tilt_rad: [tilt_x, tilt_y], yaw_rad, scale };
+    let known =
+        Placement { at_m: [x, y], depth_m, tilt_rad: [tilt_x, tilt_y], yaw_rad, shear_m: [shear_x, shear_y], scale };
+    if rest.is_some() && magnetic.is_none() {
+        return Err(Error::new_err("`rest` needs `magnetic`"));
+    }
     let (inner, object) = (sensor.shared.sensor()?.clone(), obj.object.clone());
-    let found = match (image, taxels) {
-        (Some(image), None) => {
+    let found = match (image, taxels, magnetic) {
+        (Some(image), None, None) => {
             let image = image_of(image)?;
             interruptible(py, move || estimate(&inner, &object, Measured::Image(&image), known, &unknowns, &|_| ()))?
         }
-        (None, Some(taxels)) => {
+        (None, Some(taxels), None) => {
             let forces = Numbers::read(taxels, "taxels")?.finite("taxels")?.values;
             interruptible(py, move || estimate(&inner, &object, Measured::Taxels(&forces), known, &unknowns, &|_| ()))?
         }
-        _ => return Err(Error::new_err("give either `image` or `taxels`")),
+        (None, None, Some(magnetic)) => {
+            let changes = changes_of(&inner, magnetic, rest)?;
+            interruptible(py, move || {
+                estimate(&inner, &object, Measured::Magnetic(&changes), known, &unknowns, &|_| ())
+            })?
+        }
+        _ => return Err(Error::new_err("give either `image`, `taxels` or `magnetic`")),
     };
-    let found = found.into_py_err()?;
-    serde_json::to_string(&found).map_err(|error| Error::new_err(format!("the estimate: {error}")))
+    as_json(&found.into_py_err()?)
 }

@@ -23,7 +23,7 @@ def test_a_placement_comes_back_from_noisy_taxels():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "either `image` or `taxels`"),
+        ({}, "either `image`, `taxels` or `magnetic`"),
         ({"taxels": np.zeros((14, 6)), "unknowns": ["z"]}, '"z"; it may have "x"'),
         ({"taxels": np.zeros((14, 6))}, "no contact"),
         ({"taxels": np.ones(5)}, "5 taxels"),

@@ -29,6 +29,7 @@ pub mod estimate;
 #[cfg(doctest)]
 mod guide;
 pub mod image;
+pub mod magnetic_figure;
 pub mod output;
 pub mod run;
 pub mod scene;

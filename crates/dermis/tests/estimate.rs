@@ -70,7 +70,8 @@ fn seen(sensor: &Sensor, object: &Object, placement: &Placement) -> FloatImage {
     image
 }
 
-const AT_REST: Placement = Placement { at_m: [0.0; 2], depth_m: 0.0, tilt_rad: [0.0; 2], yaw_rad: 0.0, scale: 1.0 };
+const AT_REST: Placement =
+    Placement { at_m: [0.0; 2], depth_m: 0.0, tilt_rad: [0.0; 2], yaw_rad: 0.0, shear_m: [0.0; 2], scale: 1.0 };
 
 fn covers(found: &Estimate, unknown: Unknown, truth: f64) -> bool {
     let [low, high] = found.interval(unknown).unwrap();
@@ -143,4 +144,73 @@ fn readings_without_contact_or_of_another_sensor_are_refused() {
     assert!(refused(Measured::Taxels(&[1.0]), &unknowns).to_string().contains("1 taxels"));
     assert!(matches!(refused(Measured::Taxels(&[0.0; 30]), &unknowns), EstimateError::NoContact { .. }));
     assert!(matches!(refused(Measured::Taxels(&[f64::NAN; 30]), &unknowns), EstimateError::NoContact { .. }));
+}
+
+const MAGNETIC: &str = r#"name = "magnetic"
+
+[surface.grid]
+rows = 5
+cols = 5
+pitch = "4 mm"
+
+[skin]
+kind = "layer"
+thickness = "5 mm"
+young = "0.2 MPa"
+poisson = 0.45
+cell = "0.5 mm"
+mu = 0.8
+
+[magnets]
+lattice = { rows = 2, cols = 2, pitch = "8 mm", depth = "2.5 mm" }
+shape = { kind = "cylinder", diameter = "3 mm", height = "1 mm", remanence = "1.2 T" }
+
+[magnetometers]
+positions = [["0 mm", "0 mm", "-7 mm"], ["6 mm", "0 mm", "-7 mm"], ["-6 mm", "0 mm", "-7 mm"], ["0 mm", "6 mm", "-7 mm"], ["0 mm", "-6 mm", "-7 mm"]]
+range = "50 mT"
+bits = 16
+noise = { sd = ["2 uT", "2 uT", "2 uT"] }
+"#;
+
+/// Place, normal force and shear force from the channels of five noisy chips, which are rounded to 1.5 µT: the intervals
+/// cover the truth.
+#[test]
+fn place_and_forces_of_a_sheared_contact_come_from_magnetometers() {
+    let sensor = SensorSpec::parse("magnetic.toml", MAGNETIC).unwrap().build(None).unwrap();
+    let magnetics = sensor.magnetics().unwrap();
+    let truth = Placement { at_m: [1.5e-3, -2e-3], depth_m: 0.6e-3, shear_m: [0.12e-3, -0.08e-3], ..AT_REST };
+    let pressed = press_at(&sensor, &ball(6e-3), &truth).unwrap().unwrap();
+    let force = pressed.touch.on_sensor.force.to_array();
+    assert!(force[0].hypot(force[1]) > 0.1 * force[2].abs(), "{force:?}");
+    // Nearly normal: the sum of twelve uniform numbers.
+    let normal = |i: usize| (0..12).map(|k| 0.5 * noise(12 * i + k + 7)).sum::<f64>();
+    let field = pressed.reading.magnetic_tesla.unwrap();
+    let noisy = |(chip, (field, rest)): (usize, (&Vec3, &Vec3))| {
+        let error = Vec3::new(normal(3 * chip), normal(3 * chip + 1), normal(3 * chip + 2)) * 2e-6;
+        *field - *rest + error
+    };
+    let changes: Vec<Vec3> = field.iter().zip(magnetics.rest()).enumerate().map(noisy).collect();
+    let unknowns = [Unknown::X, Unknown::Y, Unknown::Depth, Unknown::ShearX, Unknown::ShearY];
+    let measured = Measured::Magnetic(&changes);
+    let found = estimate(&sensor, &ball(6e-3), measured, AT_REST, &unknowns, &|_| ()).unwrap();
+    assert!(found.converged && found.rms < 5.0 && found.explained > 0.99, "{found:?}");
+    for (unknown, truth) in unknowns.iter().zip([1.5e-3, -2e-3, 0.6e-3, 0.12e-3, -0.08e-3]) {
+        assert!(covers(&found, *unknown, truth), "{unknown:?}: {found:?}");
+        let [low, high] = found.interval(*unknown).unwrap();
+        assert!(high - low < 0.4e-3, "{unknown:?}: {found:?}");
+    }
+    for axis in 0..3 {
+        let [low, high] = found.force_interval(axis);
+        let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
+        assert!((force[axis] - middle).abs() <= 3.0 / 1.96 * half, "{axis}: {force:?} {found:?}");
+        assert!(half < 0.2 * force[2].abs(), "{axis}: {force:?} {found:?}");
+    }
+    // What cannot be estimated is refused.
+    let refused = |changes: &[Vec3], unknowns: &[Unknown]| {
+        estimate(&sensor, &ball(6e-3), Measured::Magnetic(changes), AT_REST, unknowns, &|_| ()).unwrap_err()
+    };
+    assert!(matches!(refused(&changes[..2], &unknowns), EstimateError::OtherChips { got: 2, expected: 5, .. }));
+    assert!(matches!(refused(&[Vec3::ZERO; 5], &unknowns), EstimateError::NoContact { .. }));
+    let clipped = [Vec3::splat(0.2), Vec3::splat(0.2), Vec3::splat(0.2), Vec3::splat(0.2), changes[4]];
+    assert!(matches!(refused(&clipped, &unknowns), EstimateError::FewChannels { channels: 3, unknowns: 5, .. }));
 }

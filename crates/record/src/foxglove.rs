@@ -5,12 +5,13 @@ mod meshes;
 use crate::mcap::{Channel, McapWriter, Schema};
 use crate::message::Value;
 use crate::protobuf::{Descriptors, subset};
+use crate::signals::microtesla;
 use crate::{Layout, RecordError, Sample, SensorSample, Sink, WORLD, time_ns};
 use dermis_geometry::{Pose, Quat, Vec3};
 use std::path::{Path, PathBuf};
 
 /// A recording for Foxglove. `/tf` has all frames, `/scene` the meshes. Each sensor has `/NAME/wrench`, `/NAME/taxels`,
-/// `/NAME/camera` if it has a camera, and `/NAME/tactile`, a heat map.
+/// `/NAME/camera` if it has a camera, and `/NAME/tactile`, a heat map. `/NAME/taxels` has the flux density too.
 pub struct FoxgloveSink {
     writer: McapWriter,
     descriptors: Descriptors,
@@ -80,6 +81,7 @@ impl FoxgloveSink {
             ("values_newton", Value::row(reading.values_newton.iter().copied())),
             ("reported_newton", Value::row(reading.reported_newton.iter().copied())),
             ("raw", Value::row(reading.raw.iter().map(|&counts| f64::from(counts)))),
+            ("magnetic_ut", Value::row(microtesla(reading))),
             ("warnings", Value::List(sensor.warnings.iter().map(|warning| text(warning)).collect())),
         ]);
         let image = |image: &dermis_sensor::Image| {

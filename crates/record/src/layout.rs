@@ -25,6 +25,8 @@ pub struct SensorLayout {
     pub taxels: usize,
     /// Rows and columns, if the taxels form a grid.
     pub size: Option<(usize, usize)>,
+    /// Number of magnetometers.
+    pub chips: usize,
     /// The undeformed skin, in the sensor's frame, if it is displayed.
     pub mesh: Option<TriMesh>,
 }
@@ -78,7 +80,7 @@ mod tests {
 
     #[test]
     fn frames_are_plain_and_differ() {
-        let sensor = |name: &str| SensorLayout { name: name.into(), taxels: 1, size: None, mesh: None };
+        let sensor = |name: &str| SensorLayout { name: name.into(), taxels: 1, size: None, chips: 0, mesh: None };
         let body = |name: &str| BodyLayout { name: name.into(), mesh: None };
         let layout = Layout {
             scene: String::new(),

@@ -2,7 +2,7 @@
 
 use crate::atomic_file::AtomicFile;
 use crate::folder::locked_folder;
-use crate::signals::{OF_BODY, OF_SENSOR, values};
+use crate::signals::{MAGNETIC, OF_BODY, OF_SENSOR, first_of, microtesla, values};
 use crate::table::{Table, TableError, TableWriter, Values};
 use crate::{Layout, RecordError, Sample, Sink, write_file};
 use std::fs::File;
@@ -90,7 +90,7 @@ fn table(layout: &Layout, samples: &[Sample]) -> Result<Table, TableError> {
         .column("warnings", Values::Text(rows.iter().map(|row| row.2.sensors[row.1].warnings.join("; ")).collect()))?;
     for (place, name) in OF_SENSOR.into_iter().enumerate() {
         let of_row =
-            |(_, sensor, _, all): &(f64, usize, &Sample, Vec<Vec<f64>>)| all[sensor * OF_SENSOR.len() + place].clone();
+            |(_, sensor, _, all): &(f64, usize, &Sample, Vec<Vec<f64>>)| all[first_of(layout, *sensor) + place].clone();
         let each: Vec<Vec<f64>> = rows.iter().map(of_row).collect();
         table = match name {
             "sum_n" => table.column(name, Values::F64(each.concat()))?,
@@ -98,6 +98,10 @@ fn table(layout: &Layout, samples: &[Sample]) -> Result<Table, TableError> {
             "raw" => table.lists(name, each.iter().map(Vec::len).collect(), Values::I64(whole(&each.concat())))?,
             _ => table.lists(name, each.iter().map(Vec::len).collect(), Values::F64(each.concat()))?,
         };
+    }
+    if layout.sensors.iter().any(|sensor| sensor.chips > 0) {
+        let each: Vec<Vec<f64>> = rows.iter().map(|row| microtesla(&row.2.sensors[row.1].reading)).collect();
+        table = table.lists(MAGNETIC, each.iter().map(Vec::len).collect(), Values::F64(each.concat()))?;
     }
     for name in ["camera", "tactile"] {
         let (mut bytes, mut paths) = (Vec::new(), Vec::new());
@@ -111,7 +115,7 @@ fn table(layout: &Layout, samples: &[Sample]) -> Result<Table, TableError> {
     }
     for (body, frame) in layout.body_frames().iter().enumerate() {
         for (place, (name, width)) in OF_BODY.into_iter().zip([3, 4]).enumerate() {
-            let at = sensors * OF_SENSOR.len() + body * OF_BODY.len() + place;
+            let at = first_of(layout, sensors) + body * OF_BODY.len() + place;
             let each: Vec<f64> = rows.iter().flat_map(|row| row.3[at].iter().copied()).collect();
             table = table.list(format!("{frame}/{name}"), &[width], Values::F64(each))?;
         }

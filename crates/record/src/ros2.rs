@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 pub(crate) use definitions::Definitions;
 
 /// A recording for ROS 2. `/tf` has all frames. Each sensor has `/NAME/wrench`, `/NAME/taxels`, `/NAME/camera` if it
-/// has a camera, `/NAME/tactile`, a heat map, and `/NAME/warnings`, where the skin has some.
+/// has a camera, `/NAME/tactile`, a heat map, `/NAME/magnetic` (µT) if it has magnetometers, and `/NAME/warnings`, where the
+/// skin has some.
 pub struct Ros2Sink {
     _lock: Option<File>,
     folder: PathBuf,
@@ -56,6 +57,8 @@ impl Ros2Sink {
         for frame in &sensor_frames {
             channels.extend(OF_SENSOR.iter().map(|(name, schema)| channel(format!("/{frame}/{name}"), *schema)));
         }
+        let magnetic = layout.sensors.iter().zip(&sensor_frames).filter(|(sensor, _)| sensor.chips > 0);
+        channels.extend(magnetic.map(|(_, frame)| channel(format!("/{frame}/magnetic"), 2)));
         let about = [("scene".to_owned(), layout.scene.clone())];
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let path = folder.join(format!("{name}_0.mcap"));
@@ -79,7 +82,12 @@ impl Sink for Ros2Sink {
         let placed = sensors.chain(self.body_frames.iter().zip(&sample.bodies));
         let transforms: Vec<_> = placed.map(|(frame, pose)| (frame.as_str(), *pose)).collect();
         self.writer.add(0, time_ns, &messages::transforms(time_ns, WORLD, &transforms))?;
+        let mut magnetic = 1 + OF_SENSOR.len() * self.sensor_frames.len();
         for (i, (sensor, frame)) in sample.sensors.iter().zip(&self.sensor_frames).enumerate() {
+            if sensor.reading.magnetic_tesla.is_some() {
+                self.writer.add(magnetic, time_ns, &messages::magnetic(&sensor.reading))?;
+                magnetic += 1;
+            }
             let first = 1 + OF_SENSOR.len() * i;
             let wrench = messages::wrench(time_ns, frame, sensor.force_newton, sensor.torque_newton_m);
             self.writer.add(first, time_ns, &wrench)?;

@@ -136,6 +136,7 @@ impl SensorSpec {
         let sensor = self.reading.of(self.build_touch(folder)?)?;
         let sensor = match (&self.magnets, &self.magnetometers) {
             (Some(magnets), Some(chips)) => {
+                let sensor = Magnetics::probed(sensor, magnets)?;
                 let magnetics = Magnetics::new(&sensor, magnets, chips)?;
                 sensor.with_magnetics(magnetics)
             }

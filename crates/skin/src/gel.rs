@@ -14,6 +14,7 @@ mod fixed_faces;
 mod indenter;
 mod mpm;
 mod parameters;
+mod probe;
 mod problem;
 mod reference_grid;
 mod state;
@@ -39,6 +40,7 @@ use contact::block_points;
 use dermis_geometry::{Surface, TriMesh, Vec3};
 use elasticity::Elastic;
 use equilibrium::Equilibrium;
+use probe::Probe;
 use reference_grid::RestParticle;
 use surface_grid::SurfaceGrid;
 
@@ -65,6 +67,8 @@ pub struct Gel {
     interface_attachments: Vec<Attachment>,
     /// Only for a block, whose taxels lie under it. The taxels of other bodies lie on their surface.
     base: Option<BaseStress>,
+    /// Places whose motion is reported.
+    probes: Vec<Probe>,
 }
 
 impl Gel {
@@ -138,7 +142,21 @@ impl Gel {
             interfaces: Vec::new(),
             interface_attachments: Vec::new(),
             base: None,
+            probes: Vec::new(),
         }
+    }
+
+    /// The same gel whose touches have the motion of the material at these places (m) of the undeformed gel.
+    pub fn with_probes(mut self, places: &[Vec3]) -> Self {
+        self.probes = places.iter().map(|&at| Probe::new(&self.elastic.grid, at)).collect();
+        self
+    }
+
+    /// The lowest and the highest corner (m) of a block; `None` for another body.
+    pub fn block_m(&self) -> Option<(Vec3, Vec3)> {
+        let grid = &self.elastic.grid;
+        let size_m = Vec3::from_array(grid.cells.map(|count| count as f64)) * grid.cell_m;
+        (!self.surface_grid.is_curved()).then_some((grid.origin, grid.origin + size_m))
     }
 
     /// The same gel with all parts fixed whose undeformed position satisfies `held`, such as those near a bone,
@@ -229,6 +247,7 @@ impl Gel {
         let mut touch = Touch::from_facets(facets, motion.targets.len());
         touch.warnings = self.surface_grid.unresolved(&touch.facets, motion);
         touch.surface = Some(self.surface_grid.field(&self.elastic.grid, u));
+        touch.inside = self.probes.iter().map(|probe| probe.motion(&self.elastic.grid, u)).collect();
         touch
     }
 }

@@ -1,6 +1,7 @@
 //! Contact loads: the result of every skin and the input of every transducer.
 
 use crate::gel::Energy;
+use crate::layer::MaterialMotion;
 use crate::{ContactPoints, Facets, SurfaceField, Warning};
 use dermis_geometry::{Vec3, Wrench};
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,9 @@ pub struct Touch {
     pub surface: Option<SurfaceField>,
     /// Stress vector (Pa) on the base under the skin, if the skin computes it.
     pub base: Option<SurfaceField>,
+    /// Motion of the material at the probes of a gel ([`crate::Gel::with_probes`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<MaterialMotion>,
     /// Kinetic and strain energy, if the skin computes them; their ratio measures the distance from static equilibrium.
     #[serde(default)]
     pub energy: Option<Energy>,

@@ -1052,12 +1052,16 @@ def estimate_placement(
     obj: Object,
     image: ArrayLike | None,
     taxels: ArrayLike | None,
+    magnetic: ArrayLike | None,
+    rest: ArrayLike | None,
     known: Sequence[float],
     unknowns: Sequence[str],
 ) -> str:
-    """Estimates unknowns from an image or from the forces on the taxels; `known` has x, y, depth, tilt_x, tilt_y, yaw and scale.
-    Returns the estimate as JSON.
+    """Estimates unknowns from an image, from the forces on the taxels or from flux densities; `known` has x, y, depth, tilt_x, tilt_y,
+    yaw, shear_x, shear_y and scale. Returns the estimate as JSON.
     """
+def estimate_contact(sensor: Sensor, magnetic: ArrayLike, rest: ArrayLike | None) -> str:
+    """The contact on magnets that move by a measured table, from flux densities (µT). Returns the estimate as JSON."""
 def run_command(arguments: Sequence[str]) -> int:
     """Runs the command line ``arguments``, which start with the name of the program, and returns the exit code. Ctrl-C ends the
     process.

@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 from dermis import _native
 from dermis._native import Object, Sensor
 
-__all__ = ["Placement", "placement"]
+__all__ = ["Contact", "Placement", "contact", "placement"]
 
-_Unknown = Literal["x", "y", "depth", "tilt_x", "tilt_y", "yaw", "scale"]
+_Unknown = Literal["x", "y", "depth", "tilt_x", "tilt_y", "yaw", "shear_x", "shear_y", "scale"]
 
 
 class Placement(NamedTuple):
@@ -35,12 +35,20 @@ class Placement(NamedTuple):
     """Rotation about the sensor's x axis, then y (rad)."""
     yaw: float
     """Rotation about the sensor's z axis before that (rad)."""
+    shear: tuple[float, float]
+    """Tangential displacement after the press, x and y (m)."""
     scale: float
     """Size by that of the given object."""
+    force: tuple[float, float, float]
+    """Force on the sensor (N), in the sensor frame: shear along x and y, and minus the normal force."""
+    force_errors: tuple[float, float, float]
+    """Standard errors of the force (N), by those of the unknowns."""
+    quantile: float
+    """Standard errors in half a 95 % interval: 1.96, more if few channels determine them."""
     standard_errors: dict[str, float]
     """Standard error of each unknown, from the residuals of the fit; infinite where the reading does not determine it."""
     rms: float
-    """Root mean square residual: levels of 255 of an image, newtons of taxels."""
+    """Root mean square residual: levels of 255 of an image, newtons of taxels, µT of magnetometers."""
     explained: float
     """Part of the squared change of the reading by the contact that the fit explains; 1 for a perfect fit."""
     converged: bool
@@ -55,25 +63,29 @@ def placement(
     *,
     image: ArrayLike | None = None,
     taxels: ArrayLike | None = None,
+    magnetic: ArrayLike | None = None,
+    rest: ArrayLike | None = None,
     unknowns: Sequence[_Unknown] = ("x", "y", "depth"),
     at: tuple[float, float] = (0.0, 0.0),
     depth: float = 0.0,
     tilt: tuple[float, float] = (0.0, 0.0),
     yaw: float = 0.0,
+    shear: tuple[float, float] = (0.0, 0.0),
     scale: float = 1.0,
 ) -> Placement:
-    """Estimates where an object touched a sensor.
+    """Estimates where and how strongly an object touched a sensor.
 
     image: what the camera saw, levels 0–255, (height, width, 3); or taxels: forces on the taxels before the response of
-    the sensor (N), in the shape of ``Reading.taxels``.
-    unknowns: what to estimate; the other quantities are at (m), depth (m), tilt (rad), yaw (rad) and scale. An unknown position starts where
+    the sensor (N), in the shape of ``Reading.taxels``; or magnetic: flux densities (µT) at the magnetometers, in the shape of
+    ``Reading.magnetic``, with those at rest (µT; by default those of the sensor file).
+    unknowns: what to estimate; the other quantities are at (m), depth (m), tilt (rad), yaw (rad), shear (m) and scale. An unknown position starts where
     the reading shows a contact.
 
     The standard errors contain the noise of the reading, not the errors of the sensor's description. Raises dermis.Error if the reading shows
     no contact or is that of another sensor. Takes some hundred presses; Ctrl-C ends it.
     """
-    known = [float(part) for part in (*at, depth, *tilt, yaw, scale)]
-    found = json.loads(_native.estimate_placement(sensor, obj, image, taxels, known, list(unknowns)))
+    known = [float(part) for part in (*at, depth, *tilt, yaw, *shear, scale)]
+    found = json.loads(_native.estimate_placement(sensor, obj, image, taxels, magnetic, rest, known, list(unknowns)))
     placed = found["placement"]
     infinite = float("inf")
     return Placement(
@@ -81,10 +93,54 @@ def placement(
         depth=placed["depth_m"],
         tilt=tuple(placed["tilt_rad"]),
         yaw=placed["yaw_rad"],
+        shear=tuple(placed["shear_m"]),
         scale=placed["scale"],
+        force=tuple(found["force_newton"]),
+        force_errors=tuple(infinite if error is None else error for error in found["force_errors_newton"]),
+        quantile=found["quantile"],
         standard_errors={name: infinite if error is None else error for name, error in found["standard_errors"]},
         rms=found["rms"],
         explained=found["explained"],
         converged=found["converged"],
         warnings=found["warnings"],
+    )
+
+
+class Contact(NamedTuple):
+    """A contact on magnets that move by a measured table; each interval is half a 95 % interval."""
+
+    at: tuple[float, float]
+    """Place, x and y (m)."""
+    at_interval: tuple[float, float]
+    """Half the intervals of the place (m)."""
+    depth: float
+    """Travel of the probe (m)."""
+    depth_interval: float
+    """Half the interval of the travel (m)."""
+    side: float
+    """Side of the hysteresis: 1 when loading, -1 when unloading."""
+    load: float | None
+    """Load of the probe (N); None if the table has no loads."""
+    load_interval: float | None
+    """Half the interval of the load (N)."""
+    misfit: float
+    """Root mean square of the difference that remains, in standard deviations of the residual of the table."""
+
+
+def contact(sensor: Sensor, magnetic: ArrayLike, *, rest: ArrayLike | None = None) -> Contact:
+    """Estimates the contact on a sensor whose magnets move by a measured table, such as the preset ``eflesh``.
+
+    magnetic: flux densities (µT) at the magnetometers, shape (chips, 3); rest: those at rest (µT), by default those of the sensor file.
+    """
+    found = json.loads(_native.estimate_contact(sensor, magnetic, rest))
+    load = found["load_newton"]
+    return Contact(
+        at=(found["x_m"]["value"], found["y_m"]["value"]),
+        at_interval=(found["x_m"]["ci95"], found["y_m"]["ci95"]),
+        depth=found["travel_m"]["value"],
+        depth_interval=found["travel_m"]["ci95"],
+        side=found["side"]["value"],
+        load=None if load is None else load["value"],
+        load_interval=None if load is None else load["ci95"],
+        misfit=found["misfit"],
     )

@@ -24,6 +24,8 @@ pub struct Solution {
     pub values: Vec<f64>,
     /// Covariance of the values, from the scatter of the residuals between groups.
     pub covariance: DMatrix<f64>,
+    /// Covariance of the values for independent errors of variance 1.
+    pub homogeneous: DMatrix<f64>,
     /// Root mean square residual.
     pub rms: f64,
     /// True if the last step was shorter than a hundredth of the step of the differences, or no step was an improvement.
@@ -76,9 +78,9 @@ impl<E> LeastSquares<'_, E> {
                 break;
             }
         }
-        let covariance = self.covariance(&values, &residuals)?;
+        let (covariance, homogeneous) = self.covariance(&values, &residuals)?;
         let rms = (residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len().max(1) as f64).sqrt();
-        Ok(Some(Solution { values, covariance, rms, converged }))
+        Ok(Some(Solution { values, covariance, homogeneous, rms, converged }))
     }
 
     /// The step, shortened to [`MAX_STEP`] steps of the differences of every unknown.
@@ -109,17 +111,20 @@ impl<E> LeastSquares<'_, E> {
         Ok(Some(slopes))
     }
 
-    /// H⁻¹ (Σ gᵢ gᵢᵀ) H⁻¹ with the gradients gᵢ of the groups. Infinite where the measurements do not determine the values.
-    fn covariance(&self, values: &[f64], residuals: &[f64]) -> Result<DMatrix<f64>, E> {
+    /// H⁻¹ (Σ gᵢ gᵢᵀ) H⁻¹ with the gradients gᵢ of the groups, and H⁻¹ without weights. Infinite where the measurements do
+    /// not determine the values.
+    fn covariance(&self, values: &[f64], residuals: &[f64]) -> Result<(DMatrix<f64>, DMatrix<f64>), E> {
         let count = values.len();
         let unknown = DMatrix::from_element(count, count, f64::INFINITY);
-        let Some(slopes) = self.slopes(values)? else { return Ok(unknown) };
+        let Some(slopes) = self.slopes(values)? else { return Ok((unknown.clone(), unknown)) };
         let weights = weights(residuals);
         let (normal, _) = normal_equations(&slopes, residuals, &weights);
+        let (plain, _) = normal_equations(&slopes, residuals, &vec![1.0; residuals.len()]);
         let per_step = DMatrix::from_fn(count, count, |i, j| normal[(i, j)] * self.steps[i] * self.steps[j]);
         let eigenvalues = per_step.symmetric_eigenvalues();
         let is_determined = eigenvalues.min() > MIN_RATIO * eigenvalues.max();
-        let Some(inverse) = normal.try_inverse().filter(|_| is_determined) else { return Ok(unknown) };
+        let inverses = normal.try_inverse().zip(plain.try_inverse()).filter(|_| is_determined);
+        let Some((inverse, plain)) = inverses else { return Ok((unknown.clone(), unknown)) };
         let groups = self.groups.iter().max().map_or(0, |last| last + 1);
         let mut gradients = vec![DVector::<f64>::zeros(count); groups];
         for (i, group) in self.groups.iter().enumerate() {
@@ -130,7 +135,7 @@ impl<E> LeastSquares<'_, E> {
         let used = gradients.iter().filter(|gradient| gradient.norm() > 0.0).count();
         let scatter = gradients.iter().fold(DMatrix::zeros(count, count), |sum, g| sum + g * g.transpose());
         let few = used as f64 / used.saturating_sub(count).max(1) as f64;
-        Ok(&inverse * scatter * &inverse * few)
+        Ok((&inverse * scatter * &inverse * few, plain))
     }
 }
 

@@ -153,7 +153,8 @@ fn layout(built: &Built) -> Layout {
     let sensor = |(name, id): &(String, SensorId)| {
         let sensor = world.sensor(*id);
         let (taxels, size) = (sensor.taxels().len(), sensor.taxels().size());
-        SensorLayout { name: name.clone(), taxels, size, mesh: Some(sensor.surface().clone()) }
+        let chips = sensor.magnetics().map_or(0, |magnetics| magnetics.chips().len());
+        SensorLayout { name: name.clone(), taxels, size, chips, mesh: Some(sensor.surface().clone()) }
     };
     let body = |id: BodyId| BodyLayout { name: world.body(id).name.clone(), mesh: world.body(id).visible().cloned() };
     Layout {

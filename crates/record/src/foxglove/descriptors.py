@@ -14,11 +14,12 @@ TYPES = {
     "string": Field.TYPE_STRING,
     "uint32": Field.TYPE_UINT32,
 }
-# Each field is a type and a name; `*` marks an array. Forces in N, torques in N m, in the frame of the sensor.
+# Each field is a type and a name; `*` marks an array. Forces in N, torques in N m, in the frame of the sensor;
+# flux densities in µT, in the frames of the chips.
 DERMIS = {
     "Wrench": "google.protobuf.Timestamp timestamp, string frame_id, foxglove.Vector3 force, foxglove.Vector3 torque",
     "Taxels": "google.protobuf.Timestamp timestamp, string frame_id, uint32 rows, uint32 cols, double sum_newton, uint32 saturated, "
-    "double* values_newton, double* reported_newton, uint32* raw, string* warnings",
+    "double* values_newton, double* reported_newton, uint32* raw, string* warnings, double* magnetic_ut",
 }
 
 

@@ -3,7 +3,7 @@
 use super::LogBuilder;
 use crate::message::Value;
 use crate::plain_name;
-use crate::signals::{wxyz, xyz};
+use crate::signals::{MAGNETIC, wxyz, xyz};
 use dermis_geometry::{Pose, Quat, Vec3};
 use dermis_sensor::Image;
 
@@ -22,6 +22,8 @@ pub fn take(log: &mut LogBuilder, topic: &str, kind: &str, time_s: f64, value: &
             for (key, name) in [("values_newton", "taxels_n"), ("reported_newton", "reported_n"), ("raw", "raw")] {
                 log.push(&format!("{owner}/{name}"), time_s, &value.get(key)?.numbers()?);
             }
+            let field = value.get(MAGNETIC).and_then(Value::numbers).filter(|field| !field.is_empty());
+            field.iter().for_each(|field| log.push(&format!("{owner}/{MAGNETIC}"), time_s, field));
             for (key, name) in [("sum_newton", "sum_n"), ("saturated", "saturated")] {
                 log.push(&format!("{owner}/{name}"), time_s, &[value.get(key)?.number()?]);
             }
@@ -35,7 +37,11 @@ pub fn take(log: &mut LogBuilder, topic: &str, kind: &str, time_s: f64, value: &
         // The meshes of a scene.
         "foxglove.SceneUpdate" => (),
         _ if kind.starts_with("std_msgs/msg/") && kind.ends_with("MultiArray") => {
-            let name = if topic.ends_with("/taxels") { format!("{}/taxels_n", owner(topic)) } else { topic.to_owned() };
+            let name = match topic.rsplit_once('/') {
+                Some((owner, "taxels")) => format!("{owner}/taxels_n"),
+                Some((owner, "magnetic")) => format!("{owner}/{MAGNETIC}"),
+                _ => topic.to_owned(),
+            };
             log.push(&name, time_s, &value.get("data")?.numbers()?);
         }
         _ => take_any(log, topic, time_s, value),

@@ -1,6 +1,7 @@
 //! Encodes the messages of a bag.
 
 use super::cdr::CdrWriter;
+use crate::signals::microtesla;
 use dermis_geometry::{Pose, Vec3};
 use dermis_sensor::{Image, Reading};
 
@@ -30,10 +31,20 @@ pub fn taxels(reading: &Reading) -> Vec<u8> {
         Some((rows, cols)) => &[("rows", rows, count), ("cols", cols, cols)],
         None => &[("taxels", count, count)],
     };
+    array(sides, &reading.values_newton)
+}
+
+/// std_msgs/msg/Float32MultiArray: the flux densities (µT) at the magnetometers, as chips and axes.
+pub fn magnetic(reading: &Reading) -> Vec<u8> {
+    let values = microtesla(reading);
+    array(&[("chips", values.len() / 3, values.len()), ("axes", 3, 3)], &values)
+}
+
+fn array(sides: &[(&str, usize, usize)], values: &[f64]) -> Vec<u8> {
     let put = CdrWriter::new().u32(sides.len() as u32);
     let put =
         sides.iter().fold(put, |put, (label, size, stride)| put.text(label).u32(*size as u32).u32(*stride as u32));
-    put.u32(0).f32s(reading.values_newton.iter().map(|value| *value as f32)).done()
+    put.u32(0).f32s(values.iter().map(|value| *value as f32)).done()
 }
 
 /// std_msgs/msg/String.

@@ -18,7 +18,7 @@ pub const FORMATS: [(&str, Format, &str); 5] = [
 
 /// Two sensors, one of them without a grid, and a body.
 pub fn layout() -> Layout {
-    let sensor = |name: &str, taxels, size| SensorLayout { name: name.into(), taxels, size, mesh: None };
+    let sensor = |name: &str, taxels, size| SensorLayout { name: name.into(), taxels, size, chips: 0, mesh: None };
     let ball = dermis_geometry::shapes::sphere(0.01, 0.005).ok();
     Layout {
         scene: "made up".into(),

@@ -2,7 +2,7 @@
 
 use super::{ValidateError, read_json};
 use dermis::geometry::Vec3;
-use dermis::sensor::magnetic::{cuboid, cylinder, dipole};
+use dermis::sensor::magnetic::{Cylinder, cuboid, dipole};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Instant;
@@ -46,16 +46,19 @@ struct Case {
 }
 
 impl Case {
-    fn field(&self, at: Vec3) -> Option<Vec3> {
+    /// The fields at all places; `None` if the magnet is not described.
+    fn fields(&self) -> Option<Vec<Vec3>> {
         let direction = Vec3::from_array(self.direction);
+        let places = self.at_m.iter().map(|&at| Vec3::from_array(at));
         if let Some(moment) = self.moment_am2 {
-            return Some(dipole(direction * moment, at));
+            return Some(places.map(|at| dipole(direction * moment, at)).collect());
         }
         let polarisation = direction * self.remanence_t?;
-        match self.size_m {
-            Some(size) => Some(cuboid(Vec3::from_array(size), polarisation, at)),
-            None => Some(cylinder(self.diameter_m?, self.height_m?, polarisation, at)),
+        if let Some(size) = self.size_m.map(Vec3::from_array) {
+            return Some(places.map(|at| cuboid(size, polarisation, at)).collect());
         }
+        let cylinder = Cylinder::new(self.diameter_m?, self.height_m?);
+        Some(places.map(|at| cylinder.field(polarisation, at)).collect())
     }
 }
 
@@ -73,7 +76,7 @@ pub fn run(path: &Path) -> Result<MagneticReport, ValidateError> {
         }
         let missing = || bad("needs `moment_am2`, or `remanence_t` with `size_m` or with `diameter_m` and `height_m`");
         let start = Instant::now();
-        let found: Option<Vec<Vec3>> = case.at_m.iter().map(|&at| case.field(Vec3::from_array(at))).collect();
+        let found = case.fields();
         let ns_per_place = start.elapsed().as_secs_f64() * 1e9 / case.at_m.len() as f64;
         let errors = found.ok_or_else(missing)?.into_iter().zip(&case.field_t).map(|(found, &truth)| {
             let truth = Vec3::from_array(truth);

@@ -115,23 +115,16 @@ pub fn fit_magnetic(
         let magnets = MagnetsSpec { motion: Some(motion.clone()), ..magnets_spec.clone() };
         SensorSpec { magnets: Some(magnets), ..start.clone() }
     };
+    if magnets_spec.elastomer.is_some() {
+        let reason = "a table of motions needs magnets with `positions` or a `lattice`: the cells of an `elastomer` move with the skin";
+        return Err(unusable(reason.to_owned()));
+    }
     let count = magnets_spec.positions.len().max(magnets_spec.lattice.map_or(0, |l| l.rows * l.cols));
     let still = MotionTable::spec(grid, *along, &vec![[0.0; 5]; count * grid.nodes()], None);
     let sensor = built(&with(&still), folder)?;
     let magnetics = sensor.magnetics().ok_or_else(|| unusable("the sensor has no magnetometers".to_owned()))?;
     let channels = 3 * magnetics.chips().len();
-    for (row, sample) in samples.iter().enumerate() {
-        let finite = sample.field_tesla.iter().all(|field| field.is_finite())
-            && sample.at_m.is_finite()
-            && sample.travel_m.is_finite();
-        if !finite {
-            return Err(FitError::NotFinite { row: row + 1, x: sample.travel_m, y: sample.field_tesla[0].x });
-        }
-        if 3 * sample.field_tesla.len() != channels {
-            let (found, chips) = (sample.field_tesla.len(), channels / 3);
-            return Err(unusable(format!("row {} has {found} chips and the sensor has {chips}", row + 1)));
-        }
-    }
+    check_samples(samples, channels / 3)?;
     let sides = sides(samples, play_m.unwrap_or(0.0));
     let parts = if play_m.is_some() { 2 } else { 1 };
     let (nodes, rest) = (grid.nodes(), rest_of(samples));
@@ -231,7 +224,25 @@ pub fn fit_magnetic(
     Ok(MagneticFit { spec, fitted, kept_out, largest_m: Estimate { value: largest, ci95 }, load_newton })
 }
 
-fn built(spec: &SensorSpec, folder: Option<&Path>) -> Result<Sensor, FitError> {
+/// Returns an error for samples that are not finite or of other chips.
+pub(super) fn check_samples(samples: &[MagneticSample], chips: usize) -> Result<(), FitError> {
+    for (row, sample) in samples.iter().enumerate() {
+        let found = sample.field_tesla.len();
+        if found != chips {
+            let reason = format!("row {} has {found} chips and the sensor has {chips}", row + 1);
+            return Err(FitError::Unusable { reason });
+        }
+        let finite = sample.field_tesla.iter().all(|field| field.is_finite())
+            && sample.at_m.is_finite()
+            && sample.travel_m.is_finite();
+        if !finite {
+            return Err(FitError::NotFinite { row: row + 1, x: sample.travel_m, y: sample.field_tesla[0].x });
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn built(spec: &SensorSpec, folder: Option<&Path>) -> Result<Sensor, FitError> {
     spec.build(folder).map_err(|error| FitError::Unusable { reason: error.to_string() })
 }
 
@@ -404,26 +415,32 @@ pub fn score_magnetic(
 ) -> Option<MagneticScore> {
     let left = residuals(magnetics, samples, &used)?;
     let scored: Vec<usize> = (0..samples.len()).filter(|&i| used(i)).collect();
+    let score = score_of(&left, samples, &scored)?;
+    let (load_rmse_newton, load_sd_newton) = load_errors(magnetics, samples, &scored).unzip();
+    Some(MagneticScore { load_rmse_newton, load_sd_newton, ..score })
+}
+
+/// The score of what predictions leave (T) of each sample, without loads.
+pub(super) fn score_of(left: &[Vec<Vec3>], samples: &[MagneticSample], scored: &[usize]) -> Option<MagneticScore> {
     if scored.is_empty() {
         return None;
     }
-    let mean = mean_field(samples, &scored);
+    let mean = mean_field(samples, scored);
     let (mut error, mut spread) = (0.0, 0.0);
-    for &i in &scored {
+    for &i in scored {
         for (chip, mean) in mean.iter().enumerate() {
             error += left[i][chip].length_squared();
             spread += (samples[i].field_tesla[chip] - *mean).length_squared();
         }
     }
     let channels = (3 * mean.len() * scored.len()) as f64;
-    let (load_rmse_newton, load_sd_newton) = load_errors(magnetics, samples, &scored).unzip();
     Some(MagneticScore {
         samples: scored.len(),
         nrmse: (error / spread).sqrt(),
         null: 1.0,
         sd_tesla: (spread / channels).sqrt(),
-        load_rmse_newton,
-        load_sd_newton,
+        load_rmse_newton: None,
+        load_sd_newton: None,
     })
 }
 

@@ -2,15 +2,16 @@
 
 use super::carrier::Carrier;
 use super::chip::{Chips, MagneticMemory};
-use super::field::{MU_0, cuboid, cylinder, dipole};
+use super::cylinder::Cylinder;
+use super::field::{MU_0, cuboid, dipole};
 use super::motion_table::MotionTable;
 use super::spec::{ElastomerSpec, LatticeSpec, MagnetShapeSpec, MagnetometersSpec, MagnetsSpec};
 use crate::{ResponseError, ResponseState, Sensor, SensorError};
 use dermis_geometry::limits::MAX_MAGNETS;
 use dermis_geometry::quantity::{FluxDensity, Length, MagneticMoment};
-use dermis_geometry::{Pose, Quat, Vec3};
+use dermis_geometry::{Mat3, Pose, Quat, Vec3};
 use dermis_skin::layer::MaterialMotion;
-use dermis_skin::{Touch, Warning};
+use dermis_skin::{Gel, Touch, Warning};
 
 /// Magnets in a skin and the chips that read them.
 #[derive(Clone, Debug)]
@@ -38,12 +39,12 @@ pub struct MagneticReading {
 }
 
 /// Shape and strength of a magnet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Shape {
     /// Moment (A m²).
     Dipole(f64),
-    /// Diameter and height (m), remanence (T).
-    Cylinder(f64, f64, f64),
+    /// The cylinder, remanence (T).
+    Cylinder(Box<Cylinder>, f64),
     /// Edges (m), remanence (T).
     Cuboid(Vec3, f64),
 }
@@ -72,8 +73,7 @@ impl Shape {
         Ok(match *spec {
             MagnetShapeSpec::Dipole { moment } => Self::Dipole(strength("moment", moment.si(), "A m^2")?),
             MagnetShapeSpec::Cylinder { diameter, height, remanence } => Self::Cylinder(
-                positive("diameter", diameter)?,
-                positive("height", height)?,
+                Box::new(Cylinder::new(positive("diameter", diameter)?, positive("height", height)?)),
                 strength("remanence", remanence.si(), "T")?,
             ),
             MagnetShapeSpec::Cuboid { size: [x, y, z], remanence } => Self::Cuboid(
@@ -85,10 +85,10 @@ impl Shape {
 
     /// Half the extent along each axis (m).
     pub fn half(&self) -> Vec3 {
-        match *self {
+        match self {
             Self::Dipole(_) => Vec3::ZERO,
-            Self::Cylinder(diameter, height, _) => Vec3::new(diameter, diameter, height) * 0.5,
-            Self::Cuboid(size, _) => size * 0.5,
+            Self::Cylinder(cylinder, _) => cylinder.half_m(),
+            Self::Cuboid(size, _) => *size * 0.5,
         }
     }
 
@@ -102,15 +102,24 @@ impl Shape {
         }
     }
 
-    /// Flux density (T) at `r` (m) from the centre, magnetised along a unit `direction`.
-    pub fn field(&self, direction: Vec3, r: Vec3) -> Vec3 {
-        match *self {
-            Self::Dipole(moment) => dipole(direction * moment, r),
-            Self::Cylinder(diameter, height, remanence) => cylinder(diameter, height, direction * remanence, r),
-            Self::Cuboid(size, remanence) => cuboid(size, direction * remanence, r),
+    /// Flux densities (T) at places (m) from the centre, magnetised along a unit `direction`; those after the first `count`
+    /// are of no use.
+    fn fields(&self, direction: Vec3, places: &[Vec3; LANES], count: usize) -> [Vec3; LANES] {
+        let each = |field: &dyn Fn(Vec3) -> Vec3| {
+            let mut fields = [Vec3::ZERO; LANES];
+            std::iter::zip(&mut fields, places).take(count).for_each(|(found, r)| *found = field(*r));
+            fields
+        };
+        match self {
+            Self::Dipole(moment) => each(&|r| dipole(direction * *moment, r)),
+            Self::Cylinder(cylinder, remanence) => cylinder.fields(direction * *remanence, places),
+            Self::Cuboid(size, remanence) => each(&|r| cuboid(*size, direction * *remanence, r)),
         }
     }
 }
+
+/// Places whose fields are computed together.
+const LANES: usize = 4;
 
 /// One value for all of `count` items, or one for each.
 pub fn each<T: Copy>(
@@ -129,6 +138,13 @@ pub fn each<T: Copy>(
 }
 
 impl Magnetics {
+    /// The sensor whose touches have the motion at magnets: a gel gets a probe at each.
+    pub(crate) fn probed(sensor: Sensor, magnets: &MagnetsSpec) -> Result<Sensor, SensorError> {
+        let Some(gel) = sensor.skin_as::<Gel>().filter(|_| magnets.motion.is_none()) else { return Ok(sensor) };
+        let (_, places) = places(sensor.name(), magnets)?;
+        Ok(sensor.with_skin(gel.clone().with_probes(&places)))
+    }
+
     /// Checks the magnets and chips of a sensor, and prepares the motion of its skin at the magnets.
     pub fn new(sensor: &Sensor, magnets: &MagnetsSpec, magnetometers: &MagnetometersSpec) -> Result<Self, SensorError> {
         let name = sensor.name();
@@ -184,6 +200,30 @@ impl Magnetics {
         &self.places
     }
 
+    /// Directions of magnetisation without contact, in the sensor frame.
+    pub fn directions(&self) -> &[Vec3] {
+        &self.directions
+    }
+
+    /// Half the extent of each magnet along the axes (m); zero for dipoles.
+    pub fn half_m(&self) -> Vec3 {
+        self.shape.half()
+    }
+
+    /// Flux density (T) of magnets at given places (m) and rotations, at a place (m) in the sensor frame; `None` inside a
+    /// magnet.
+    pub fn field_at(&self, moved: &[(Vec3, Quat)], at: Vec3) -> Option<Vec3> {
+        let mut field = Vec3::ZERO;
+        for ((center, rotation), direction) in moved.iter().zip(&self.directions) {
+            let r = rotation.conjugate() * (at - *center);
+            if self.shape.overlaps(r, 1.0) {
+                return None;
+            }
+            field += *rotation * self.shape.fields(*direction, &[r; LANES], 1)[0];
+        }
+        Some(field)
+    }
+
     /// The table of measured motions, if the magnets move by one.
     pub fn motion_table(&self) -> Option<&MotionTable> {
         self.carrier.table()
@@ -198,7 +238,8 @@ impl Magnetics {
     pub fn read(&self, touch: &Touch, world_from_sensor: &Pose) -> MagneticReading {
         let mut warnings = Vec::new();
         let motions = self.carrier.motions(&self.places, touch, None, &mut warnings);
-        let mut tesla = self.axes(&motions, world_from_sensor, self.chips.rise_kelvin(None), &mut warnings);
+        let mut tesla =
+            self.axes(&self.moved_by(&motions), world_from_sensor, self.chips.rise_kelvin(None), &mut warnings);
         self.convert(&mut tesla, &mut warnings);
         MagneticReading { tesla, warnings }
     }
@@ -218,7 +259,7 @@ impl Magnetics {
         let held_m = Some(&mut memory.held_depth_m);
         let motions = self.carrier.motions(&self.places, touch, held_m, &mut warnings);
         let rise_kelvin = self.chips.rise_kelvin(Some(before.time_s + dt_s));
-        let mut tesla = self.axes(&motions, world_from_sensor, rise_kelvin, &mut warnings);
+        let mut tesla = self.axes(&self.moved_by(&motions), world_from_sensor, rise_kelvin, &mut warnings);
         self.chips.add_noise(&mut tesla, before.step);
         self.convert(&mut tesla, &mut warnings);
         self.chips.sample(&mut tesla, before, memory, dt_s);
@@ -227,37 +268,81 @@ impl Magnetics {
 
     /// Flux density (T) at each chip, in its frame, for given motions of the magnets: neither limited nor rounded.
     pub fn field_of(&self, motions: &[MaterialMotion]) -> Vec<Vec3> {
-        self.axes(motions, &Pose::IDENTITY, self.chips.rise_kelvin(None), &mut Vec::new())
+        self.field_of_moved(&self.moved_by(motions))
+    }
+
+    /// [`Magnetics::field_of`], for given places (m) and rotations of the magnets.
+    pub fn field_of_moved(&self, moved: &[(Vec3, Quat)]) -> Vec<Vec3> {
+        self.axes(moved, &Pose::IDENTITY, self.chips.rise_kelvin(None), &mut Vec::new())
+    }
+
+    /// Motions of magnets at other places (m) and the same depths under a touch that loads.
+    pub fn motions_at(&self, places: &[Vec3], touch: &Touch) -> Vec<MaterialMotion> {
+        self.carrier.motions(places, touch, None, &mut Vec::new())
+    }
+
+    /// The same magnets with other chips.
+    pub fn with_chips(&self, name: &str, magnetometers: &MagnetometersSpec) -> Result<Self, SensorError> {
+        let chips = Chips::new(name, magnetometers, &self.shape, &self.places)?;
+        let mut other = Self { chips, ..self.clone() };
+        other.rest = other.read(&Touch::default(), &Pose::IDENTITY).tesla;
+        Ok(other)
+    }
+
+    /// Change (T) of the flux density at each chip from rest under a touch, in its frame: neither limited nor rounded. The
+    /// sensor frame is the world frame.
+    pub fn changes(&self, touch: &Touch) -> Vec<Vec3> {
+        let of = |touch: &Touch| self.field_of(&self.motions_at(&self.places, touch));
+        of(touch).into_iter().zip(of(&Touch::default())).map(|(field, rest)| field - rest).collect()
+    }
+
+    /// True for each channel that a change (T) from rest brings to the range of the chips.
+    pub fn clipped(&self, changes: &[Vec3]) -> Vec<bool> {
+        let range = self.chips.range_tesla().map_or(f64::INFINITY, |range| range * (1.0 - 1e-9));
+        let fields = changes.iter().zip(&self.rest).flat_map(|(change, rest)| (*change + *rest).to_array());
+        fields.map(|field| field.abs() >= range).collect()
+    }
+
+    /// Standard deviation (T) of a channel by noise and rounding, over the three axes.
+    pub fn channel_sd_tesla(&self) -> f64 {
+        self.chips.channel_sd_tesla()
     }
 
     fn axes(
         &self,
-        motions: &[MaterialMotion],
+        moved: &[(Vec3, Quat)],
         world_from_sensor: &Pose,
         rise_kelvin: f64,
         warnings: &mut Vec<Warning>,
     ) -> Vec<Vec3> {
         let factor = self.chips.remanence_factor(rise_kelvin);
         let sensor_from_world = world_from_sensor.rotation.conjugate();
-        let moved = self.moved_by(motions);
         let mut on_chip = None;
-        let mut fields = Vec::with_capacity(self.chips.len());
-        for (index, chip) in self.chips.iter().enumerate() {
-            let mut field = Vec3::ZERO;
-            for (magnet, ((at, rotation), direction)) in moved.iter().zip(&self.directions).enumerate() {
-                let r = rotation.conjugate() * (chip.at - *at);
-                if self.shape.overlaps(r, 1.0) {
-                    on_chip = on_chip.or(Some((magnet, index)));
-                    continue;
+        let chips: Vec<Vec3> = self.chips().collect();
+        let mut fields = vec![Vec3::ZERO; chips.len()];
+        for (magnet, ((at, rotation), direction)) in moved.iter().zip(&self.directions).enumerate() {
+            let sensor_from_magnet = Mat3::from_quat(*rotation);
+            let magnet_from_sensor = sensor_from_magnet.transpose();
+            for (group, (fields, chips)) in fields.chunks_mut(LANES).zip(chips.chunks(LANES)).enumerate() {
+                let place = |i: usize| magnet_from_sensor * (chips[i.min(chips.len() - 1)] - *at);
+                let places: [Vec3; LANES] = std::array::from_fn(place);
+                let found = self.shape.fields(*direction, &places, chips.len());
+                for (i, field) in fields.iter_mut().enumerate() {
+                    if self.shape.overlaps(places[i], 1.0) {
+                        on_chip = on_chip.or(Some((magnet, group * LANES + i)));
+                    } else {
+                        *field += sensor_from_magnet * found[i];
+                    }
                 }
-                field += *rotation * self.shape.field(*direction, r);
             }
+        }
+        for (field, chip) in fields.iter_mut().zip(&chips) {
             let mut disturbance = self.uniform;
             for (at, moment) in &self.dipoles {
-                let r = world_from_sensor.transform_point(chip.at) - *at;
+                let r = world_from_sensor.transform_point(*chip) - *at;
                 disturbance += if r.length() > 1e-6 { dipole(*moment, r) } else { Vec3::ZERO };
             }
-            fields.push(field * factor + sensor_from_world * disturbance);
+            *field = *field * factor + sensor_from_world * disturbance;
         }
         warnings.extend(on_chip.map(|(magnet, chip)| Warning::MagnetOnChip { magnet, chip }));
         self.chips.axes(&fields, rise_kelvin)
@@ -272,10 +357,11 @@ impl Magnetics {
 
     /// Place (m) and rotation of each magnet under a touch.
     pub fn moved(&self, touch: &Touch) -> Vec<(Vec3, Quat)> {
-        self.moved_by(&self.carrier.motions(&self.places, touch, None, &mut Vec::new()))
+        self.moved_by(&self.motions_at(&self.places, touch))
     }
 
-    fn moved_by(&self, motions: &[MaterialMotion]) -> Vec<(Vec3, Quat)> {
+    /// Place (m) and rotation of each magnet for given motions.
+    pub fn moved_by(&self, motions: &[MaterialMotion]) -> Vec<(Vec3, Quat)> {
         let moved = |(at, motion): (&Vec3, &MaterialMotion)| {
             (*at + motion.displacement_m, Quat::from_scaled_axis(motion.rotation_rad))
         };

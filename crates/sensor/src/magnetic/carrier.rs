@@ -5,7 +5,7 @@ use super::spec::MagnetsSpec;
 use crate::{Sensor, SensorError};
 use dermis_geometry::{Vec2, Vec3};
 use dermis_skin::layer::{Interior, MaterialMotion};
-use dermis_skin::{Layer, Load, Springs, Touch, Warning};
+use dermis_skin::{Gel, Layer, Load, Springs, Touch, Warning};
 
 /// The part of a skin that moves magnets.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub enum Carrier {
     },
     /// Springs on a base, under each magnet.
     Springs(Vec<Footprint>),
+    /// The probes of a gel, one at each magnet.
+    Gel,
     /// A measured motion.
     Table(MotionTable),
 }
@@ -69,11 +71,16 @@ impl Carrier {
             let footprints = places.iter().map(|at| Footprint::new(springs, *at, half, base_m)).collect();
             return Ok((Self::Springs(footprints), low, high));
         }
+        if let Some(gel) = sensor.skin_as::<Gel>() {
+            let (low, high) =
+                gel.block_m().ok_or_else(|| bad("magnets", "in a gel need a block, under a flat grid"))?;
+            return Ok((Self::Gel, low, high));
+        }
         let layer = sensor.skin_as::<Layer>().filter(|layer| layer.parameters().relaxation.is_empty());
         let layer = layer.ok_or_else(|| {
             bad(
                 "magnets",
-                "need a skin of kind \"layer\" without `relaxation`, whose inside is known, springs with `base`, or a measured `motion`",
+                "need a skin of kind \"layer\" without `relaxation` or \"gel\", whose inside is known, springs with `base`, or a measured `motion`",
             )
         })?;
         let [size_x, size_y] = layer.parameters().size_m;
@@ -113,6 +120,9 @@ impl Carrier {
                 places.iter().zip(of_magnet).map(motion).collect()
             }
             Self::Springs(footprints) => footprints.iter().map(|footprint| footprint.motion(touch)).collect(),
+            // A touch that no gel has computed, such as the default one, moves nothing.
+            Self::Gel if touch.inside.len() == places.len() => touch.inside.clone(),
+            Self::Gel => vec![MaterialMotion::default(); places.len()],
             Self::Table(table) => {
                 let contact = table.contact(touch);
                 let (at, travel_m) = contact.unwrap_or_default();
@@ -127,7 +137,7 @@ impl Carrier {
     pub fn table(&self) -> Option<&MotionTable> {
         match self {
             Self::Table(table) => Some(table),
-            Self::Layer { .. } | Self::Springs(_) => None,
+            Self::Layer { .. } | Self::Springs(_) | Self::Gel => None,
         }
     }
 }

@@ -123,11 +123,6 @@ impl Chips {
         self.chips.iter()
     }
 
-    /// Number of chips.
-    pub fn len(&self) -> usize {
-        self.chips.len()
-    }
-
     /// Temperature (K) above the reference, at a time since rest (s); `None`: after warming up.
     pub fn rise_kelvin(&self, time_s: Option<f64>) -> f64 {
         let Some(drift) = &self.drift else { return 0.0 };
@@ -171,6 +166,13 @@ impl Chips {
     /// Largest flux density of either sign (T), if limited.
     pub fn range_tesla(&self) -> Option<f64> {
         self.range
+    }
+
+    /// Standard deviation (T) of a channel by noise and rounding, over the three axes.
+    pub fn channel_sd_tesla(&self) -> f64 {
+        let noise = self.noise.map_or(0.0, |(sd, _)| sd.length_squared() / 3.0);
+        let rounding = self.count.map_or(0.0, |count| count * count / 12.0);
+        (noise + rounding).sqrt()
     }
 
     /// Adds the noise of a step.

@@ -5,8 +5,8 @@ use crate::response::Sampling;
 use dermis_geometry::quantity::{Angle, FluxDensity, Length, MagneticMoment, TemperatureDifference, Time};
 use serde::{Deserialize, Serialize};
 
-/// Magnets in the skin, all of one shape. They need `magnetometers`, and a skin of kind "layer" without relaxation, of kind
-/// "springs" with `base`, or any skin with `motion`.
+/// Magnets in the skin, all of one shape. They need `magnetometers`, and a skin of kind "layer" without relaxation, a block of
+/// kind "gel", of kind "springs" with `base`, or any skin with `motion`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MagnetsSpec {

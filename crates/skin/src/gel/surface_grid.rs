@@ -38,6 +38,11 @@ impl SurfaceGrid {
         out
     }
 
+    /// True for the surface of a body that is not a block.
+    pub fn is_curved(&self) -> bool {
+        self.heights_m.is_some()
+    }
+
     /// A grid of half cells; `counts` returns their numbers along x and y.
     fn new(grid: &ReferenceGrid, center: Vec3, counts: impl FnOnce(f64) -> Vec3) -> Self {
         let cell_m = 0.5 * grid.cell_m.x;

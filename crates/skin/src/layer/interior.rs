@@ -3,13 +3,14 @@
 use super::Laminate;
 use super::radial::{Order, Waves};
 use dermis_geometry::{Vec2, Vec3};
+use serde::{Deserialize, Serialize};
 
 /// Displacement and rotation of the material at a place.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MaterialMotion {
     /// Displacement (m), in the sensor's frame.
     pub displacement_m: Vec3,
-    /// Rotation vector (rad): half the curl of the displacement, to first order.
+    /// Rotation vector (rad): half the curl of the displacement, to first order; of a gel, that of the polar decomposition.
     pub rotation_rad: Vec3,
 }
 

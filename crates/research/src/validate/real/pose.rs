@@ -130,7 +130,7 @@ fn row_of(
         for i in kept_out {
             let press = &data.presses[i];
             progress(&press.file);
-            let known = Placement { at_m: [0.0; 2], depth_m: 0.0, tilt_rad: [0.0; 2], yaw_rad: 0.0, scale: 1.0 };
+            let known = Placement::default();
             let result = estimate(&sensor, &ball, Measured::Image(&press.image), known, &UNKNOWNS, &|_| ());
             let found = match result {
                 Ok(found) => found,
