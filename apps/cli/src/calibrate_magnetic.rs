@@ -2,7 +2,7 @@
 //! probe the places of magnets and chips.
 
 use crate::calibrate::line;
-use crate::console::{Overwrite, say, say_json, short};
+use crate::console::{Overwrite, ResultFolder, say, say_json, short};
 use anyhow::bail;
 use clap::ValueEnum;
 use dermis::geometry::Vec2;
@@ -109,7 +109,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let samples = recording.samples(middle, contact_m);
     if let Some(object) = &arguments.object {
-        return geometry(arguments, object, &spec, folder, &samples, &used);
+        return geometry(arguments, object, &spec, folder, &samples, &used, result_folder);
     }
     let along: Vec<f64> = arguments.along.split(',').filter_map(|part| part.trim().parse().ok()).collect();
     let Ok(along) = <[f64; 3]>::try_from(along) else {
@@ -174,6 +174,7 @@ fn geometry(
     folder: Option<&Path>,
     samples: &[MagneticSample],
     used: &[bool],
+    result_folder: Option<ResultFolder>,
 ) -> anyhow::Result<()> {
     let prior = GeometryPrior {
         position_m: arguments.position_sd.si(),
@@ -218,11 +219,11 @@ fn geometry(
         line("remanence", fit.geometry.strength, "of the sensor file");
         fit.stiffness.into_iter().for_each(|stiffness| line("stiffness", stiffness, "of the sensor file"));
     }
-    let Some(folder) = &arguments.out else { return Ok(()) };
+    let Some(folder) = result_folder else { return Ok(()) };
     let mut output = Output::new();
     output.add("sensor.toml", fit.spec.to_toml());
     output.add("fit.json", serde_json::to_string_pretty(&report)? + "\n");
-    commit(output, folder, arguments.json)
+    folder.commit(output, arguments.json)
 }
 
 fn scaled(estimate: dermis::sensor::calibration::Estimate, factor: f64) -> dermis::sensor::calibration::Estimate {

@@ -1,6 +1,6 @@
 //! `dermis estimate`: pose and size of an object from one reading.
 
-use crate::console::{Overwrite, counter, say, say_json, short};
+use crate::console::{Overwrite, ResultFolder, counter, say, say_json, short};
 use crate::sensor::SensorArguments;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -92,7 +92,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             bail!("`contact` needs the flux densities of magnetometers: {} has none", arguments.reading.display());
         };
         if let Some(magnetics) = table {
-            return contact_of_table(arguments, &sensor, magnetics, changes, &before);
+            return contact_of_table(arguments, &sensor, magnetics, changes, folder);
         }
     }
     let Some(object) = &arguments.object else {
@@ -287,7 +287,7 @@ fn contact_of_table(
     sensor: &Sensor,
     magnetics: &Magnetics,
     changes: &[Vec3],
-    before: &[String],
+    folder: Option<ResultFolder>,
 ) -> anyhow::Result<()> {
     if let Some(object) = &arguments.object {
         bail!(
@@ -320,10 +320,10 @@ fn contact_of_table(
         tell_rows(&rows);
         say(format!("  residual       {} standard deviations of the table; intervals of 95 %", short(found.misfit)));
     }
-    let Some(folder) = &arguments.out else { return Ok(()) };
+    let Some(folder) = folder else { return Ok(()) };
     let mut output = Output::new();
     output.add("estimate.json", serde_json::to_string_pretty(&report)? + "\n");
-    commit_over(output, folder, arguments.json, before)
+    folder.commit(output, arguments.json)
 }
 
 /// Name, value, unit and half width of the interval of a quantity, in the units of the command line.
