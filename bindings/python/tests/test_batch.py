@@ -195,8 +195,8 @@ LONG = {
 # What is made before the call.
 BEFORE = {
     "images": "batch = dermis.Sensor.preset('gelsight').press_batch(ball, depth=np.full(60, 1e-4))",
-    "environments": """envs = dermis.Sensor.preset('wts0614-layer').environments(ball, 20000, device='cpu')
-poses = np.tile([0, 0, 3.7e-3, 1, 0, 0, 0], (20000, 1))
+    "environments": """envs = dermis.Sensor.preset('uji-foam-14x6').environments(ball, 200000, device='cpu')
+poses = np.tile([0, 0, 3.7e-3, 1, 0, 0, 0], (200000, 1))
 envs.bind(dt=1e-3, pose=poses)""",
     "an attached gel": """import mujoco, dermis.mujoco
 model = mujoco.MjModel.from_xml_string('<mujoco><worldbody><site name="pad"/><body pos="0 0 3.7e-3"><freejoint/>'

@@ -300,7 +300,7 @@ mod tests {
         let at = |s: f64| {
             let mut loads = PointLoads::default();
             contact.load(&motion(s), dt_s, &mut loads);
-            loads.on_sensor
+            std::mem::take(&mut loads.on_sensor)
         };
         let (low, high) = (at(-e), at(e));
         for object in 0..2 {

@@ -492,7 +492,8 @@ class Environments:
         """Advances every environment by one time step: reads the bound inputs and writes the bound outputs.
 
         On a GPU, enqueues the work on a stream of PyTorch, Warp or CuPy, or on that with a handle (int); default: CUDA's
-        default stream, which is also that of PyTorch. On the CPU, the outputs are written when the call returns.
+        default stream, which is also that of PyTorch. On the CPU, the outputs are written when the call returns; after Ctrl-C
+        some environments have advanced and others have not.
         """
 
     def reset(self, mask: Any = None, stream: Any = None) -> None:

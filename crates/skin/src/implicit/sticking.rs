@@ -45,11 +45,12 @@ impl Kernel for Sticking<'_> {
                     continue;
                 };
                 if flat.as_ref().is_none_or(|(known, _)| *known != one) {
-                    add_flat(slope, flat.take());
+                    add_flat(slope, flat.replace((one, [[[0.0; WIDTH]; 10]; 2])));
                 }
-                let (_, [stiff, damp]) = flat.get_or_insert_with(|| (one, [[[0.0; WIDTH]; 10]; 2]));
-                add_moments(stiff, &block.stiffness, &block.arm);
-                add_moments(damp, &excess_damping, &block.arm);
+                if let Some((_, [stiff, damp])) = &mut flat {
+                    add_moments(stiff, &block.stiffness, &block.arm);
+                    add_moments(damp, &excess_damping, &block.arm);
+                }
             }
             add_flat(slope, flat);
             let mut entry = 0;
