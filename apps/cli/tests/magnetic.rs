@@ -18,7 +18,7 @@ kind = "layer"
 thickness = "5 mm"
 young = "0.2 MPa"
 poisson = 0.45
-cell = "0.5 mm"
+cell = "0.8 mm"
 mu = 0.8
 
 [magnets]

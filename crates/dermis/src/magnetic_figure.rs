@@ -36,7 +36,7 @@ pub fn cut(magnetics: &Magnetics, touch: &Touch, title: &str) -> Image {
     };
     let ((x0, x1), (z0, z1)) = (ends(0), ends(2));
     let margin = (0.25 * (x1 - x0)).max(0.6 * (z1 - z0)).max(2e-3) + half.max_element();
-    let (x0, x1, z0, z1) = (x0 - margin, x1 + margin, z0 - 0.4 * margin, z1 + 0.7 * margin);
+    let (x0, x1, z0, z1) = (x0 - margin, x1 + margin, z0 - 0.9 * margin, z1 + 0.7 * margin);
     let inside = |at: Vec3| (x0..=x1).contains(&at.x) && (z0..=z1).contains(&at.z);
     let direction = |at: Vec3| {
         let field = magnetics.field_at(&moved, at)?;
