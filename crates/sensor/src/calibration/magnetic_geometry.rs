@@ -22,6 +22,9 @@ pub struct GeometryPrior {
     pub strength: f64,
 }
 
+/// Position (m) and rotation of every magnet.
+type Places = Vec<(Vec3, Quat)>;
+
 impl Default for GeometryPrior {
     fn default() -> Self {
         Self { position_m: 0.5e-3, rotation_rad: 3f64.to_radians(), strength: 0.2 }
@@ -252,7 +255,7 @@ impl<'a> Problem<'a> {
     }
 
     /// The places of magnets without contact, and in each sample.
-    fn moved(&self, magnetics: &Magnetics) -> (Vec<(Vec3, Quat)>, Vec<Vec<(Vec3, Quat)>>) {
+    fn moved(&self, magnetics: &Magnetics) -> (Places, Vec<Places>) {
         let still = magnetics.magnets().iter().map(|at| (*at, Quat::IDENTITY)).collect();
         let motions = (self.motions)(magnetics, magnetics.magnets());
         (still, motions.iter().map(|motions| magnetics.moved_by(motions)).collect())
