@@ -14,18 +14,23 @@ import time
 import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-#: Crates and the tests of them that take minutes in the interpreter, or ask the system for what it does not have.
+#: Crates and words of their tests that take minutes in the interpreter: comparisons of thousands of random cases.
 MIRI = {
-    "dermis-geometry": [],
-    "dermis-files": [],
-    "dermis-record": [],
-    "dermis-skin": [],
-    "dermis-sensor": [],
+    "dermis-geometry": [
+        "balls::tests::the_nearest", "bvh", "agrees_with_all_pairs", "a_ray_meets", "the_nearest_point", "a_box_in_another", "mass_is_the_limit",
+        "support_points", "halfway", "triangle_bounds", "triangle_set", "random", "memory_that_no_machine",
+    ],
 }
 #: Test files of memcheck and words of tests that are left out: bounds of time, and minutes under memcheck.
 MEMCHECK = {
-    "python": (["test_sensor.py", "test_batch.py", "test_environments.py", "test_gradients.py", "test_objects.py", "test_optics.py"], []),
-    "plugin": (["test_panics.py", "test_data.py", "test_image.py", "test_contacts.py", "test_refusals.py", "test_warnings.py"], []),
+    "python": (
+        ["test_refusals.py", "test_objects.py", "test_sensor.py", "test_environments.py"],
+        ["every_preset", "copies_and_pickles", "goes_on_while", "every_skin", "spreads_contact", "shapes_are_closed", "exact_shapes", "forked"],
+    ),
+    "plugin": (
+        ["test_panics.py", "test_data.py", "test_refusals.py", "test_warnings.py"],
+        ["step_invalidates", "leaks_nothing", "other_integrators", "threads_give"],
+    ),
 }
 LIBRARIES = ("_native.abi3.so", "libdermis_mujoco.so")
 
