@@ -1,4 +1,5 @@
 //! Flux density of cylindrical magnets.
+#![allow(clippy::needless_range_loop, reason = "an index runs over the lanes of several arrays at once")]
 
 use super::elliptic::cel;
 use dermis_geometry::Vec3;
