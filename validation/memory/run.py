@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MIRI = {
     "dermis-geometry": [
         "balls::tests::the_nearest", "bvh", "agrees_with_all_pairs", "a_ray_meets", "the_nearest_point", "a_box_in_another", "mass_is_the_limit",
-        "support_points", "halfway", "triangle_bounds", "triangle_set", "random", "memory_that_no_machine",
+        "support_points", "halfway", "triangle_bounds", "triangle_set", "random", "memory_that_no_machine", "shapes",
     ],
 }
 #: Test files of memcheck and words of tests that are left out: bounds of time, and minutes under memcheck.
