@@ -493,7 +493,7 @@ fn magnets_in_a_gel_move_as_in_a_layer_at_small_strain() {
     });
     let largest = |part: &dyn Fn(&(Vec3, Vec3)) -> Vec3| layer.0.iter().map(|m| part(m).length()).fold(0.0, f64::max);
     let (moved, rotated) = (largest(&|m| m.0), largest(&|m| m.1));
-    assert!(moved > 4e-6 && rotated > 1e-3, "{layer:?}");
+    assert!(moved > 4e-6 && rotated > 2e-4, "{layer:?}");
     for (a, b) in layer.0.iter().zip(&gel.0) {
         assert!((a.0 - b.0).length() < 0.02 * moved, "{a:?} {b:?} of {moved}");
         assert!((a.1 - b.1).length() < 0.02 * rotated, "{a:?} {b:?} of {rotated}");
