@@ -199,7 +199,7 @@ BEFORE = {
 poses = np.tile([0, 0, 3.7e-3, 1, 0, 0, 0], (200000, 1))
 envs.bind(dt=1e-3, pose=poses)""",
     "an attached gel": """import mujoco, dermis.mujoco
-model = mujoco.MjModel.from_xml_string('<mujoco><worldbody><site name="pad"/><body pos="0 0 3.7e-3"><freejoint/>'
+model = mujoco.MjModel.from_xml_string('<mujoco><worldbody><site name="pad"/><body pos="0 0 3.98e-3"><freejoint/>'
     '<geom name="ball" type="sphere" size="4e-3" mass=".1"/></body></worldbody></mujoco>')
 data = mujoco.MjData(model)
 mujoco.mj_forward(model, data)

@@ -158,7 +158,7 @@ def test_arrays_that_do_not_fit_are_refused():
 
 def test_readings_go_through_the_response_of_the_sensor(device):
     """Environment 0 has the noise of the sensor itself, the others another."""
-    weiss = dermis.Sensor.preset("weiss-dsa", response={"noise": {"sd": "5 mN", "seed": 3}})
+    weiss = dermis.Sensor.preset("weiss-dsa", parameters={"response": {"noise": {"sd": "5 mN", "seed": 3}}})
     pose, twist = motions()
     pose[1] = pose[0]
     twist[1] = twist[0]

@@ -92,7 +92,7 @@ def test_the_command_line_a_scene_a_recording_and_a_dataset_agree(folder):
         fields = [message.magnetic_ut for _, _, _, message in messages]
     assert np.reshape(fields[-1], (3, 3)) == pytest.approx(recorded[-1], rel=1e-12)
     dermis.dataset.make(folder / "presses.toml", folder / "set")
-    column = dermis.dataset.Touches(folder / "set").column("magnetic")
+    column = dermis.dataset.Touches(folder / "set").column("observation.magnetic")
     assert column.shape[1:] == (3, 3) and column[0] == pytest.approx(expected, rel=1e-5)
 
 
@@ -100,8 +100,8 @@ def test_mujoco_agrees(folder):
     mujoco = pytest.importorskip("mujoco")
     import dermis.mujoco
 
-    sensor = dermis.Sensor.load(folder / "patch.toml")
-    plugin = f"""<plugin plugin="dermis.sensor" objtype="site" objname="pad"><config key="file" value="{folder / "patch.toml"}"/>
+    sensor, uskin = dermis.Sensor.load(folder / "patch.toml"), dermis.Sensor.preset("uskin-4x4")
+    plugin = """<plugin plugin="dermis.sensor" objtype="site" objname="pad"><config key="preset" value="uskin-4x4"/>
       <config key="mode" value="sense"/><config key="output" value="magnetic"/></plugin>"""
 
     def model(plugin):
@@ -124,19 +124,27 @@ def test_mujoco_agrees(folder):
         assert "already" in str(error)
     with_plugin = model(plugin)
     data = mujoco.MjData(with_plugin)
+    pad = dermis.mujoco.attach(with_plugin, data, uskin, site="pad", mode="sense")
     for _ in range(3):
         mujoco.mj_step(with_plugin, data)
-    assert np.reshape(data.sensordata, (3, 3)) == pytest.approx(pad.read().magnetic, rel=1e-6)
+    expected = pad.read().magnetic
+    assert np.abs(expected).max() > 1
+    assert np.reshape(data.sensordata, expected.shape) == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_contact_comes_from_channels(folder):
     sensor = dermis.Sensor.load(folder / "patch.toml")
     reading = sensor.press(BALL, depth=0.5e-3, at=(2e-3, 1e-3))
-    noisy = reading.magnetic + np.random.default_rng(2).normal(0, 1, (3, 3))
-    found = dermis.estimate.placement(sensor, BALL, magnetic=noisy)
-    for value, error, true in zip((*found.at, found.depth), found.standard_errors.values(), (2e-3, 1e-3, 0.5e-3), strict=True):
-        assert abs(value - true) < 1.5 * found.quantile * error < 0.5e-3
-    assert abs(found.force[2] - reading.force[2]) < 1.5 * found.quantile * found.force_errors[2]
+    covered = []
+    for seed in range(8):
+        noisy = reading.magnetic + np.random.default_rng(seed).normal(0, 1, (3, 3))
+        found = dermis.estimate.placement(sensor, BALL, magnetic=noisy)
+        for value, error, true in zip((*found.at, found.depth), found.standard_errors.values(), (2e-3, 1e-3, 0.5e-3), strict=True):
+            assert abs(value - true) < 0.1e-3 and found.quantile * error < 0.5e-3
+            covered.append(abs(value - true) < found.quantile * error)
+        covered.append(abs(found.force[2] - reading.force[2]) < found.quantile * found.force_errors[2])
+    # Intervals of 95 %: 30.4 of 32 on average, fewer than 27 in one of 100 cases.
+    assert sum(covered) >= 27, covered
     with pytest.raises(dermis.Error, match="no magnets with a measured `motion`"):
         dermis.estimate.contact(sensor, noisy)
     with pytest.raises(dermis.Error, match="has 2 magnetometers"):

@@ -13,7 +13,7 @@ tomllib = pytest.importorskip("tomllib")
 ROOT = pathlib.Path(__file__).parents[3]
 
 FILES = {
-    "sensor": ["crates/sensor/presets/*.toml", "crates/research/eflesh/*.toml"],
+    "sensor": ["crates/sensor/presets/*.toml", "crates/research/eflesh/*.toml", "crates/gpu/tests/*.toml"],
     "scene": ["apps/cli/scenes/*.toml", "apps/cli/tests/corpus/scene-*.toml", "validation/ros/*.toml"],
     "dataset": ["apps/cli/datasets/*.toml"],
     "experiment": ["experiments/*/expected.toml"],

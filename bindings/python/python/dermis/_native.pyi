@@ -425,7 +425,7 @@ class Environments:
 
     ``bind`` names the arrays of other libraries once, ``launch`` then reads poses from them and writes loads to them in
     place. On a GPU, ``launch`` only enqueues work on a stream: it allocates nothing, copies nothing, does not wait, and
-    can be captured in a CUDA graph; keep the environments alive as long as the graph. The response is not applied.
+    can be captured in a CUDA graph; keep the environments alive as long as the graph.
 
     An invalid pose or velocity sets the status of its environment, which has no contact in that step; other environments
     are not affected. ``check`` reads the status.
@@ -482,7 +482,8 @@ class Environments:
         part is first. twist_at and sensor_twist_at: the points (m) whose velocity they give, in the world (n, 3), or one
         point (3,) in the body's frame; default: the body's origin.
 
-        Outputs: taxels (N), (n, taxels) or (n, rows, cols); forces (N), (n, taxels, 3); wrench (N, N m) on the sensor about
+        Outputs: taxels, the loads (N), (n, taxels) or (n, rows, cols); reported, the readings after the response (N), of the
+        same shape: bind it from the first launch on, because the response has memory; forces (N), (n, taxels, 3); wrench (N, N m) on the sensor about
         its origin, in its frame, (n, 6); outside (N), (n, 3). on_object and on_sensor: force (N) and torque (N m) on each
         body in the world, (n, 6), about on_object_at and on_sensor_at, points as in twist_at; with
         add_to_object and add_to_sensor they are added to the arrays, else they replace their contents.
@@ -497,8 +498,8 @@ class Environments:
         """
 
     def reset(self, mask: Any = None, stream: Any = None) -> None:
-        """Ends contact and clears the status where the mask is not zero, bool, uint8 or int32, shape (n,); default:
-        everywhere. On a GPU, a mask in its memory is read when the stream arrives there, and a sequence of bools is
+        """Ends contact, clears status and memory of the response, and draws randomised parameters anew where the mask is not
+        zero, bool, uint8 or int32, shape (n,); default: everywhere. The noise of the response goes on. On a GPU, a mask in its memory is read when the stream arrives there, and a sequence of bools is
         copied.
         """
 
@@ -663,6 +664,11 @@ class Sensor(_Copyable):
     ) -> Environments:
         """Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
         libraries. device: "cuda" (springs only), "cpu" (any skin) or "auto": a GPU if there is one.
+
+        randomise: ranges (low, high) from which every environment draws parameters of its own, when it is made and at each
+        of its resets. Factors on those of the sensor: "stiffness" (all forces of the skin), "friction" (springs), "gain",
+        "threshold", "noise" and "spread" (stages of its response). Displacement of the sensor in its frame: "position" (m)
+        and "rotation" (rad), the same range for each axis. seed: that of the draws; equal on CPU and GPU.
 
         >>> import numpy as np, dermis
         >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
