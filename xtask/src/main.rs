@@ -40,6 +40,7 @@ cargo xtask TASK
   environment
             what the tests of the package, the guide and the page need: a virtual environment and Chromium
   wheel     the Python package as a wheel in dist/, with the MuJoCo engine plugin and the page in it
+  install   the wheel in the virtual environment of the tests
   playground
             the page as static files in dist/playground, which the program then contains: `dermis view` shows it
   docs      the guide with its figures and the API reference in dist/guide, and the schemas and pages of docs/reference, from the types that read the files
@@ -61,6 +62,7 @@ enum Task {
     /// The arguments of the program.
     Fuzz(Vec<String>),
     Help,
+    Install,
     Layering,
     Lint,
     Playground,
@@ -83,6 +85,7 @@ impl Task {
             "help" | "--help" | "-h" => Task::Help,
             "docs" => Task::Docs,
             "environment" => Task::Environment,
+            "install" => Task::Install,
             "layering" => Task::Layering,
             "lint" => Task::Lint,
             "test" => Task::Test,
@@ -96,7 +99,7 @@ impl Task {
             "validate" => Task::Validate(None, Vec::new()),
             _ => {
                 return Err(format!(
-                    "unknown task {name:?}; the tasks are test, lint, environment, wheel, playground, docs, layering, fuzz, validate, release and help"
+                    "unknown task {name:?}; the tasks are test, lint, environment, wheel, install, playground, docs, layering, fuzz, validate, release and help"
                 ));
             }
         };
@@ -124,6 +127,7 @@ fn main() -> ExitCode {
         }
         Ok(Task::Docs) => guide::DOCS,
         Ok(Task::Environment) => environment::INSTALL,
+        Ok(Task::Install) => &[python::INSTALL],
         Ok(Task::Layering) => &[test::LAYERING],
         Ok(Task::Lint) => test::LINT,
         Ok(Task::Test) => return exit(Workspace::read().and_then(|workspace| test::run(&workspace))),

@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 pub const WHEEL: Step =
     Step { name: "wheel", run: |workspace| wheel(workspace, &workspace.root.join("dist")).map(drop) };
 
-/// Part of `cargo xtask test`.
+/// Part of `cargo xtask test`, whose step before has left the package in the environment.
 pub const TESTS: Step = Step { name: "python", run: tests };
 
 /// Folder of the Python package.
@@ -77,14 +77,13 @@ fn place_library(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 fn tests(workspace: &Workspace) -> Result<(), Failure> {
-    install(workspace)?;
     for invocation in checks(&environment::test_python(workspace)?, &workspace.target.join("python/mypy")) {
         invocation.run(&workspace.root)?;
     }
     Ok(())
 }
 
-/// The wheel in the environment of the tests, with what they need.
+/// `cargo xtask install`: the wheel in the environment of the tests, with what they need.
 pub const INSTALL: Step = Step { name: "wheel", run: install };
 
 fn install(workspace: &Workspace) -> Result<(), Failure> {

@@ -1,7 +1,8 @@
 //! Runs named steps with timing and one-line failures.
 
+use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::workspace::Workspace;
@@ -24,6 +25,7 @@ pub struct Failure {
 }
 
 /// One command of a step, which can be printed and run.
+#[derive(Debug, PartialEq)]
 pub struct Invocation {
     program: String,
     args: Vec<String>,
@@ -72,13 +74,27 @@ impl Invocation {
         self.run_with(folder, Stdio::piped())
     }
 
+    /// Runs the command in silence, and returns all that it says beside its outcome.
+    pub fn captured(&self, folder: &Path) -> (String, Result<(), Failure>) {
+        let output = self.command(folder).stdin(Stdio::null()).output();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let said = output.as_ref().map_or_else(|_| String::new(), |out| text(&out.stdout) + &text(&out.stderr));
+        (said, self.printed_by(output).map(drop))
+    }
+
     fn run_with(&self, folder: &Path, printed: Stdio) -> Result<String, Failure> {
         println!("$ {}", self.line());
-        let env = self.env.iter().map(|(key, value)| (key, value));
+        self.printed_by(self.command(folder).stdout(printed).stderr(Stdio::inherit()).stdin(Stdio::inherit()).output())
+    }
+
+    fn command(&self, folder: &Path) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.args).envs(env).current_dir(folder);
-        let streams = command.stdin(Stdio::inherit()).stdout(printed).stderr(Stdio::inherit());
-        match streams.output() {
+        command.args(&self.args).envs(self.env.iter().map(|(key, value)| (key, value))).current_dir(folder);
+        command
+    }
+
+    fn printed_by(&self, output: io::Result<Output>) -> Result<String, Failure> {
+        match output {
             Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             Ok(output) => Err(Failure { reason: output.status.to_string(), repeat: self.line() }),
             Err(error) => {
@@ -149,6 +165,7 @@ mod tests {
         let here = Path::new(".");
         assert_eq!(Invocation::new("true").run(here), Ok(()));
         assert_eq!(Invocation::new("echo two words").printed(here), Ok("two words\n".into()));
+        assert_eq!(Invocation::new("echo two words").captured(here), ("two words\n".into(), Ok(())));
         assert_eq!(
             Invocation::new("false --again").run(here),
             Err(Failure { reason: "exit status: 1".into(), repeat: "false --again".into() })

@@ -1,11 +1,10 @@
 //! Compiles the Rust tests and runs two test programs at a time.
 //!
 //! `cargo test` runs one program after another, and the last long test of each leaves a core idle. Doc tests are Cargo's; the API docs are
-//! checked with them.
+//! checked with them. They and the compilation of the Python binding, one large crate, keep one core busy: they run beside the programs.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
@@ -20,23 +19,39 @@ const COMPILE: &str = "cargo test --workspace --release --no-run --message-forma
 
 /// Compiles and runs all tests of the workspace.
 pub fn run(root: &Path, target: &Path) -> Result<(), Failure> {
-    let programs = compile(root)?;
+    let mut programs = compile(root)?;
     println!("{} test programs", programs.len());
-    run_all(programs)?;
-    let doc_tests = Invocation::new("cargo test --workspace --release --doc");
-    match std::env::current_exe() {
-        Ok(program) => doc_tests
-            .env(RUSTDOC, program.to_string_lossy())
-            .env(OUT, target.join("api-docs").to_string_lossy())
-            .run(root),
-        Err(_) => doc_tests.run(root),
-    }
+    let largest = programs.iter().take_while(|program| is_large(&program.source)).count();
+    programs.splice(largest..largest, others(root, target)?);
+    run_all(programs)
+}
+
+/// The doc tests with the API docs, and the Python package, which later steps need.
+fn others(root: &Path, target: &Path) -> Result<[Program; 2], Failure> {
+    let no_path = |error: std::io::Error| Failure {
+        reason: format!("this program has no path: {error}"),
+        repeat: "cargo xtask test".into(),
+    };
+    let xtask = std::env::current_exe().map_err(no_path)?;
+    let other = |name: &str, invocation: Invocation| Program {
+        source: name.into(),
+        folder: root.to_owned(),
+        repeat: invocation.line(),
+        invocation,
+    };
+    let doc_tests = Invocation::new("cargo test --workspace --release --doc")
+        .env(RUSTDOC, xtask.to_string_lossy())
+        .env(OUT, target.join("api-docs").to_string_lossy());
+    Ok([
+        other("Python package", Invocation::program(&xtask).args(["install"])),
+        other("doc tests and API docs", doc_tests),
+    ])
 }
 
 /// One test program.
 #[derive(Debug, PartialEq)]
 struct Program {
-    path: PathBuf,
+    invocation: Invocation,
     /// Folder of its package, in which Cargo runs it.
     folder: PathBuf,
     /// Such as `src/lib.rs` or `tests/all.rs`, in the package's folder.
@@ -63,26 +78,19 @@ impl Program {
             _ => "--lib".to_owned(),
         };
         let repeat = format!("cargo test --release --manifest-path {}/Cargo.toml {which}", folder.display());
-        Some(Program { path, source: source.strip_prefix(&folder).unwrap_or(&source).to_owned(), folder, repeat })
+        let invocation = Invocation::program(&path).env("CARGO_MANIFEST_DIR", folder.to_string_lossy());
+        let source = source.strip_prefix(&folder).unwrap_or(&source).to_owned();
+        Some(Program { invocation, source, folder, repeat })
     }
 
     fn run(&self) -> Result<(), Failure> {
         let start = Instant::now();
-        let output = Command::new(&self.path)
-            .current_dir(&self.folder)
-            .env("CARGO_MANIFEST_DIR", &self.folder)
-            .stdin(Stdio::null())
-            .output();
-        let failure = |reason: String| Failure { reason, repeat: self.repeat.clone() };
-        let output = output.map_err(|error| failure(format!("{} could not start: {error}", self.path.display())))?;
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        let (said, outcome) = self.invocation.captured(&self.folder);
         let place = self.folder.join(&self.source);
-        println!("-- {} {:.1} s{out}{err}", place.display(), start.elapsed().as_secs_f64());
-        if output.status.success() {
-            return Ok(());
-        }
-        Err(failure(format!("{}: {}", place.display(), output.status)))
+        println!("-- {} {:.1} s{said}", place.display(), start.elapsed().as_secs_f64());
+        let failure =
+            |reason: String| Failure { reason: format!("{}: {reason}", place.display()), repeat: self.repeat.clone() };
+        outcome.map_err(|Failure { reason, .. }| failure(reason))
     }
 }
 
@@ -90,8 +98,13 @@ fn compile(root: &Path) -> Result<Vec<Program>, Failure> {
     let messages = linting(Invocation::new(COMPILE)).printed(root)?;
     let mut programs: Vec<Program> = messages.lines().filter_map(Program::from_message).collect();
     // The largest last would leave a core idle.
-    programs.sort_by_key(|program| !program.source.ends_with("all.rs"));
+    programs.sort_by_key(|program| !is_large(&program.source));
     Ok(programs)
+}
+
+/// True for all integration tests of a package in one program.
+fn is_large(source: &Path) -> bool {
+    source.ends_with("all.rs")
 }
 
 /// Runs all programs, then returns the first failure.
@@ -134,7 +147,7 @@ mod tests {
     #[test]
     fn test_programs_are_found_among_the_messages() {
         let program = Program::from_message(&message("test", "all", "tests/all.rs", true)).unwrap();
-        assert_eq!(program.path, Path::new("/t/release/deps/all-1"));
+        assert_eq!(program.invocation.line(), "CARGO_MANIFEST_DIR=/w/crates/skin /t/release/deps/all-1");
         assert_eq!(
             (program.folder.as_path(), program.source.as_path()),
             (Path::new("/w/crates/skin"), Path::new("tests/all.rs"))
@@ -150,7 +163,7 @@ mod tests {
     #[test]
     fn one_failing_program_fails_and_the_others_still_run() {
         let program = |path: &str| Program {
-            path: path.into(),
+            invocation: Invocation::program(Path::new(path)),
             folder: "/".into(),
             source: "tests/all.rs".into(),
             repeat: format!("again {path}"),

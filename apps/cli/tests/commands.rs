@@ -46,7 +46,10 @@ fn sensors_lists_what_ships_and_what_it_shows_can_be_used() {
         let name = sensor["name"].as_str().unwrap();
         assert!(list.contains(name), "{list}");
         write(folder.path(), "copy.toml", dermis(folder.path(), &["sensors", name]));
-        dermis(folder.path(), &["press", "--sensor", "copy.toml", "--object", "sphere", "--depth", "0.2mm"]);
+        // Presses of gels take seconds; other tests make them.
+        if !["tacchi", "digit"].contains(&name) {
+            dermis(folder.path(), &["press", "--sensor", "copy.toml", "--object", "sphere", "--depth", "0.2mm"]);
+        }
         assert_eq!(json(&dermis(folder.path(), &["sensors", name, "--json"]))["name"], name);
     }
 }

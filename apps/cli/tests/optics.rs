@@ -193,12 +193,21 @@ fn a_sensors_light_comes_from_twelve_presses() {
                 "--overwrite",
             ],
         );
-        // The background is found beside the sensor's file for every skin that replaces its own.
-        for skin in ["imprint", "layer"] {
-            let press =
-                ["press", "--sensor", &out, "--skin", skin, "--object", "sphere:radius=2mm", "--depth", "0.4mm"];
-            dermis(folder.path(), &[&press[..], &["--out", &format!("{light}-{skin}")]].concat());
-        }
+    }
+    // The background is found beside the sensor's file for every skin that replaces its own.
+    for skin in ["imprint", "layer"] {
+        let press = [
+            "press",
+            "--sensor",
+            "phong/again.toml",
+            "--skin",
+            skin,
+            "--object",
+            "sphere:radius=2mm",
+            "--depth",
+            "0.4mm",
+        ];
+        dermis(folder.path(), &[&press[..], &["--out", skin]].concat());
     }
 }
 

@@ -71,8 +71,9 @@ fn is_finite(sensor: &Sensor) -> Result<bool, String> {
 }
 
 /// Every number of a preset that no preset with the same kind of skin had before becomes tiny, huge, zero, negative
-/// and NaN. Layers are coarse, and a gel is built and not pressed: that takes seconds.
-fn wild_numbers(name: &str, seen: &Mutex<HashSet<String>>) {
+/// and NaN, or as many of these in turn as `each` says. Layers are coarse, and a gel is built and not pressed: that takes
+/// seconds.
+fn wild_numbers(name: &str, seen: &Mutex<HashSet<String>>, each: usize) {
     let text = presets::text(name).unwrap();
     let kind = SensorSpec::parse(name, text).unwrap().skin.kind();
     let mut root: Value = toml::from_str(text).unwrap();
@@ -85,8 +86,8 @@ fn wild_numbers(name: &str, seen: &Mutex<HashSet<String>>) {
     numbers(&root, &[], &mut paths);
     assert!(paths.len() > 3, "{name}");
     paths.retain(|path| seen.lock().unwrap().insert(format!("{kind:?} {}", path.join("."))));
-    for path in &paths {
-        for number in WILD {
+    for (i, path) in paths.iter().enumerate() {
+        for number in WILD.into_iter().cycle().skip(i * each).take(each) {
             let text = with(&root, path, number);
             let what = format!("{name}: {} = {number:e}", path.join("."));
             let start = Instant::now();
@@ -105,12 +106,22 @@ fn wild_numbers(name: &str, seen: &Mutex<HashSet<String>>) {
 
 #[test]
 fn wild_numbers_of_a_sensor_are_refused_with_their_key_or_harmless() {
+    wild_sensors(2);
+}
+
+#[test]
+#[ignore = "slow: cargo xtask validate slow"]
+fn all_wild_numbers_of_a_sensor_are_refused_with_their_key_or_harmless() {
+    wild_sensors(WILD.len());
+}
+
+fn wild_sensors(each: usize) {
     // Two at a time, each the next preset of a common list: some take a hundred times as long as others.
     let (names, seen) = (Mutex::new(presets::names()), Mutex::new(HashSet::new()));
     let next = || names.lock().unwrap().next();
     std::thread::scope(|scope| {
         for _ in 0..2 {
-            scope.spawn(|| std::iter::from_fn(next).for_each(|name| wild_numbers(name, &seen)));
+            scope.spawn(|| std::iter::from_fn(next).for_each(|name| wild_numbers(name, &seen, each)));
         }
     });
     assert!(seen.into_inner().unwrap().len() > 100);

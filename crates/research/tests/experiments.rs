@@ -5,12 +5,14 @@
 use dermis_research::experiments::{ALL, Options, find};
 
 /// Experiments of more than five seconds: `cargo xtask validate experiments` runs them.
-const LONG: [&str; 7] = [
+const LONG: [&str; 9] = [
     "kappassov-calibration",
     "kappassov-indenters",
     "kappassov-pan-tilt",
+    "moisio-finger",
     "moisio-grasps",
     "moisio-tilt",
+    "moisio-torque",
     "tacchi-errors",
     "tacchi-press",
 ];
