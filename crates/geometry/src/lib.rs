@@ -39,7 +39,7 @@ pub use height_field::{HeightField, HeightGrid};
 pub use mesh::{MassProperties, MeshError, TriMesh};
 pub use pose::Pose;
 pub use primitive::Primitive;
-pub use random::Random;
+pub use random::{Random, mixed};
 pub use ray::Ray;
 pub use refine::{RefineError, refined};
 pub use roughness::{Roughness, RoughnessError};

@@ -42,6 +42,21 @@ impl Random {
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
+    /// Jumps over `stride`, 2 `stride`, … numbers of 32 bits, the first over none: factor and term that take the state there,
+    /// for generators that run side by side.
+    pub fn jumps(stride: usize, count: usize) -> Vec<[u64; 2]> {
+        let (mut factor, mut term) = (1u64, 0u64);
+        let jump = |_| {
+            let this = [factor, term];
+            for _ in 0..stride {
+                factor = factor.wrapping_mul(Self::MULTIPLIER);
+                term = term.wrapping_mul(Self::MULTIPLIER).wrapping_add(Self::INCREMENT);
+            }
+            this
+        };
+        (0..count).map(jump).collect()
+    }
+
     /// Uniform on the unit sphere.
     pub fn direction(&mut self) -> crate::Vec3 {
         let z = self.between(-1.0, 1.0);
@@ -51,9 +66,29 @@ impl Random {
     }
 }
 
+/// Finaliser of SplitMix64 (Steele et al. 2014): neighbouring numbers become seeds of independent sequences.
+pub fn mixed(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_jump_ends_where_the_sequence_does() {
+        let mut random = Random::new(5);
+        let start = random.state;
+        for [factor, term] in Random::jumps(4, 3) {
+            assert_eq!(start.wrapping_mul(factor).wrapping_add(term), random.state);
+            for _ in 0..4 {
+                random.next_u32();
+            }
+        }
+    }
 
     #[test]
     fn moments_are_those_of_the_distributions() {

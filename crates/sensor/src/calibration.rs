@@ -20,6 +20,7 @@ pub use creep::{CreepFit, CreepTermFit, fit_creep, fit_creep_record};
 pub use curve_shape::CurveShape;
 pub use friction::{FrictionFit, fit_friction};
 pub use hysteresis::{HysteresisFit, fit_hysteresis};
+pub use least_squares::student_975;
 pub use loaded_array::{LoadRecord, LoadedArrayFit, fit_loaded_array};
 pub use magnetic::{MagneticFit, MagneticFitSettings, MagneticSample, MagneticScore, fit_magnetic, score_magnetic};
 pub use magnetic_geometry::{GeometryPrior, MagneticGeometry, MagneticGeometryFit, fit_magnetic_geometry};

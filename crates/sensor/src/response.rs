@@ -56,7 +56,6 @@ pub use faults::{Faults, Stuck};
 pub use gain::{Gain, Lines};
 pub use hysteresis::Hysteresis;
 pub use noise::Noise;
-pub(crate) use noise::mixed;
 pub use operation::{Operation, OperationKind};
 pub use per_taxel::PerTaxel;
 pub use sampling::{Sampling, Scan};

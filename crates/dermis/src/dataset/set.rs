@@ -9,7 +9,7 @@ use super::scenario::{Draw, Played, play};
 use super::sensor::{DatasetSensor, Material};
 use super::spec::{DatasetSpec, FormatSpec, ScenarioSpec};
 use super::warnings;
-use dermis_geometry::Random;
+use dermis_geometry::{Random, mixed};
 use dermis_record::atomic_folder::sha256;
 use dermis_sensor::{Aim, Goal, Sensor, SkinSpec};
 use dermis_skin::Object;
@@ -101,7 +101,7 @@ impl Dataset {
         }
         let sensors: Vec<DatasetSensor> =
             spec.sensors.iter().map(|entry| DatasetSensor::resolve(entry, file, folder)).collect::<Result<_, _>>()?;
-        let (objects, labels) = objects::list(&spec.objects, mixed(spec.seed, Stream::Objects, 0), file, folder)?;
+        let (objects, labels) = objects::list(&spec.objects, stream_seed(spec.seed, Stream::Objects, 0), file, folder)?;
         if spec.pose.mu.is_some() && sensors.iter().any(|sensor| !matches!(sensor.spec.skin, SkinSpec::Layer(_))) {
             let remedy = "is for skins of the kind layer only: randomise `skin.friction` of the others".to_owned();
             return Err(rule("pose.mu", remedy));
@@ -236,12 +236,12 @@ impl Dataset {
             sensor: self.sensors[sensor].spec.name.clone(),
             error: Box::new(error),
         };
-        let seed = mixed(self.spec.seed, Stream::Episode, index);
-        let mut random = Random::new(mixed(seed, Stream::Pose, 0));
+        let seed = stream_seed(self.spec.seed, Stream::Episode, index);
+        let mut random = Random::new(stream_seed(seed, Stream::Pose, 0));
         let (draw, mu) = self.draw(&mut next, &mut random, seed);
         let material = (random.uniform() * self.spec.materials as f64) as usize;
         let built = self.material(sensor, material).map_err(in_episode)?;
-        let mut own = Random::new(mixed(seed, Stream::Response, 0));
+        let mut own = Random::new(stream_seed(seed, Stream::Response, 0));
         let (randomised, drawn) =
             self.sensors[sensor].with_draws(&built, &self.spec.randomise, &mut own).map_err(in_episode)?;
         let shared = self.object(object).map_err(in_episode)?;
@@ -271,7 +271,7 @@ impl Dataset {
 
     fn material(&self, sensor: usize, material: usize) -> Result<std::sync::Arc<Material>, EpisodeError> {
         let key = sensor * self.spec.materials + material;
-        let mut random = Random::new(mixed(self.spec.seed, Stream::Material, key));
+        let mut random = Random::new(stream_seed(self.spec.seed, Stream::Material, key));
         self.material_cache.get(key, || self.sensors[sensor].build(&self.spec.randomise, &mut random))
     }
 
@@ -304,16 +304,10 @@ impl Dataset {
     }
 }
 
-/// The seed of one stream: SplitMix64's finaliser (Steele et al. 2014) over seed, purpose and number.
-fn mixed(seed: u64, stream: Stream, number: usize) -> u64 {
-    let mix = |x: u64| {
-        let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    };
+/// The seed of one stream, from seed, purpose and number.
+fn stream_seed(seed: u64, stream: Stream, number: usize) -> u64 {
     // Non-negative as a signed 64-bit integer, which other programs use for seeds.
-    mix(mix(mix(seed) ^ stream as u64) ^ number as u64) >> 1
+    mixed(mixed(mixed(seed) ^ stream as u64) ^ number as u64) >> 1
 }
 
 /// Hashes all inputs of the data. Mesh files are hashed by their content.

@@ -1,8 +1,8 @@
 //! Springs of many environments on the GPU. A launch only enqueues kernels: no allocation, no copy, no synchronisation.
 
 use super::bindings::{Bindings, BodyArrays};
-use super::randomisation::{PARAMETERS, Randomisation};
-use super::response::{self, GpuResponse};
+use super::randomisation::{self, PARAMETERS, Randomisation};
+use super::response::GpuResponse;
 use super::view::View;
 use crate::array::{Arrays, Poses, Presses, Springs, Twists};
 use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
@@ -140,7 +140,7 @@ impl GpuEnvironments {
         self.step = self.gpu.kernel(&program, "step")?;
         let random = Random {
             ranges,
-            redraw: self.gpu.kernel(&response::redraw_program(), "redraw")?,
+            redraw: self.gpu.kernel(&randomisation::program(), "redraw")?,
             parameters: self.gpu.uninitialised(PARAMETERS * self.count)?,
             resets: self.gpu.zeros(self.count)?,
         };

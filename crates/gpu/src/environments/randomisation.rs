@@ -1,8 +1,10 @@
 //! Parameters that differ from environment to environment: domain randomisation.
 
+use super::view::View;
 use crate::GpuError;
 use crate::cuda_struct::cuda_struct;
-use dermis_geometry::{Pose, Quat, Vec3};
+use crate::program::{COMMON, Program, UNFUSED};
+use dermis_geometry::{Pose, Quat, Vec3, mixed};
 use dermis_sensor::response::{Chain, OperationKind, Scales};
 
 /// Number of parameters.
@@ -100,12 +102,18 @@ impl Randomisation {
     }
 }
 
-/// Finaliser of SplitMix64 (Steele et al. 2014).
-fn mixed(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
+const SOURCE: &[&str] = &[
+    COMMON,
+    View::CUDA,
+    Randomisation::CUDA,
+    include_str!("../cuda/view.cuh"),
+    super::RANDOMISATION,
+    include_str!("randomisation.cu"),
+];
+
+/// The kernel that draws parameters anew.
+pub(super) fn program() -> Program {
+    Program::new("environments-randomisation", SOURCE, &[UNFUSED])
 }
 
 /// Scales of the response, from the parameters of an environment.

@@ -1,6 +1,9 @@
 // The response of all environments: `Chain::respond` of `dermis_sensor`. One block per environment: its values are in shared memory, thread i
-// computes taxels i, i + THREADS, …. Memory is written where it changes only: most taxels are at rest. Compile-time definitions are STAGES, the
-// kinds of all stages, so that the code of a response has no branches between them, and WIDE, if its rows do not fit into shared memory.
+// computes taxels i, i + THREADS, …. The numbers of the stages are in shared memory, and the memory of a taxel is read before its first stage, so
+// that no read waits for another one or for a write; it is written where it changes only: most taxels are at rest. Compile-time definitions are
+// STAGES, the kinds of all stages, so that the code of a response has no branches between them, NUMBERS, LENGTHS, TAXEL_LISTS, MEMORY_LISTS and
+// MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, NUMBER_COUNT, and WIDE, if the rows of values
+// do not fit into shared memory.
 
 // Kinds of stages, numbered as on the host.
 #define SPREAD 0
@@ -61,13 +64,26 @@ __device__ __forceinline__ u32 next_u32(u64& state) {
     u32 bits = (u32)(((old >> 18) ^ old) >> 27), by = (u32)(old >> 59);
     return (bits >> by) | (bits << ((32u - by) & 31u));
 }
-__device__ __forceinline__ double uniform(u64& state) {
+// 2⁵³ times a number that is uniform in [0, 1): `Random::uniform`.
+__device__ __forceinline__ u64 uniform_bits(u64& state) {
     u64 high = (u64)next_u32(state) << 21;
-    return (double)(high ^ (u64)(next_u32(state) >> 11)) / 9007199254740992.0;
+    return high ^ (u64)(next_u32(state) >> 11);
 }
-// Kinds of all stages; the last entry is not one of them.
+// Kinds of all stages, the first of their numbers (of a sum, the index of its matrix), of their lists of numbers per taxel and of their lists of
+// memory, and the numbers of these; the last entry is not one of them.
 constexpr u32 KINDS[] = {STAGES COUNTS};
+constexpr u32 NUMBER[] = {NUMBERS 0}, LENGTH[] = {LENGTHS 0};
+constexpr u32 TAXEL_LIST[] = {TAXEL_LISTS 0}, MEMORY_LIST[] = {MEMORY_LISTS 0}, MEMORY_LENGTH[] = {MEMORY_LENGTHS 0};
 constexpr u32 LAST = sizeof(KINDS) / sizeof(u32) - 1;
+
+// Numbers of memory that a step of stage k needs: one of a delay.
+__device__ constexpr u32 held_count(u32 k) { return KINDS[k] == DELAY && MEMORY_LENGTH[k] > 1 ? 1 : MEMORY_LENGTH[k]; }
+// The first of these of stage k among those of all stages.
+__device__ constexpr u32 held_first(u32 k) {
+    u32 first = 0;
+    for (u32 j = 0; j < k; j++) first += held_count(j);
+    return first;
+}
 
 // What all taxels of an environment share: loss of sensitivity by time, state of the random generator before the first taxel, slot of the
 // delay, and start and end of the step in frames of the sampling.
@@ -75,9 +91,10 @@ struct Prepared {
     double by_time, from, to;
     u64 random, slot;
 };
-// One environment: its values and a second row of the same size, its parameters or null.
+// One environment: its values and a second row of the same size, the numbers of all stages, its parameters or null.
 struct Environment {
     u32 index;
+    const double* numbers;
     double* values;
     double* other;
     const double* parameters;
@@ -97,7 +114,7 @@ __device__ constexpr u32 segment_end(u32 k) {
 // Prepares stages K …, in one thread.
 template <u32 K> __device__ __forceinline__ void prepare(const ResponseView& r, const Clock& clock, Prepared& p) {
     if constexpr (K < LAST) {
-        const double* c = r.numbers + r.stages[K].numbers;
+        const double* c = r.numbers + NUMBER[K];
         if constexpr (KINDS[K] == AGEING) p.by_time = -c[3] * expm1(-(clock.start_s + r.dt_s) / c[4]);
         if constexpr (KINDS[K] == NOISE) {
             u64 seed = (u64)c[2] | (u64)c[3] << 32;
@@ -108,32 +125,32 @@ template <u32 K> __device__ __forceinline__ void prepare(const ResponseView& r, 
             p.from = clock.start_s * c[0];
             p.to = (clock.start_s + r.dt_s) * c[0];
         }
-        if constexpr (KINDS[K] == DELAY) p.slot = c[0] > 0.0 ? (clock.number & STEP_BITS) % (u64)c[0] : 0;
+        if constexpr (KINDS[K] == DELAY && MEMORY_LENGTH[K] > 0) p.slot = (clock.number & STEP_BITS) % MEMORY_LENGTH[K];
         prepare<K + 1>(r, clock, p);
     }
 }
 
-// p ← max(min(p, (1 + η) x + w), x); x ← p.
-__device__ __forceinline__ double hysteresis(const double* c, double* memory, double x) {
-    double before = *memory, held = fmax(fmin(before, c[0] * fmax(x, 0.0) + c[1]), x);
+// p ← max(min(p, (1 + η) x + w), x); x ← p. before: p; memory: where it is kept.
+__device__ __forceinline__ double hysteresis(const double* c, double before, double* memory, double x) {
+    double held = fmax(fmin(before, c[0] * fmax(x, 0.0) + c[1]), x);
     if (held != before) *memory = held;
     return held;
 }
 
-// s ← s + (x − s) p; x ← x + Σ a s. c: a and p of each term. memory: s of each term, `apart` elements apart.
-__device__ __forceinline__ double creep(const double* c, u32 count, double* memory, u64 apart, double x) {
+// s ← s + (x − s) p; x ← x + Σ a s. c: a and p of each of TERMS terms. before: s of each term; memory: where they are kept, `apart` elements apart.
+template <u32 TERMS> __device__ __forceinline__ double creep(const double* c, const double* before, double* memory, u64 apart, double x) {
     double y = x;
-    for (u32 k = 0; 2 * k < count; k++) {
-        double before = memory[k * apart], slow = before + (x - before) * c[2 * k + 1];
-        if (slow != before) memory[k * apart] = slow;
+    for (u32 k = 0; k < TERMS; k++) {
+        double slow = before[k] + (x - before[k]) * c[2 * k + 1];
+        if (slow != before[k]) memory[k * apart] = slow;
         y += c[2 * k] * slow;
     }
     return y;
 }
 
-// Counts presses and multiplies by the gain that is left. memory: presses, and 1 during a press, `apart` elements apart.
-__device__ __forceinline__ double ageing(const double* c, double* memory, u64 apart, double by_time, double x) {
-    double presses = memory[0], pressed = memory[apart];
+// Counts presses and multiplies by the gain that is left. before: presses, and 1 during a press; memory: where they are kept, `apart` elements apart.
+__device__ __forceinline__ double ageing(const double* c, const double* before, double* memory, u64 apart, double by_time, double x) {
+    double presses = before[0], pressed = before[1];
     if (pressed == 0.0 && x > c[2]) {
         memory[0] = presses = presses + 1.0;
         memory[apart] = 1.0;
@@ -147,47 +164,60 @@ __device__ __forceinline__ double ageing(const double* c, double* memory, u64 ap
 // Adds the draw of a taxel: that of the CPU's sequence, which gives each taxel four numbers in turn. jump: factor and term of the generator's
 // jump to the taxel. In single precision, which moves a draw by less than a millionth of its standard deviation.
 __device__ __forceinline__ double noise(const double* c, double scale, u64 random, const u64* jump, double x) {
-    double sd = c[0] * scale, relative = c[1] * scale;
-    u64 state = random * jump[0] + jump[1];
-    float radius = sqrtf(-2.0f * logf((float)(1.0 - uniform(state)))), angle = (float)(2.0 * uniform(state));
-    return x + (double)(radius * cospif(angle)) * (relative > 0.0 ? hypot(sd, relative * x) : sd);
+    const float unit = 1.0f / 9007199254740992.0f;
+    u64 state = random * __ldg(jump) + __ldg(jump + 1);
+    float radius = sqrtf(-2.0f * logf((float)(9007199254740992ull - uniform_bits(state)) * unit));
+    float angle = 2.0f * unit * (float)uniform_bits(state), sd = (float)(c[0] * scale), relative = (float)(c[1] * scale * x);
+    return x + (double)(radius * cospif(angle) * (c[1] > 0.0 ? sqrtf(sd * sd + relative * relative) : sd));
 }
 
-// Holds the sample of a taxel until its next moment.
-__device__ __forceinline__ double sampling(const Prepared& p, double phase, double* memory, double x) {
+// Holds the sample of a taxel until it is sampled next.
+__device__ __forceinline__ double sampling(const Prepared& p, double phase, double held, double* memory, double x) {
     double before = fmax(ceil(p.from - phase - SAME_MOMENT), 0.0), after = fmax(ceil(p.to - phase - SAME_MOMENT), 0.0);
-    if (after <= before) return *memory;
+    if (after <= before) return held;
     return *memory = x;
 }
 
-// Returns the value of some steps ago. slot: where it is.
-__device__ __forceinline__ double delay(double* slot, double x) {
-    double arrived = *slot;
-    if (x != arrived) *slot = x;
-    return arrived;
+// Where the memory of stage K of taxel t is that a step needs.
+template <u32 K> __device__ __forceinline__ double* memory_of(const ResponseView& r, const Environment& e, u32 t, u64 apart) {
+    u64 list = MEMORY_LIST[K];
+    if constexpr (KINDS[K] == DELAY) list += e.prepared->slot;
+    return r.memory + list * apart + (u64)e.index * r.taxels + t;
 }
 
-// Stage K of the value x (N) of taxel t.
-template <u32 K> __device__ __forceinline__ double stage_value(const ResponseView& r, const Environment& e, u32 t, double x) {
-    constexpr u32 kind = KINDS[K];
-    const StageView& stage = r.stages[K];
-    const double *c = r.numbers + stage.numbers, *own = r.taxel_numbers + (u64)stage.taxel_list * r.taxels + t;
+// Reads the memory of stages K … END − 1 of taxel t.
+template <u32 K, u32 END> __device__ __forceinline__ void read_memory(const ResponseView& r, const Environment& e, u32 t, double* held) {
+    if constexpr (K < END) {
+        u64 apart = (u64)r.environments * r.taxels;
+        for (u32 i = 0; i < held_count(K); i++) held[held_first(K) + i] = memory_of<K>(r, e, t, apart)[i * apart];
+        read_memory<K + 1, END>(r, e, t, held);
+    }
+}
+
+// Stage K of the value x (N) of taxel t. held: the memory of all stages.
+template <u32 K> __device__ __forceinline__ double stage_value(const ResponseView& r, const Environment& e, u32 t, const double* held, double x) {
+    constexpr u32 kind = KINDS[K], length = LENGTH[K];
+    const double *c = e.numbers + NUMBER[K], *own = r.taxel_numbers + (u64)TAXEL_LIST[K] * r.taxels + t;
     u64 apart = (u64)r.environments * r.taxels;
-    double* memory = r.memory + stage.memory_list * apart + (u64)e.index * r.taxels + t;
-    if constexpr (kind == HYSTERESIS) return hysteresis(c, memory, x);
-    if constexpr (kind == CREEP) return creep(c, stage.count, memory, apart, x);
-    if constexpr (kind == AGEING) return ageing(c, memory, apart, e.prepared->by_time, x);
-    if constexpr (kind == GAIN) return x * (own[0] * factor(e, GAIN_FACTOR)) + own[r.taxels];
+    const double* before = held + held_first(K);
+    if constexpr (kind == HYSTERESIS) return hysteresis(c, *before, memory_of<K>(r, e, t, apart), x);
+    if constexpr (kind == CREEP) return creep<length / 2>(c, before, memory_of<K>(r, e, t, apart), apart, x);
+    if constexpr (kind == AGEING) return ageing(c, before, memory_of<K>(r, e, t, apart), apart, e.prepared->by_time, x);
+    if constexpr (kind == GAIN) return x * (__ldg(own) * factor(e, GAIN_FACTOR)) + __ldg(own + r.taxels);
     if constexpr (kind == THRESHOLD) {
-        double threshold = own[0] * factor(e, THRESHOLD_FACTOR);
+        double threshold = __ldg(own) * factor(e, THRESHOLD_FACTOR);
         return x <= threshold ? 0.0 : c[0] != 0.0 ? x - threshold : x;
     }
-    if constexpr (kind >= LINEAR && kind <= TABLE) return x == 0.0 ? x : curve_value(kind, c, stage.count, x);
-    if constexpr (kind == SATURATION) return fmin(x, own[0]);
+    if constexpr (kind >= LINEAR && kind <= TABLE) return x == 0.0 ? x : curve_value(kind, c, length, x);
+    if constexpr (kind == SATURATION) return fmin(x, __ldg(own));
     if constexpr (kind == NOISE) return noise(c, factor(e, NOISE_FACTOR), e.prepared->random, r.jumps + 2 * (u64)t, x);
-    if constexpr (kind == FAULTS) return isnan(own[0]) ? x : own[0];
-    if constexpr (kind == SAMPLING) return sampling(*e.prepared, own[0], memory, x);
-    if constexpr (kind == DELAY) return c[0] > 0.0 ? delay(memory + e.prepared->slot * apart, x) : x;
+    if constexpr (kind == FAULTS) return isnan(__ldg(own)) ? x : __ldg(own);
+    if constexpr (kind == SAMPLING) return sampling(*e.prepared, __ldg(own), *before, memory_of<K>(r, e, t, apart), x);
+    // The value of some steps ago makes room for the new one.
+    if constexpr (kind == DELAY && held_count(K) > 0) {
+        if (x != *before) *memory_of<K>(r, e, t, apart) = x;
+        return *before;
+    }
     if constexpr (kind == COUNTS) {
         double counts = round(x * c[0]);
         return (counts > 0.0 ? fmin(counts, c[1]) : 0.0) / c[0];
@@ -196,21 +226,23 @@ template <u32 K> __device__ __forceinline__ double stage_value(const ResponseVie
 }
 
 // Stages K … END − 1 of the value x (N) of taxel t.
-template <u32 K, u32 END> __device__ __forceinline__ double stages_value(const ResponseView& r, const Environment& e, u32 t, double x) {
+template <u32 K, u32 END>
+__device__ __forceinline__ double stages_value(const ResponseView& r, const Environment& e, u32 t, const double* held, double x) {
     if constexpr (K == END)
         return x;
     else
-        return stages_value<K + 1, END>(r, e, t, stage_value<K>(r, e, t, x));
+        return stages_value<K + 1, END>(r, e, t, held, stage_value<K>(r, e, t, held, x));
 }
 
 // x ← Σ w x for all taxels; for the spread, blended with x by the factor of the environment.
 template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Environment& e) {
-    const u32* starts = r.starts + (u64)r.stages[K].numbers * (r.taxels + 1);
+    const u32* starts = r.starts + (u64)NUMBER[K] * (r.taxels + 1);
     double scale = KINDS[K] == SPREAD ? factor(e, SPREAD_FACTOR) : 1.0;
     __syncthreads();
     FOR_TAXELS(t) {
         double sum = 0.0, x = e.values[t];
-        for (u32 k = starts[t]; k < starts[t + 1]; k++) sum += r.weights[k] * e.values[r.sources[k]];
+        u32 end = __ldg(starts + t + 1);
+        for (u32 k = __ldg(starts + t); k < end; k++) sum += __ldg(r.weights + k) * e.values[__ldg(r.sources + k)];
         e.other[t] = scale == 1.0 ? sum : x + scale * (sum - x);
     }
     __syncthreads();
@@ -227,7 +259,11 @@ template <u32 K> __device__ __forceinline__ void apply(const ResponseView& r, En
             apply<K + 1>(r, e);
         } else {
             constexpr u32 END = segment_end(K);
-            FOR_TAXELS(t) e.values[t] = stages_value<K, END>(r, e, t, e.values[t]);
+            FOR_TAXELS(t) {
+                double held[held_first(LAST) + 1];
+                read_memory<K, END>(r, e, t, held);
+                e.values[t] = stages_value<K, END>(r, e, t, held, e.values[t]);
+            }
             apply<END>(r, e);
         }
     }
@@ -239,12 +275,15 @@ extern __shared__ double shared_rows[];
 // or null. scratch: (n, 2, taxels) if WIDE.
 extern "C" __global__ void respond(ResponseView r, View from, View to, View copy, const double* parameters, double* scratch) {
     __shared__ Prepared prepared;
+    __shared__ double numbers[NUMBER_COUNT + 1];
     Environment e;
     e.index = blockIdx.x;
+    e.numbers = numbers;
     e.values = WIDE ? scratch + 2 * (u64)e.index * r.taxels : shared_rows;
     e.other = e.values + r.taxels;
     e.parameters = parameters ? parameters + (u64)e.index * PARAMETERS : parameters;
     e.prepared = &prepared;
+    for (u32 k = threadIdx.x; k < NUMBER_COUNT; k += blockDim.x) numbers[k] = r.numbers[k];
     if (threadIdx.x == 0) prepare<0>(r, r.clocks[e.index], prepared);
     FOR_TAXELS(t) {
         double x = number_at(from, e.index, t, 0);

@@ -1,13 +1,13 @@
 //! The response of many environments on the GPU: every stage on every taxel.
 
 use super::bindings::Bindings;
-use super::randomisation::Randomisation;
 use super::view::View;
 use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
 use crate::memory::launch_on;
 use crate::program::{COMMON, Program, UNFUSED};
 use crate::{DeviceBuffer, Gpu, GpuError};
 use cudarc::driver::CudaFunction;
+use dermis_geometry::{Random, mixed};
 use dermis_sensor::response::{Operation, OperationKind};
 use std::sync::Arc;
 
@@ -32,23 +32,8 @@ cuda_struct! {
 }
 
 cuda_struct! {
-    /// One stage: its kind ([`OperationKind`]), and the first of its numbers, of its lists of numbers per taxel and of its
-    /// lists of memory. For a sum over taxels `numbers` is the index of its matrix.
-    pub(crate) struct StageView {
-        kind: u32,
-        /// Count of its numbers.
-        count: u32,
-        numbers: u32,
-        taxel_list: u32,
-        memory_list: u32,
-        unused: u32,
-    }
-}
-
-cuda_struct! {
     /// All stages and their memory.
     pub(crate) struct ResponseView {
-        stages: Ptr<StageView>,
         numbers: Ptr<f64>,
         /// (lists, taxels).
         taxel_numbers: Ptr<f64>,
@@ -72,20 +57,11 @@ const SOURCE: &[&str] = &[
     COMMON,
     View::CUDA,
     Clock::CUDA,
-    StageView::CUDA,
     ResponseView::CUDA,
     include_str!("../cuda/view.cuh"),
     super::RANDOMISATION,
     include_str!("response.cu"),
 ];
-
-/// The kernels of a response with these kinds of stages.
-fn program(kinds: &[OperationKind], is_wide: bool) -> Program {
-    let list: String = kinds.iter().map(|kind| format!("{},", *kind as u32)).collect();
-    let name = format!("environments-response-{}{}", list.replace(',', "-"), if is_wide { "wide" } else { "narrow" });
-    let [stages, wide] = [format!("-DSTAGES={list}"), format!("-DWIDE={}", i32::from(is_wide))];
-    Program::new(name, SOURCE, &[&stages, &wide, UNFUSED])
-}
 
 /// The response of many environments.
 #[derive(Debug)]
@@ -102,14 +78,24 @@ pub(super) struct GpuResponse {
     _numbers: [DeviceBuffer<f64>; 4],
     _indices: [DeviceBuffer<u32>; 2],
     _jumps: DeviceBuffer<u64>,
-    _stages: DeviceBuffer<StageView>,
     clocks: DeviceBuffer<Clock>,
+}
+
+/// One stage: its kind, and the first of its numbers, of its lists of numbers per taxel and of its lists of memory, with the
+/// lengths of these. For a sum over taxels `number` is the index of its matrix.
+struct Stage {
+    kind: OperationKind,
+    number: usize,
+    length: usize,
+    taxel_list: usize,
+    memory_list: usize,
+    memory_length: usize,
 }
 
 /// The stages in the layout of the kernel.
 #[derive(Default)]
 struct Layout {
-    stages: Vec<StageView>,
+    stages: Vec<Stage>,
     numbers: Vec<f64>,
     taxel_numbers: Vec<f64>,
     starts: Vec<u32>,
@@ -135,17 +121,16 @@ impl Layout {
                 }
                 _ => {}
             }
-            let first_number = match &operation.weights {
-                Some(_) => (all.starts.len() / (taxels + 1)) as u32,
-                None => all.numbers.len() as u32,
-            };
-            all.stages.push(StageView {
-                kind: operation.kind as u32,
-                count: numbers.len() as u32,
-                numbers: first_number,
-                taxel_list: (all.taxel_numbers.len() / taxels.max(1)) as u32,
-                memory_list: all.memory_lists as u32,
-                unused: 0,
+            all.stages.push(Stage {
+                kind: operation.kind,
+                number: match &operation.weights {
+                    Some(_) => all.starts.len() / (taxels + 1),
+                    None => all.numbers.len(),
+                },
+                length: numbers.len(),
+                taxel_list: all.taxel_numbers.len() / taxels.max(1),
+                memory_list: all.memory_lists,
+                memory_length: memory,
             });
             all.numbers.extend(numbers);
             operation.per_taxel.iter().for_each(|list| all.taxel_numbers.extend(list));
@@ -163,22 +148,28 @@ impl Layout {
         }
         all
     }
-}
 
-/// Jumps of the random generator to the four numbers of each taxel: state ← factor · state + term.
-fn jumps(taxels: usize) -> Vec<u64> {
-    const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
-    const INCREMENT: u64 = 1_442_695_040_888_963_407;
-    let (mut factor, mut term) = (1u64, 0u64);
-    let mut all = Vec::with_capacity(2 * taxels);
-    for _ in 0..taxels {
-        all.extend([factor, term]);
-        for _ in 0..4 {
-            factor = factor.wrapping_mul(MULTIPLIER);
-            term = term.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT);
-        }
+    /// The kernels of these stages.
+    fn program(&self, is_wide: bool) -> Program {
+        let list = |name: &str, value: fn(&Stage) -> usize| {
+            let values: String = self.stages.iter().map(|stage| format!("{},", value(stage))).collect();
+            format!("-D{name}={values}")
+        };
+        let options = [
+            list("STAGES", |stage| stage.kind as usize),
+            list("NUMBERS", |stage| stage.number),
+            list("LENGTHS", |stage| stage.length),
+            list("TAXEL_LISTS", |stage| stage.taxel_list),
+            list("MEMORY_LISTS", |stage| stage.memory_list),
+            list("MEMORY_LENGTHS", |stage| stage.memory_length),
+            format!("-DNUMBER_COUNT={}", self.numbers.len()),
+            format!("-DWIDE={}", u32::from(is_wide)),
+            UNFUSED.to_owned(),
+        ];
+        let digest = options.iter().flat_map(|option| option.bytes()).fold(0, |sum, byte| mixed(sum ^ u64::from(byte)));
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        Program::new(format!("environments-response-{digest:016x}"), SOURCE, &options)
     }
-    all
 }
 
 impl GpuResponse {
@@ -205,11 +196,10 @@ impl GpuResponse {
             gpu.zeros(layout.memory_lists * taxels * count)?,
         ];
         let indices = [gpu.upload(&layout.starts)?, gpu.upload(&layout.sources)?];
-        let (jumps, stages) = (gpu.upload(&jumps(taxels))?, gpu.upload(&layout.stages)?);
+        let jumps = gpu.upload(&Random::jumps(4, taxels).concat())?;
         let clock = |i: usize| Clock { next_number: STEPS_APART.wrapping_mul(i as u64), ..Clock::default() };
         let clocks = gpu.upload(&(0..count).map(clock).collect::<Vec<_>>())?;
         let view = ResponseView {
-            stages: stages.at(0),
             numbers: numbers[0].at(0),
             taxel_numbers: numbers[1].at(0),
             starts: indices[0].at(0),
@@ -222,8 +212,7 @@ impl GpuResponse {
             environments: count as u32,
             taxels: taxels as u32,
         };
-        let kinds: Vec<OperationKind> = operations.iter().map(|operation| operation.kind).collect();
-        let program = program(&kinds, is_wide);
+        let program = layout.program(is_wide);
         let made = Self {
             respond: gpu.kernel(&program, "respond")?,
             reset: gpu.kernel(&program, "reset_response")?,
@@ -235,7 +224,6 @@ impl GpuResponse {
             _numbers: numbers,
             _indices: indices,
             _jumps: jumps,
-            _stages: stages,
             clocks,
         };
         // Other streams may use the memory now.
@@ -299,20 +287,7 @@ impl GpuResponse {
     }
 }
 
-const REDRAW: &[&str] = &[
-    COMMON,
-    View::CUDA,
-    Randomisation::CUDA,
-    include_str!("../cuda/view.cuh"),
-    super::RANDOMISATION,
-    include_str!("randomisation.cu"),
-];
-
-pub(crate) fn redraw_program() -> Program {
-    Program::new("environments-randomisation", REDRAW, &[UNFUSED])
-}
-
-/// A response with every stage, and one without any.
+/// Two responses with every stage, one without any.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<Program> {
     use OperationKind::*;
@@ -320,5 +295,15 @@ pub(crate) fn programs() -> Vec<Program> {
         Spread, Hysteresis, Creep, Ageing, Gain, Threshold, Linear, Polynomial, Power, Sigmoid, Table, Saturation,
         Crosstalk, Noise, Faults, Sampling, Delay, Counts,
     ];
-    vec![program(&all, false), program(&all, true), program(&[], false), redraw_program()]
+    let operation = |kind: OperationKind| {
+        let memory = match kind {
+            Creep => 3,
+            Ageing => 2,
+            Hysteresis | Sampling => 1,
+            _ => 0,
+        };
+        Operation::new(kind, &[4e-3; 6]).with_memory(memory)
+    };
+    let all = Layout::new(&all.map(operation), 1, 1e-3);
+    vec![all.program(false), all.program(true), Layout::default().program(false), super::randomisation::program()]
 }

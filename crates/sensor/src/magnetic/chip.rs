@@ -6,7 +6,7 @@ use crate::response::{Sampling, Scan};
 use crate::{ResponseError, ResponseState, SensorError};
 use dermis_geometry::limits::MAX_MAGNETS;
 use dermis_geometry::quantity::{Angle, FluxDensity, Time};
-use dermis_geometry::{Quat, Random, Vec3};
+use dermis_geometry::{Quat, Random, Vec3, mixed};
 use serde::{Deserialize, Serialize};
 
 /// Magnetometers of one type.
@@ -178,7 +178,7 @@ impl Chips {
     /// Adds the noise of a step.
     pub fn add_noise(&self, values: &mut [Vec3], step: u64) {
         let Some((sd, seed)) = self.noise else { return };
-        let mut random = Random::new(crate::response::mixed(seed ^ crate::response::mixed(step)));
+        let mut random = Random::new(mixed(seed ^ mixed(step)));
         for value in values {
             *value += sd * Vec3::new(random.normal(), random.normal(), random.normal());
         }

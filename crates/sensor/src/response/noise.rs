@@ -2,8 +2,8 @@
 
 use super::error::require;
 use super::{Operation, OperationKind, ResponseError, ResponseState, Stage, Step};
-use dermis_geometry::Random;
 use dermis_geometry::quantity::Force;
+use dermis_geometry::{Random, mixed};
 use serde::{Deserialize, Serialize};
 
 /// Gaussian noise. Seed, step number and taxel determine each draw, so a resumed run has the same noise as an
@@ -35,14 +35,6 @@ impl Noise {
             *value += random.normal() * if self.relative > 0.0 { sd.hypot(self.relative * *value) } else { sd };
         }
     }
-}
-
-/// Finaliser of SplitMix64 (Steele et al. 2014): decorrelates neighbouring steps.
-pub(crate) fn mixed(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 impl Stage for Noise {
