@@ -2,7 +2,7 @@
 
 use crate::console::{Overwrite, ResultFolder, say, say_json, short};
 use crate::table::{DEPTH, FORCE, VELOCITY, read_points};
-use crate::{calibrate_array, calibrate_magnetic, calibrate_optics};
+use crate::{calibrate_array, calibrate_magnetic, calibrate_material, calibrate_optics};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use dermis::draw::{Image, LineStyle, Marker, Plot, Series};
@@ -55,6 +55,11 @@ enum What {
         after_help = "Example:\n  dermis calibrate magnetic probe.csv field.csv --sensor mine.toml --hysteresis 0.5mm --depths 12 --out fit"
     )]
     Magnetic(calibrate_magnetic::Arguments),
+    /// Young's modulus, Poisson's ratio, thickness, friction and relaxation of a layer or gel from force against depth.
+    #[command(
+        after_help = "Example:\n  dermis calibrate material press.csv --sensor gelsight-mini --object sphere:radius=7.5mm --fit young,zero --out fit"
+    )]
+    Material(calibrate_material::Arguments),
 }
 
 #[derive(clap::Args)]
@@ -115,6 +120,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Sensor(arguments) => calibrate_array::sensor(arguments),
         What::Optics(arguments) => calibrate_optics::run(arguments),
         What::Magnetic(arguments) => calibrate_magnetic::run(arguments),
+        What::Material(arguments) => calibrate_material::run(arguments),
     }
 }
 

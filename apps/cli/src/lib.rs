@@ -6,6 +6,7 @@ mod bench_data;
 mod calibrate;
 mod calibrate_array;
 mod calibrate_magnetic;
+mod calibrate_material;
 mod calibrate_optics;
 mod camera_peaks;
 mod characterise;

@@ -30,6 +30,13 @@ pub const FORCE: Names = &[
 /// Columns of sliding velocity (m/s).
 pub const VELOCITY: Names = &[("velocity_m_per_s", 1.0), ("velocity_mm_per_s", 1e-3), ("velocity_um_per_s", 1e-6)];
 
+/// Columns of displacement along the surface (m).
+pub const SHEAR: Names = &[("shear_mm", 1e-3), ("shear_um", 1e-6), ("shear_m", 1.0)];
+/// Columns of force along the surface (N).
+pub const SHEAR_FORCE: Names = &[("shear_force_n", 1.0), ("shear_force_mn", 1e-3)];
+/// Columns of time (s).
+pub const TIME: Names = &[("time_s", 1.0), ("time_ms", 1e-3)];
+
 /// A CSV file in memory: a header, and rows of the same length.
 pub struct Table {
     file: String,
@@ -107,6 +114,18 @@ impl Table {
         })
     }
 
+    /// A column in SI units.
+    pub fn values(&self, what: &str, names: Names) -> anyhow::Result<Vec<f64>> {
+        let (column, size) = self.any_of(what, names)?;
+        (0..self.len()).map(|row| Ok(self.number(row, &column)? * size)).collect()
+    }
+
+    /// A column in SI units, if the file has it.
+    pub fn optional_values(&self, what: &str, names: Names) -> anyhow::Result<Option<Vec<f64>>> {
+        let is_there = names.iter().any(|(name, _)| self.header.iter().any(|column| column.eq_ignore_ascii_case(name)));
+        if is_there { self.values(what, names).map(Some) } else { Ok(None) }
+    }
+
     /// A value as a finite number.
     pub fn number(&self, row: usize, column: &Column) -> anyhow::Result<f64> {
         let value = self.text(row, column).parse::<f64>().ok().filter(|value| value.is_finite());
@@ -135,6 +154,5 @@ impl Table {
 /// Reads two columns, in SI units.
 pub fn read_points(path: &Path, x: (&'static str, Names), y: (&'static str, Names)) -> anyhow::Result<Vec<(f64, f64)>> {
     let table = Table::read(path)?;
-    let ((x, x_size), (y, y_size)) = (table.any_of(x.0, x.1)?, table.any_of(y.0, y.1)?);
-    (0..table.len()).map(|row| Ok((table.number(row, &x)? * x_size, table.number(row, &y)? * y_size))).collect()
+    Ok(table.values(x.0, x.1)?.into_iter().zip(table.values(y.0, y.1)?).collect())
 }

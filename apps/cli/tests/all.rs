@@ -7,6 +7,7 @@ mod common;
 mod dataset;
 mod endings;
 mod magnetic;
+mod material;
 mod metrics;
 mod optics;
 mod press;

@@ -1,6 +1,6 @@
 //! Magnetic skins on the command line: contacts from channels, fits of recordings, and clear errors.
 
-use crate::common::write;
+use crate::common::{run, write};
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;
@@ -30,13 +30,6 @@ positions = [["0 mm", "0 mm", "-7 mm"], ["6 mm", "0 mm", "-7 mm"], ["-6 mm", "1 
 range = "50 mT"
 bits = 18
 "#;
-
-fn run(folder: &Path, line: &str) -> Result<String, String> {
-    let all: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-    let result = crate::common::dermis(folder, &all);
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    if result.status.success() { Ok(text(result.stdout)) } else { Err(text(result.stderr)) }
-}
 
 fn json(folder: &Path, line: &str) -> Value {
     serde_json::from_str(&run(folder, &format!("{line} --json")).unwrap()).unwrap()

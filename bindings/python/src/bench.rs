@@ -2,13 +2,15 @@
 
 use crate::array::{Numbers, array};
 use crate::error::{Error, IntoPyErr};
+use crate::object::Object;
 use crate::sensor::Sensor;
 use crate::shared_sensor::SharedSensor;
 use crate::threads::{Job, interruptible, interruptible_job};
 use crate::touch::warn;
-use dermis::sensor::SensorSpec;
+use dermis::estimate::{MaterialPoint, MaterialUnknown, fit_material as fit_skin};
 use dermis::sensor::calibration::{TaxelLoads, fit_sensor as fit};
 use dermis::sensor::characterise::{self, CreepRow, PressRow, Protocol};
+use dermis::sensor::{Aim, SensorSpec};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -195,5 +197,47 @@ pub fn fit_sensor(
     let folder = shared.folder().map(ToOwned::to_owned);
     let fitted = interruptible(py, move || SharedSensor::build(spec, folder))?.into_py_err()?;
     let numbers = serde_json::to_string(&found).map_err(|error| Error::new_err(error.to_string()))?;
+    Ok((Sensor::of_shared(Arc::new(fitted))?, numbers))
+}
+
+/// Fits the material of a sensor's skin to presses by an object. Returns the fitted sensor and the estimates as JSON.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the arguments of the Python function, which names them")]
+pub fn fit_material(
+    py: Python<'_>,
+    sensor: PyRef<'_, Sensor>,
+    obj: PyRef<'_, Object>,
+    depth: &Bound<'_, PyAny>,
+    force: &Bound<'_, PyAny>,
+    shear: Option<&Bound<'_, PyAny>>,
+    shear_force: Option<&Bound<'_, PyAny>>,
+    time: Option<&Bound<'_, PyAny>>,
+    unknowns: Vec<String>,
+    at: [f64; 2],
+) -> PyResult<(Sensor, String)> {
+    let depth = column(depth, "depth", None)?;
+    let count = Some(depth.len());
+    let optional = |value: Option<&Bound<'_, PyAny>>, what: &str| value.map(|v| column(v, what, count)).transpose();
+    let force = column(force, "force", count)?;
+    let (shear, shear_force, time) =
+        (optional(shear, "shear")?, optional(shear_force, "shear_force")?, optional(time, "time")?);
+    let of = |list: &Option<Vec<f64>>, i: usize| list.as_ref().map(|values| values[i]);
+    let point = |i: usize| MaterialPoint {
+        depth_m: depth[i],
+        shear_m: of(&shear, i).unwrap_or(0.0),
+        time_s: of(&time, i).unwrap_or(0.0),
+        force_newton: force[i],
+        shear_force_newton: of(&shear_force, i),
+    };
+    let points: Vec<MaterialPoint> = (0..depth.len()).map(point).collect();
+    let unknowns = unknowns.iter().map(|name| name.parse()).collect::<Result<Vec<MaterialUnknown>, String>>();
+    let unknowns = unknowns.map_err(|message| Error::new_err(format!("`unknowns`: {message}")))?;
+    let (shared, object) = (sensor.shared.clone(), obj.object.clone());
+    let spec = shared.folder().map_or_else(|| shared.spec().clone(), |folder| shared.spec().with_files_in(folder));
+    let aim = Aim { at_m: at, ..Aim::default() };
+    let found =
+        interruptible(py, move || fit_skin(&spec, &object, &aim, &points, &unknowns, &|_| ()))?.into_py_err()?;
+    let numbers = serde_json::to_string(&found).map_err(|error| Error::new_err(error.to_string()))?;
+    let fitted = interruptible(py, move || SharedSensor::build(found.spec, None))?.into_py_err()?;
     Ok((Sensor::of_shared(Arc::new(fitted))?, numbers))
 }

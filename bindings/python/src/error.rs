@@ -78,6 +78,7 @@ macro_rules! plain_errors {
 }
 plain_errors!(
     dermis::estimate::EstimateError,
+    dermis::estimate::MaterialError,
     dermis::geometry::MeshError,
     dermis::geometry::TopologyError,
     dermis::geometry::shapes::ShapeError,

@@ -103,6 +103,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(dataset::check_dataset, module)?)?;
     module.add_function(wrap_pyfunction!(bench::fit_sensor, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::compare_images, module)?)?;
+    module.add_function(wrap_pyfunction!(bench::fit_material, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimate_contact, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimate_placement, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::experiment_list, module)?)?;

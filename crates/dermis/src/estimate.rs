@@ -5,17 +5,26 @@
 //! errors of the sensor's description, such as those of its light.
 
 mod gauss_newton;
+mod material;
+mod placement;
+mod unknown;
+mod view;
+
+pub use material::{MaterialError, MaterialFit, MaterialPoint, MaterialUnknown, fit_material};
+pub use placement::{Placement, press_at};
+pub use unknown::Unknown;
 
 use dermis_geometry::Vec3;
 use dermis_geometry::shapes::ShapeError;
-use dermis_sensor::calibration::optics::find_contact;
+use dermis_sensor::Sensor;
+use dermis_sensor::calibration::student_975;
 use dermis_sensor::optics::{FloatImage, OpticsError};
-use dermis_sensor::{Aim, Goal, PressError, Pressed, Sensor, press};
-use dermis_skin::{Motion, Object, SkinError};
+use dermis_skin::{Object, SkinError};
 use gauss_newton::{LeastSquares, Solution};
 use nalgebra::DVector;
 use serde::Serialize;
 use std::cell::Cell;
+use view::{Compared, View};
 
 /// Errors of an estimate.
 ///
@@ -55,102 +64,6 @@ pub enum EstimateError {
     Optics(#[from] OpticsError),
     #[error(transparent)]
     Shape(#[from] ShapeError),
-}
-
-/// A press: where, how deep and how large.
-///
-/// ```
-/// use dermis::estimate::{Placement, press_at};
-/// # use dermis::prelude::*;
-/// # let sensor = dermis::sensor::presets::find("uji-foam-14x6")?.build(None)?;
-/// # let ball = Object::new(dermis::geometry::shapes::sphere(0.010, 0.001)?);
-/// let placement = Placement { at_m: [3e-3, -5e-3], depth_m: 2e-3, ..Placement::default() };
-/// let pressed = press_at(&sensor, &ball, &placement)?.expect("the ball is above the sensor");
-/// assert!(pressed.reading.sum_newton > 0.0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Placement {
-    /// Position of the object's origin: x and y (m).
-    pub at_m: [f64; 2],
-    /// Travel past first contact (m).
-    pub depth_m: f64,
-    /// Rotation about the sensor's x axis, then y (rad).
-    pub tilt_rad: [f64; 2],
-    /// Rotation about the sensor's z axis (rad), applied before the tilt.
-    pub yaw_rad: f64,
-    /// Tangential displacement after the press: x and y (m).
-    pub shear_m: [f64; 2],
-    /// Size by that of the given object.
-    pub scale: f64,
-}
-
-impl Default for Placement {
-    fn default() -> Self {
-        Self { at_m: [0.0; 2], depth_m: 0.0, tilt_rad: [0.0; 2], yaw_rad: 0.0, shear_m: [0.0; 2], scale: 1.0 }
-    }
-}
-
-/// A quantity to estimate.
-///
-/// ```
-/// use dermis::estimate::{Measured, Placement, Unknown, estimate};
-/// # use dermis::prelude::*;
-/// # let sensor = dermis::sensor::presets::find("uji-foam-14x6")?.build(None)?;
-/// # let ball = Object::new(dermis::geometry::shapes::sphere(0.010, 0.001)?);
-/// let known = Placement { depth_m: 1e-3, ..Placement::default() };
-/// let reading = press(&sensor, &ball, &Aim::default(), Goal::Depth(2e-3))?.reading;
-/// let found = estimate(&sensor, &ball, Measured::Taxels(&reading.values_newton), known, &[Unknown::Depth], &|_| ())?;
-/// assert!((found.placement.depth_m - 2e-3).abs() < 1e-6);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unknown {
-    /// Position along x.
-    X,
-    /// Position along y.
-    Y,
-    /// Travel past first contact.
-    Depth,
-    /// Tilt about x.
-    TiltX,
-    /// Tilt about y.
-    TiltY,
-    /// Rotation about the normal.
-    Yaw,
-    /// Tangential displacement along x.
-    ShearX,
-    /// Tangential displacement along y.
-    ShearY,
-    /// Size.
-    Scale,
-}
-
-impl Unknown {
-    fn entry(self, placement: &mut Placement) -> &mut f64 {
-        match self {
-            Self::X => &mut placement.at_m[0],
-            Self::Y => &mut placement.at_m[1],
-            Self::Depth => &mut placement.depth_m,
-            Self::TiltX => &mut placement.tilt_rad[0],
-            Self::TiltY => &mut placement.tilt_rad[1],
-            Self::Yaw => &mut placement.yaw_rad,
-            Self::ShearX => &mut placement.shear_m[0],
-            Self::ShearY => &mut placement.shear_m[1],
-            Self::Scale => &mut placement.scale,
-        }
-    }
-
-    /// Step of the differences: larger than the effect of single cells and taxels, smaller than a contact.
-    fn step(self) -> f64 {
-        match self {
-            Self::X | Self::Y | Self::ShearX | Self::ShearY => 20e-6,
-            Self::Depth => 10e-6,
-            Self::TiltX | Self::TiltY | Self::Yaw => 0.01,
-            Self::Scale => 0.02,
-        }
-    }
 }
 
 /// A measured reading.
@@ -324,17 +237,6 @@ pub fn estimate(
     })
 }
 
-/// The quantile of 97.5 % of Student's distribution (Cornish and Fisher 1938), to 2 % from two degrees of freedom.
-fn student_975(degrees: usize) -> f64 {
-    let (z, by) = (NORMAL_975, 1.0 / degrees.max(1) as f64);
-    let [first, second, third] = [
-        (z.powi(3) + z) / 4.0,
-        (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0,
-        (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0,
-    ];
-    z + by * (first + by * (second + by * third))
-}
-
 /// A fit of presses to a reading.
 struct Fit<'a> {
     sensor: &'a Sensor,
@@ -476,196 +378,4 @@ fn starts_near(sensor: &Sensor, center_m: Option<[f64; 2]>, known: Placement, un
         }
     }
     starts
-}
-
-/// The press of a placement, or `None` where it is impossible.
-pub fn press_at(sensor: &Sensor, object: &Object, placement: &Placement) -> Result<Option<Pressed>, EstimateError> {
-    let Placement { at_m, depth_m, tilt_rad, yaw_rad, shear_m, scale } = *placement;
-    if !(scale > 0.05 && scale < 20.0) {
-        return Ok(None);
-    }
-    let object = if scale == 1.0 { object.clone() } else { object.scaled(scale)? };
-    let goal = Goal::Depth(depth_m);
-    let pressed = press(sensor, &object, &Aim { at_m, tilt_rad, yaw_rad }, goal)
-        .and_then(|pressed| pressed.sheared(sensor, &object, shear_m, goal));
-    match pressed {
-        Ok(pressed) => Ok(Some(pressed)),
-        Err(PressError::Skin(error)) => Err(error.into()),
-        Err(_) => Ok(None),
-    }
-}
-
-/// The part of a reading that is compared.
-struct View {
-    measured: Vec<f64>,
-    /// The reading without contact.
-    rest: Vec<f64>,
-    /// Position of each value on the sensor (m).
-    places_m: Vec<[f64; 2]>,
-    groups: Vec<usize>,
-    /// Middle of the contact (m), where the reading shows it.
-    center_m: Option<[f64; 2]>,
-    compared: Compared,
-    /// Variance of all values by the description of the sensor, if they are independent and of one variance; zero if that
-    /// is unknown. `None`: the scatter of the residuals between groups.
-    known_variance: Option<f64>,
-}
-
-/// The values of a reading that are compared.
-enum Compared {
-    Pixels(Vec<usize>),
-    Taxels,
-    /// Changes (µT) of these channels: three of each chip.
-    Channels(Vec<usize>),
-}
-
-/// Half side of the compared window by the radius of the contact.
-const WINDOW: f64 = 2.5;
-/// Compared pixels at most.
-const MAX_PIXELS: f64 = 20_000.0;
-/// Side of a group of pixels by the radius of the contact.
-const GROUP: f64 = 0.4;
-/// Part of the largest force that a loaded taxel has.
-const LOADED: f64 = 0.05;
-
-impl View {
-    fn of(sensor: &Sensor, measured: Measured<'_>) -> Result<Self, EstimateError> {
-        match measured {
-            Measured::Image(image) => Self::of_image(sensor, image),
-            Measured::Taxels(forces) => Self::of_taxels(sensor, forces),
-            Measured::Magnetic(changes) => Self::of_channels(sensor, changes),
-        }
-    }
-
-    /// Refuses more unknowns than the channels of magnetometers can determine.
-    fn check_count(&self, sensor: &Sensor, unknowns: usize) -> Result<(), EstimateError> {
-        let (Compared::Channels(channels), variance) = (&self.compared, self.known_variance) else { return Ok(()) };
-        // Without a known noise, its size is one more unknown.
-        let needed = unknowns + usize::from(variance == Some(0.0));
-        if channels.len() >= needed {
-            return Ok(());
-        }
-        Err(EstimateError::FewChannels { sensor: sensor.name().to_owned(), channels: channels.len(), unknowns })
-    }
-
-    fn of_channels(sensor: &Sensor, changes: &[Vec3]) -> Result<Self, EstimateError> {
-        let name = || sensor.name().to_owned();
-        let chips = sensor.magnetics().map_or(0, |magnetics| magnetics.chips().len());
-        let other = || EstimateError::OtherChips { sensor: name(), got: changes.len(), expected: chips };
-        let magnetics = sensor.magnetics().filter(|_| chips == changes.len()).ok_or_else(other)?;
-        let flat: Vec<f64> = changes.iter().flat_map(|change| (*change * 1e6).to_array()).collect();
-        let clipped = magnetics.clipped(changes);
-        let channels: Vec<usize> = (0..flat.len()).filter(|&i| !clipped[i] && flat[i].is_finite()).collect();
-        let sd = magnetics.channel_sd_tesla() * 1e6;
-        let measured: Vec<f64> = channels.iter().map(|&i| flat[i]).collect();
-        if measured.iter().all(|change| change.abs() <= 3.0 * sd) {
-            return Err(EstimateError::NoContact { sensor: name() });
-        }
-        let count = measured.len();
-        Ok(Self {
-            measured,
-            rest: vec![0.0; count],
-            places_m: Vec::new(),
-            groups: (0..count).collect(),
-            center_m: None,
-            compared: Compared::Channels(channels),
-            known_variance: Some(sd * sd),
-        })
-    }
-
-    fn of_image(sensor: &Sensor, image: &FloatImage) -> Result<Self, EstimateError> {
-        let no_camera = || EstimateError::NoCamera { sensor: sensor.name().to_owned() };
-        let camera = sensor.optics().ok_or_else(no_camera)?.camera();
-        image.check_size("the reading", camera.width, camera.height)?;
-        let (untouched, _) = sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[] })?;
-        let rest = sensor.render(&untouched, 0)?.image;
-        let contact = find_contact(&rest, image, None)
-            .ok_or_else(|| EstimateError::NoContact { sensor: sensor.name().to_owned() })?;
-        let half = (WINDOW * contact.radius).max(12.0);
-        let stride = (2.0 * half / MAX_PIXELS.sqrt()).ceil().max(1.0) as usize;
-        let side = (GROUP * contact.radius).max(4.0);
-        let range = |middle: f64, count: usize| {
-            let first = (middle - half).max(0.0) as usize;
-            (first..((middle + half) as usize + 1).min(count)).step_by(stride)
-        };
-        let per_row = (2.0 * half / side) as usize + 2;
-        let (mut pixels, mut places) = (Vec::new(), Vec::new());
-        for row in range(contact.row, image.height) {
-            for column in range(contact.column, image.width) {
-                pixels.push(row * image.width + column);
-                let group = |at: usize, middle: f64| ((at as f64 - middle + half).max(0.0) / side) as usize;
-                places.push(group(row, contact.row) * per_row + group(column, contact.column));
-            }
-        }
-        let on_plane = |&i: &usize| camera.on_plane([(i % image.width) as f64, (i / image.width) as f64]);
-        let places_m = [0; 3].iter().flat_map(|_| pixels.iter().map(on_plane)).collect();
-        let (measured, rest) = (values_of(image, &pixels), values_of(&rest, &pixels));
-        let groups = [0; 3].iter().flat_map(|_| places.iter().copied()).collect();
-        let center_m = Some(camera.on_plane([contact.column, contact.row]));
-        Ok(Self {
-            measured,
-            rest,
-            places_m,
-            groups,
-            center_m,
-            compared: Compared::Pixels(pixels),
-            known_variance: None,
-        })
-    }
-
-    fn of_taxels(sensor: &Sensor, forces: &[f64]) -> Result<Self, EstimateError> {
-        let (name, centers) = (sensor.name().to_owned(), sensor.taxels().centers());
-        if forces.len() != centers.len() {
-            return Err(EstimateError::OtherSensor { sensor: name, got: forces.len(), expected: centers.len() });
-        }
-        let peak = forces.iter().copied().fold(0.0, f64::max);
-        let loaded = || centers.iter().zip(forces).filter(|(_, force)| **force > LOADED * peak);
-        let sum: f64 = loaded().map(|(_, force)| force).sum();
-        if sum.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) || !sum.is_finite() {
-            return Err(EstimateError::NoContact { sensor: name });
-        }
-        let mean = |axis: usize| loaded().map(|(at, force)| at[axis] * force).sum::<f64>() / sum;
-        Ok(Self {
-            measured: forces.to_vec(),
-            rest: vec![0.0; forces.len()],
-            places_m: centers.iter().map(|at| [at.x, at.y]).collect(),
-            groups: (0..forces.len()).collect(),
-            center_m: Some([mean(0), mean(1)]),
-            compared: Compared::Taxels,
-            known_variance: None,
-        })
-    }
-
-    /// Centre of the squared changes from the reading without contact; `None` without a change.
-    fn center_of(&self, values: &[f64]) -> Option<[f64; 2]> {
-        let (mut sum, mut moments) = (0.0, [0.0; 2]);
-        for ((value, rest), place) in values.iter().zip(&self.rest).zip(&self.places_m) {
-            let weight = (value - rest).powi(2);
-            sum += weight;
-            moments[0] += weight * place[0];
-            moments[1] += weight * place[1];
-        }
-        (sum > 0.0).then(|| moments.map(|moment| moment / sum))
-    }
-
-    fn predict(
-        &self,
-        sensor: &Sensor,
-        object: &Object,
-        placement: &Placement,
-    ) -> Result<Option<Vec<f64>>, EstimateError> {
-        let Some(pressed) = press_at(sensor, object, placement)? else { return Ok(None) };
-        Ok(Some(match &self.compared {
-            Compared::Pixels(pixels) => values_of(&sensor.render(&pressed.touch, 0)?.image, pixels),
-            Compared::Taxels => pressed.reading.values_newton,
-            Compared::Channels(channels) => {
-                let changes = sensor.magnetics().map_or_else(Vec::new, |magnetics| magnetics.changes(&pressed.touch));
-                channels.iter().map(|&i| changes[i / 3][i % 3] * 1e6).collect()
-            }
-        }))
-    }
-}
-
-fn values_of(image: &FloatImage, pixels: &[usize]) -> Vec<f64> {
-    image.channels.iter().flat_map(|channel| pixels.iter().map(|&i| f64::from(channel[i].clamp(0.0, 255.0)))).collect()
 }

@@ -4,4 +4,5 @@ mod compare;
 mod dataset;
 mod estimate;
 mod limits;
+mod material;
 mod scene;

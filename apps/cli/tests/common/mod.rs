@@ -85,3 +85,11 @@ pub const DEFINITION: &str = r#"<Robot><AttachedSensor><link>object1</link>
 <thickness>0.006</thickness><k>58.5</k><cn>0.0583</cn><sigma0>1.0</sigma0><sigma1>0.1</sigma1>
 <x0>0.3</x0><ct>0.01</ct><mus>0.435</mus><mud>0.23</mud>
 </sensor></AttachedSensor></Robot>"#;
+
+/// Runs a command line without quotes: what it prints, or what it says when it fails.
+pub fn run(folder: &Path, line: &str) -> Result<String, String> {
+    let all: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    let result = dermis(folder, &all);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    if result.status.success() { Ok(text(result.stdout)) } else { Err(text(result.stderr)) }
+}

@@ -1050,6 +1050,18 @@ def characterise_sensor(sensor: Sensor, protocol: str) -> Bench:
     """Measures a simulated sensor on a virtual bench. protocol: JSON object with the values that differ from the default."""
 def fit_sensor(sensor: Sensor, bench: Bench, kernel: int, indenter: float) -> tuple[Sensor, str]:
     """Fits the response of a sensor to bench measurements. Returns the fitted sensor and the estimates as JSON."""
+def fit_material(
+    sensor: Sensor,
+    obj: Object,
+    depth: ArrayLike,
+    force: ArrayLike,
+    shear: ArrayLike | None,
+    shear_force: ArrayLike | None,
+    time: ArrayLike | None,
+    unknowns: Sequence[str],
+    at: tuple[float, float],
+) -> tuple[Sensor, str]:
+    """Fits the material of a sensor's skin to presses by an object. Returns the fitted sensor and the estimates as JSON."""
 def compare_images(
     truth: ArrayLike, image: ArrayLike, mask: ArrayLike | None, window: Literal["uniform", "gaussian"]
 ) -> tuple[float, float, float, float, int]:

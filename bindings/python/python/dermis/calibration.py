@@ -1,4 +1,4 @@
-"""Fits the response of a sensor to bench measurements.
+"""Fits the response and the material of a sensor to bench measurements.
 
 >>> import dermis
 >>> from dermis import calibration
@@ -19,12 +19,16 @@ import os
 import pathlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
 
 from dermis import _json, _native
-from dermis._native import Bench, Error, Sensor
+from dermis._native import Bench, Error, Object, Sensor
 
-__all__ = ["Bench", "SensorFit", "characterise", "fit", "load", "save"]
+__all__ = ["Bench", "MaterialFit", "SensorFit", "characterise", "fit", "load", "material", "save"]
+
+_Material = Literal["young", "poisson", "thickness", "friction", "zero", "relaxation_ratio", "relaxation_time"]
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,60 @@ def fit(sensor: Sensor, bench: Bench, *, kernel: int = 3, indenter: float = 2e-3
     """
     fitted, numbers = _native.fit_sensor(sensor, bench, kernel, indenter)
     return SensorFit(fitted, json.loads(numbers))
+
+
+@dataclass(frozen=True)
+class MaterialFit:
+    """Result of the fit of a material."""
+
+    sensor: Sensor
+    """The sensor with the fitted material."""
+    values: dict[str, tuple[float, float]]
+    """Each unknown (SI units) with the half-width of its 95 % confidence interval."""
+    forces: list[tuple[float, float]]
+    """Forces of the fitted sensor at the measurements (N): against the normal, and along x."""
+    rms: float
+    """Root mean square residual (N)."""
+    explained: float
+    """Part of the squared forces about their mean that the fit explains."""
+    warnings: list[str]
+    """Warnings of the skin about the fitted presses, and about the fit."""
+
+
+def material(
+    sensor: Sensor,
+    obj: Object,
+    *,
+    depth: ArrayLike,
+    force: ArrayLike,
+    shear: ArrayLike | None = None,
+    shear_force: ArrayLike | None = None,
+    time: ArrayLike | None = None,
+    unknowns: Sequence[_Material] = ("young",),
+    at: tuple[float, float] = (0.0, 0.0),
+) -> MaterialFit:
+    """Fits the material of a sensor's skin, a layer or a gel, to forces under a known object.
+
+    depth: travel past first contact (m), (n,). force: force of the object against the normal (N), (n,). shear and shear_force: displacement along
+    x after the press (m) and force on the sensor along x (N), (n,), for the friction. time: time of each measurement (s), not decreasing, (n,), for
+    the relaxation; the depth may be held or grow. unknowns: what is fitted, starting from the values of the sensor: ``young`` (Pa), ``poisson``, ``thickness`` (m),
+    ``friction``, ``zero`` (the depth at which the bench has its first contact, m), ``relaxation_ratio`` and ``relaxation_time`` (s).
+    at: place of the object (m). Raises dermis.Error if the measurements do not determine an unknown.
+
+    >>> import dermis
+    >>> from dermis import calibration
+    >>> sensor, ball = dermis.Sensor.preset("wts0614-layer"), dermis.Object.sphere(radius=5e-3)
+    >>> depth = [0.2e-3, 0.4e-3, 0.6e-3]
+    >>> force = [2 * -sensor.press(ball, depth=d).force[2] for d in depth]  # of a sensor that is twice as stiff
+    >>> found = calibration.material(sensor, ball, depth=depth, force=force)
+    >>> round(-found.sensor.press(ball, depth=0.5e-3).force[2] / -sensor.press(ball, depth=0.5e-3).force[2], 3)
+    2.0
+    """
+    fitted, text = _native.fit_material(sensor, obj, depth, force, shear, shear_force, time, list(unknowns), (float(at[0]), float(at[1])))
+    found = json.loads(text)
+    values = {name: (estimate["value"], estimate["ci95"]) for name, estimate in found["values"]}
+    forces = [(normal, along) for normal, along in found["predicted_newton"]]
+    return MaterialFit(fitted, values, forces, found["rms_newton"], found["explained"], found["warnings"])
 
 
 def save(bench: Bench, folder: str | os.PathLike[str]) -> None:

@@ -1,0 +1,71 @@
+//! `dermis calibrate material`: the written sensor gives the measured forces, and clear errors.
+
+use crate::common::{run, write};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const SENSOR: &str = r#"name = "pad"
+
+[surface.grid]
+rows = 4
+cols = 4
+pitch = "5 mm"
+
+[skin]
+kind = "layer"
+thickness = "3 mm"
+young = "150 kPa"
+poisson = 0.4
+cell = "0.5 mm"
+"#;
+
+const CALIBRATE: &str = "calibrate material press.csv --sensor pad.toml --object sphere:radius=6mm";
+
+/// Forces of a sensor that is 1.4 times as stiff, with the bench's zero 20 µm too deep.
+#[test]
+fn the_written_sensor_gives_the_measured_forces() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    write(here, "pad.toml", SENSOR);
+    let mut table = "depth_mm,force_n\n".to_owned();
+    for depth_um in [100, 200, 300, 400, 500] {
+        let line = format!("press --sensor pad.toml --object sphere:radius=6mm --depth {depth_um}um --json");
+        let pressed: Value = serde_json::from_str(&run(here, &line).unwrap()).unwrap();
+        table += &format!("{},{}\n", (f64::from(depth_um) + 20.0) * 1e-3, 1.4 * pressed["force_n"].as_f64().unwrap());
+    }
+    write(here, "press.csv", &table);
+    let report: Value =
+        serde_json::from_str(&run(here, &format!("{CALIBRATE} --fit young,zero --out fit --json")).unwrap()).unwrap();
+    let value = |name: &str| report["values"][name]["value"].as_f64().unwrap();
+    assert!((value("young") / 210e3 - 1.0).abs() < 1e-3 && (value("zero") / 20e-6 - 1.0).abs() < 0.01, "{report}");
+    let pressed = run(here, "press --sensor fit/sensor.toml --object sphere:radius=6mm --depth 500um --json").unwrap();
+    let pressed: Value = serde_json::from_str(&pressed).unwrap();
+    let measured: f64 = table.lines().last().unwrap().split(',').nth(1).unwrap().parse().unwrap();
+    assert!((pressed["force_n"].as_f64().unwrap() / measured - 1.0).abs() < 1e-3, "{pressed}");
+    for name in ["fit.png", "fit.json"] {
+        assert!(here.join("fit").join(name).exists(), "{name}");
+    }
+    let text = run(here, &format!("{CALIBRATE} --fit young,zero")).unwrap();
+    assert!(text.contains("young") && text.contains("kPa") && text.contains("zero") && text.contains("mm"), "{text}");
+}
+
+#[test]
+fn wrong_input_is_one_line() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    write(here, "pad.toml", SENSOR);
+    write(here, "press.csv", "depth_mm,force_n\n0.1,0.1\n0.2,0.3\n");
+    write(here, "other.csv", "depth,force\n0.1,0.1\n");
+    for (line, words) in [
+        (format!("{CALIBRATE} --fit jung"), "\"jung\" is no quantity of a material"),
+        (format!("{CALIBRATE} --fit friction"), "along the surface"),
+        (format!("{CALIBRATE} --fit relaxation_time"), "have no times"),
+        (format!("{CALIBRATE} --fit young,zero"), "at least 3 measurements, there are 2"),
+        (CALIBRATE.replace("press.csv", "other.csv"), "no column for the depth"),
+        (CALIBRATE.replace("press.csv", "none.csv"), "none.csv"),
+        (CALIBRATE.replace("pad.toml", "wts0614"), "calibrate stiffness"),
+    ] {
+        let said = run(here, &line).unwrap_err();
+        assert!(said.contains(words), "{line}: {said}");
+    }
+}

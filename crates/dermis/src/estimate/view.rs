@@ -1,0 +1,183 @@
+//! The part of a reading that a fit compares.
+
+use super::{EstimateError, Measured, Placement, press_at};
+use dermis_geometry::Vec3;
+use dermis_sensor::Sensor;
+use dermis_sensor::calibration::optics::find_contact;
+use dermis_sensor::optics::FloatImage;
+use dermis_skin::{Motion, Object};
+
+/// The part of a reading that is compared.
+pub(super) struct View {
+    pub measured: Vec<f64>,
+    /// The reading without contact.
+    pub rest: Vec<f64>,
+    /// Position of each value on the sensor (m).
+    places_m: Vec<[f64; 2]>,
+    pub groups: Vec<usize>,
+    /// Middle of the contact (m), where the reading shows it.
+    pub center_m: Option<[f64; 2]>,
+    pub compared: Compared,
+    /// Variance of all values by the description of the sensor, if they are independent and of one variance; zero if that
+    /// is unknown. `None`: the scatter of the residuals between groups.
+    pub known_variance: Option<f64>,
+}
+
+/// The values of a reading that are compared.
+pub(super) enum Compared {
+    Pixels(Vec<usize>),
+    Taxels,
+    /// Changes (µT) of these channels: three of each chip.
+    Channels(Vec<usize>),
+}
+
+/// Half side of the compared window by the radius of the contact.
+const WINDOW: f64 = 2.5;
+/// Compared pixels at most.
+const MAX_PIXELS: f64 = 20_000.0;
+/// Side of a group of pixels by the radius of the contact.
+const GROUP: f64 = 0.4;
+/// Part of the largest force that a loaded taxel has.
+const LOADED: f64 = 0.05;
+
+impl View {
+    pub fn of(sensor: &Sensor, measured: Measured<'_>) -> Result<Self, EstimateError> {
+        match measured {
+            Measured::Image(image) => Self::of_image(sensor, image),
+            Measured::Taxels(forces) => Self::of_taxels(sensor, forces),
+            Measured::Magnetic(changes) => Self::of_channels(sensor, changes),
+        }
+    }
+
+    /// Refuses more unknowns than the channels of magnetometers can determine.
+    pub fn check_count(&self, sensor: &Sensor, unknowns: usize) -> Result<(), EstimateError> {
+        let (Compared::Channels(channels), variance) = (&self.compared, self.known_variance) else { return Ok(()) };
+        // Without a known noise, its size is one more unknown.
+        let needed = unknowns + usize::from(variance == Some(0.0));
+        if channels.len() >= needed {
+            return Ok(());
+        }
+        Err(EstimateError::FewChannels { sensor: sensor.name().to_owned(), channels: channels.len(), unknowns })
+    }
+
+    fn of_channels(sensor: &Sensor, changes: &[Vec3]) -> Result<Self, EstimateError> {
+        let name = || sensor.name().to_owned();
+        let chips = sensor.magnetics().map_or(0, |magnetics| magnetics.chips().len());
+        let other = || EstimateError::OtherChips { sensor: name(), got: changes.len(), expected: chips };
+        let magnetics = sensor.magnetics().filter(|_| chips == changes.len()).ok_or_else(other)?;
+        let flat: Vec<f64> = changes.iter().flat_map(|change| (*change * 1e6).to_array()).collect();
+        let clipped = magnetics.clipped(changes);
+        let channels: Vec<usize> = (0..flat.len()).filter(|&i| !clipped[i] && flat[i].is_finite()).collect();
+        let sd = magnetics.channel_sd_tesla() * 1e6;
+        let measured: Vec<f64> = channels.iter().map(|&i| flat[i]).collect();
+        if measured.iter().all(|change| change.abs() <= 3.0 * sd) {
+            return Err(EstimateError::NoContact { sensor: name() });
+        }
+        let count = measured.len();
+        Ok(Self {
+            measured,
+            rest: vec![0.0; count],
+            places_m: Vec::new(),
+            groups: (0..count).collect(),
+            center_m: None,
+            compared: Compared::Channels(channels),
+            known_variance: Some(sd * sd),
+        })
+    }
+
+    fn of_image(sensor: &Sensor, image: &FloatImage) -> Result<Self, EstimateError> {
+        let no_camera = || EstimateError::NoCamera { sensor: sensor.name().to_owned() };
+        let camera = sensor.optics().ok_or_else(no_camera)?.camera();
+        image.check_size("the reading", camera.width, camera.height)?;
+        let (untouched, _) = sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[] })?;
+        let rest = sensor.render(&untouched, 0)?.image;
+        let contact = find_contact(&rest, image, None)
+            .ok_or_else(|| EstimateError::NoContact { sensor: sensor.name().to_owned() })?;
+        let half = (WINDOW * contact.radius).max(12.0);
+        let stride = (2.0 * half / MAX_PIXELS.sqrt()).ceil().max(1.0) as usize;
+        let side = (GROUP * contact.radius).max(4.0);
+        let range = |middle: f64, count: usize| {
+            let first = (middle - half).max(0.0) as usize;
+            (first..((middle + half) as usize + 1).min(count)).step_by(stride)
+        };
+        let per_row = (2.0 * half / side) as usize + 2;
+        let (mut pixels, mut places) = (Vec::new(), Vec::new());
+        for row in range(contact.row, image.height) {
+            for column in range(contact.column, image.width) {
+                pixels.push(row * image.width + column);
+                let group = |at: usize, middle: f64| ((at as f64 - middle + half).max(0.0) / side) as usize;
+                places.push(group(row, contact.row) * per_row + group(column, contact.column));
+            }
+        }
+        let on_plane = |&i: &usize| camera.on_plane([(i % image.width) as f64, (i / image.width) as f64]);
+        let places_m = [0; 3].iter().flat_map(|_| pixels.iter().map(on_plane)).collect();
+        let (measured, rest) = (values_of(image, &pixels), values_of(&rest, &pixels));
+        let groups = [0; 3].iter().flat_map(|_| places.iter().copied()).collect();
+        let center_m = Some(camera.on_plane([contact.column, contact.row]));
+        Ok(Self {
+            measured,
+            rest,
+            places_m,
+            groups,
+            center_m,
+            compared: Compared::Pixels(pixels),
+            known_variance: None,
+        })
+    }
+
+    fn of_taxels(sensor: &Sensor, forces: &[f64]) -> Result<Self, EstimateError> {
+        let (name, centers) = (sensor.name().to_owned(), sensor.taxels().centers());
+        if forces.len() != centers.len() {
+            return Err(EstimateError::OtherSensor { sensor: name, got: forces.len(), expected: centers.len() });
+        }
+        let peak = forces.iter().copied().fold(0.0, f64::max);
+        let loaded = || centers.iter().zip(forces).filter(|(_, force)| **force > LOADED * peak);
+        let sum: f64 = loaded().map(|(_, force)| force).sum();
+        if sum.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) || !sum.is_finite() {
+            return Err(EstimateError::NoContact { sensor: name });
+        }
+        let mean = |axis: usize| loaded().map(|(at, force)| at[axis] * force).sum::<f64>() / sum;
+        Ok(Self {
+            measured: forces.to_vec(),
+            rest: vec![0.0; forces.len()],
+            places_m: centers.iter().map(|at| [at.x, at.y]).collect(),
+            groups: (0..forces.len()).collect(),
+            center_m: Some([mean(0), mean(1)]),
+            compared: Compared::Taxels,
+            known_variance: None,
+        })
+    }
+
+    /// Centre of the squared changes from the reading without contact; `None` without a change.
+    pub fn center_of(&self, values: &[f64]) -> Option<[f64; 2]> {
+        let (mut sum, mut moments) = (0.0, [0.0; 2]);
+        for ((value, rest), place) in values.iter().zip(&self.rest).zip(&self.places_m) {
+            let weight = (value - rest).powi(2);
+            sum += weight;
+            moments[0] += weight * place[0];
+            moments[1] += weight * place[1];
+        }
+        (sum > 0.0).then(|| moments.map(|moment| moment / sum))
+    }
+
+    pub fn predict(
+        &self,
+        sensor: &Sensor,
+        object: &Object,
+        placement: &Placement,
+    ) -> Result<Option<Vec<f64>>, EstimateError> {
+        let Some(pressed) = press_at(sensor, object, placement)? else { return Ok(None) };
+        Ok(Some(match &self.compared {
+            Compared::Pixels(pixels) => values_of(&sensor.render(&pressed.touch, 0)?.image, pixels),
+            Compared::Taxels => pressed.reading.values_newton,
+            Compared::Channels(channels) => {
+                let changes = sensor.magnetics().map_or_else(Vec::new, |magnetics| magnetics.changes(&pressed.touch));
+                channels.iter().map(|&i| changes[i / 3][i % 3] * 1e6).collect()
+            }
+        }))
+    }
+}
+
+fn values_of(image: &FloatImage, pixels: &[usize]) -> Vec<f64> {
+    image.channels.iter().flat_map(|channel| pixels.iter().map(|&i| f64::from(channel[i].clamp(0.0, 255.0)))).collect()
+}
