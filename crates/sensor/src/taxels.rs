@@ -462,20 +462,32 @@ struct GridCells {
 }
 
 impl GridCells {
+    /// Adds a triangle. The parts of one that is as thin as the rounding of its corners do not sum to the whole: the largest
+    /// part takes the rest.
     fn bin(&self, triangle: &Triangle, bins: &mut Bins) {
         let column = |p: Vec3| p.x / self.pitch_m + self.cols as f64 / 2.0;
         let row = |p: Vec3| self.rows as f64 / 2.0 - p.y / self.pitch_m;
-        slice(triangle.piece(), self.cols, column, |col, strip| match col {
+        let whole = triangle.piece();
+        let (mut rest, mut largest, mut size) = (whole.force(), None, 0.0);
+        let mut add = |taxel: Option<usize>, force: Vec3| {
+            bins.add(taxel, force);
+            rest -= force;
+            if force.length_squared() > size {
+                (largest, size) = (taxel, force.length_squared());
+            }
+        };
+        slice(whole, self.cols, column, |col, strip| match col {
             Some(col) => slice(strip, self.rows, row, |row, piece| {
                 let (inside, above_or_below) = match self.height_m {
                     Some(height_m) => in_slab(piece, |p| p.z, height_m),
                     None => (piece, Vec3::ZERO),
                 };
-                bins.outside += above_or_below;
-                bins.add(row.map(|row| row * self.cols + col), inside.force());
+                add(None, above_or_below);
+                add(row.map(|row| row * self.cols + col), inside.force());
             }),
-            None => bins.outside += strip.force(),
+            None => add(None, strip.force()),
         });
+        bins.add(largest, rest);
     }
 }
 
@@ -546,6 +558,33 @@ mod tests {
                 assert!((outside - force * rest).length() < 1e-14);
             }
         }
+    }
+
+    /// Needles of 10 m and nanometres over the cells of a grid: taxels and outside sum to the load.
+    #[test]
+    fn the_parts_of_a_needle_sum_to_its_load() {
+        let (taxels, mut random) = (Taxels::grid(6, 6, 2e-3), Random::new(4));
+        let mut far = 0.0f64;
+        for _ in 0..200 {
+            let middle = Vec3::new(random.between(-5e-3, 5e-3), random.between(-5e-3, 5e-3), 0.0);
+            let (length, width) = (10f64.powf(random.between(-3.0, 1.0)), 10f64.powf(random.between(-12.0, -6.0)));
+            let flat = |v: Vec3| Vec3::new(v.x, v.y, 0.0);
+            let (along, side) = (flat(random.direction()) * length, flat(random.direction()) * width);
+            let corner = |at: Vec3| Corner { at, pressure_pa: 1e5, shear_pa: Vec3::new(3e4, 0.0, 0.0) };
+            let corners = vec![corner(middle - along), corner(middle + along), corner(middle + side)];
+            let facet = Facet {
+                object: 0,
+                normal: Vec3::Z,
+                depth_m: 0.0,
+                saturated: false,
+                load: Load::Polygon(corners),
+                tangent: Tangent::default(),
+            };
+            let force = facet.force_on_sensor();
+            let (forces, outside) = taxels.bin(&Touch::from_facets(vec![facet], 1));
+            far = far.max((forces.iter().sum::<Vec3>() + outside - force).length() / force.length());
+        }
+        assert!(far < 1e-13, "{far}");
     }
 
     #[test]

@@ -32,6 +32,7 @@
 // y = Σ c_k x^k up to `until`, then with the slope there. c: until, c_1, c_2, ….
 __device__ __forceinline__ double polynomial(const double* c, u32 count, double x) {
     double inside = fmin(x, c[0]), y = 0.0, slope = 0.0;
+#pragma unroll 4
     for (u32 k = count - 1; k >= 1; k--) y = (y + c[k]) * inside;
     if (x <= inside) return y;
     for (u32 k = count - 1; k >= 1; k--) slope = slope * inside + (double)k * c[k];
@@ -69,7 +70,7 @@ __device__ __forceinline__ u64 uniform_bits(u64& state) {
     u64 high = (u64)next_u32(state) << 21;
     return high ^ (u64)(next_u32(state) >> 11);
 }
-// Kinds of all stages, the first of their numbers (of a sum, the index of its matrix), of their lists of numbers per taxel and of their lists of
+// Kinds of all stages, the first of their numbers (of a sum, of its sources), of their lists of numbers per taxel and of their lists of
 // memory, and the numbers of these; the last entry is not one of them.
 constexpr u32 KINDS[] = {STAGES COUNTS};
 constexpr u32 NUMBER[] = {NUMBERS 0}, LENGTH[] = {LENGTHS 0};
@@ -140,6 +141,7 @@ __device__ __forceinline__ double hysteresis(const double* c, double before, dou
 // s ← s + (x − s) p; x ← x + Σ a s. c: a and p of each of TERMS terms. before: s of each term; memory: where they are kept, `apart` elements apart.
 template <u32 TERMS> __device__ __forceinline__ double creep(const double* c, const double* before, double* memory, u64 apart, double x) {
     double y = x;
+#pragma unroll
     for (u32 k = 0; k < TERMS; k++) {
         double slow = before[k] + (x - before[k]) * c[2 * k + 1];
         if (slow != before[k]) memory[k * apart] = slow;
@@ -178,31 +180,38 @@ __device__ __forceinline__ double sampling(const Prepared& p, double phase, doub
     return *memory = x;
 }
 
-// Where the memory of stage K of taxel t is that a step needs.
-template <u32 K> __device__ __forceinline__ double* memory_of(const ResponseView& r, const Environment& e, u32 t, u64 apart) {
-    u64 list = MEMORY_LIST[K];
-    if constexpr (KINDS[K] == DELAY) list += e.prepared->slot;
-    return r.memory + list * apart + (u64)e.index * r.taxels + t;
+// One taxel: its number, its memory in the first list, and how far it is to the next list.
+struct Taxel {
+    u32 t;
+    double* memory;
+    u64 apart;
+};
+
+// Where the memory of stage K is that a step needs.
+template <u32 K> __device__ __forceinline__ double* memory_of(const Environment& e, const Taxel& taxel) {
+    if constexpr (KINDS[K] == DELAY) return taxel.memory + (MEMORY_LIST[K] + e.prepared->slot) * taxel.apart;
+    return taxel.memory + MEMORY_LIST[K] * taxel.apart;
 }
 
-// Reads the memory of stages K … END − 1 of taxel t.
-template <u32 K, u32 END> __device__ __forceinline__ void read_memory(const ResponseView& r, const Environment& e, u32 t, double* held) {
+// Reads the memory of stages K … END − 1.
+template <u32 K, u32 END> __device__ __forceinline__ void read_memory(const Environment& e, const Taxel& taxel, double* held) {
     if constexpr (K < END) {
-        u64 apart = (u64)r.environments * r.taxels;
-        for (u32 i = 0; i < held_count(K); i++) held[held_first(K) + i] = memory_of<K>(r, e, t, apart)[i * apart];
-        read_memory<K + 1, END>(r, e, t, held);
+        constexpr u32 count = held_count(K), first = held_first(K);
+#pragma unroll
+        for (u32 i = 0; i < count; i++) held[first + i] = memory_of<K>(e, taxel)[i * taxel.apart];
+        read_memory<K + 1, END>(e, taxel, held);
     }
 }
 
-// Stage K of the value x (N) of taxel t. held: the memory of all stages.
-template <u32 K> __device__ __forceinline__ double stage_value(const ResponseView& r, const Environment& e, u32 t, const double* held, double x) {
-    constexpr u32 kind = KINDS[K], length = LENGTH[K];
-    const double *c = e.numbers + NUMBER[K], *own = r.taxel_numbers + (u64)TAXEL_LIST[K] * r.taxels + t;
-    u64 apart = (u64)r.environments * r.taxels;
-    const double* before = held + held_first(K);
-    if constexpr (kind == HYSTERESIS) return hysteresis(c, *before, memory_of<K>(r, e, t, apart), x);
-    if constexpr (kind == CREEP) return creep<length / 2>(c, before, memory_of<K>(r, e, t, apart), apart, x);
-    if constexpr (kind == AGEING) return ageing(c, before, memory_of<K>(r, e, t, apart), apart, e.prepared->by_time, x);
+// Stage K of the value x (N) of a taxel. held: the memory of all stages.
+template <u32 K>
+__device__ __forceinline__ double stage_value(const ResponseView& r, const Environment& e, const Taxel& taxel, const double* held, double x) {
+    constexpr u32 kind = KINDS[K], length = LENGTH[K], first = held_first(K);
+    const double *c = e.numbers + NUMBER[K], *own = r.taxel_numbers + (TAXEL_LIST[K] * r.taxels + taxel.t);
+    const double* before = held + first;
+    if constexpr (kind == HYSTERESIS) return hysteresis(c, *before, memory_of<K>(e, taxel), x);
+    if constexpr (kind == CREEP) return creep<length / 2>(c, before, memory_of<K>(e, taxel), taxel.apart, x);
+    if constexpr (kind == AGEING) return ageing(c, before, memory_of<K>(e, taxel), taxel.apart, e.prepared->by_time, x);
     if constexpr (kind == GAIN) return x * (__ldg(own) * factor(e, GAIN_FACTOR)) + __ldg(own + r.taxels);
     if constexpr (kind == THRESHOLD) {
         double threshold = __ldg(own) * factor(e, THRESHOLD_FACTOR);
@@ -210,12 +219,12 @@ template <u32 K> __device__ __forceinline__ double stage_value(const ResponseVie
     }
     if constexpr (kind >= LINEAR && kind <= TABLE) return x == 0.0 ? x : curve_value(kind, c, length, x);
     if constexpr (kind == SATURATION) return fmin(x, __ldg(own));
-    if constexpr (kind == NOISE) return noise(c, factor(e, NOISE_FACTOR), e.prepared->random, r.jumps + 2 * (u64)t, x);
+    if constexpr (kind == NOISE) return noise(c, factor(e, NOISE_FACTOR), e.prepared->random, r.jumps + 2 * taxel.t, x);
     if constexpr (kind == FAULTS) return isnan(__ldg(own)) ? x : __ldg(own);
-    if constexpr (kind == SAMPLING) return sampling(*e.prepared, __ldg(own), *before, memory_of<K>(r, e, t, apart), x);
+    if constexpr (kind == SAMPLING) return sampling(*e.prepared, __ldg(own), *before, memory_of<K>(e, taxel), x);
     // The value of some steps ago makes room for the new one.
     if constexpr (kind == DELAY && held_count(K) > 0) {
-        if (x != *before) *memory_of<K>(r, e, t, apart) = x;
+        if (x != *before) *memory_of<K>(e, taxel) = x;
         return *before;
     }
     if constexpr (kind == COUNTS) {
@@ -225,24 +234,24 @@ template <u32 K> __device__ __forceinline__ double stage_value(const ResponseVie
     return x;
 }
 
-// Stages K … END − 1 of the value x (N) of taxel t.
+// Stages K … END − 1 of the value x (N) of a taxel.
 template <u32 K, u32 END>
-__device__ __forceinline__ double stages_value(const ResponseView& r, const Environment& e, u32 t, const double* held, double x) {
+__device__ __forceinline__ double stages_value(const ResponseView& r, const Environment& e, const Taxel& taxel, const double* held, double x) {
     if constexpr (K == END)
         return x;
     else
-        return stages_value<K + 1, END>(r, e, t, held, stage_value<K>(r, e, t, held, x));
+        return stages_value<K + 1, END>(r, e, taxel, held, stage_value<K>(r, e, taxel, held, x));
 }
 
 // x ← Σ w x for all taxels; for the spread, blended with x by the factor of the environment.
 template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Environment& e) {
-    const u32* starts = r.starts + (u64)NUMBER[K] * (r.taxels + 1);
+    constexpr u32 length = LENGTH[K];
     double scale = KINDS[K] == SPREAD ? factor(e, SPREAD_FACTOR) : 1.0;
     __syncthreads();
     FOR_TAXELS(t) {
         double sum = 0.0, x = e.values[t];
-        u32 end = __ldg(starts + t + 1);
-        for (u32 k = __ldg(starts + t); k < end; k++) sum += __ldg(r.weights + k) * e.values[__ldg(r.sources + k)];
+#pragma unroll 8
+        for (u32 k = 0, at = NUMBER[K] + t; k < length; k++, at += r.taxels) sum += __ldg(r.weights + at) * e.values[__ldg(r.sources + at)];
         e.other[t] = scale == 1.0 ? sum : x + scale * (sum - x);
     }
     __syncthreads();
@@ -261,8 +270,9 @@ template <u32 K> __device__ __forceinline__ void apply(const ResponseView& r, En
             constexpr u32 END = segment_end(K);
             FOR_TAXELS(t) {
                 double held[held_first(LAST) + 1];
-                read_memory<K, END>(r, e, t, held);
-                e.values[t] = stages_value<K, END>(r, e, t, held, e.values[t]);
+                Taxel taxel = {t, r.memory + ((u64)e.index * r.taxels + t), (u64)r.environments * r.taxels};
+                read_memory<K, END>(e, taxel, held);
+                e.values[t] = stages_value<K, END>(r, e, taxel, held, e.values[t]);
             }
             apply<END>(r, e);
         }
@@ -273,7 +283,7 @@ extern __shared__ double shared_rows[];
 
 // Applies all stages to the values of `from` (N) and writes them to `to`; copies them to `copy` if that is bound. parameters: (n, PARAMETERS)
 // or null. scratch: (n, 2, taxels) if WIDE.
-extern "C" __global__ void respond(ResponseView r, View from, View to, View copy, const double* parameters, double* scratch) {
+extern "C" __global__ void __launch_bounds__(256, 6) respond(ResponseView r, View from, View to, View copy, const double* parameters, double* scratch) {
     __shared__ Prepared prepared;
     __shared__ double numbers[NUMBER_COUNT + 1];
     Environment e;

@@ -8,6 +8,7 @@ use crate::program::{COMMON, Program, UNFUSED};
 use crate::{DeviceBuffer, Gpu, GpuError};
 use cudarc::driver::CudaFunction;
 use dermis_geometry::{Random, mixed};
+use dermis_sensor::Weights;
 use dermis_sensor::response::{Operation, OperationKind};
 use std::sync::Arc;
 
@@ -37,8 +38,7 @@ cuda_struct! {
         numbers: Ptr<f64>,
         /// (lists, taxels).
         taxel_numbers: Ptr<f64>,
-        /// Matrices: rows, (matrices, taxels + 1), then sources and weights of all entries.
-        starts: Ptr<u32>,
+        /// Matrices: the k-th source of every taxel and its weight, (k, taxels); rows are filled up with weights of zero.
         sources: Ptr<u32>,
         weights: Ptr<f64>,
         /// Factor and term of the random generator's jump to each taxel, (taxels, 2).
@@ -76,13 +76,13 @@ pub(super) struct GpuResponse {
     /// Two rows of values per environment, if they do not fit into shared memory.
     rows: Option<DeviceBuffer<f64>>,
     _numbers: [DeviceBuffer<f64>; 4],
-    _indices: [DeviceBuffer<u32>; 2],
+    _sources: DeviceBuffer<u32>,
     _jumps: DeviceBuffer<u64>,
     clocks: DeviceBuffer<Clock>,
 }
 
 /// One stage: its kind, and the first of its numbers, of its lists of numbers per taxel and of its lists of memory, with the
-/// lengths of these. For a sum over taxels `number` is the index of its matrix.
+/// lengths of these. For a sum over taxels, the first of its sources, and their number per taxel.
 struct Stage {
     kind: OperationKind,
     number: usize,
@@ -98,7 +98,6 @@ struct Layout {
     stages: Vec<Stage>,
     numbers: Vec<f64>,
     taxel_numbers: Vec<f64>,
-    starts: Vec<u32>,
     sources: Vec<u32>,
     weights: Vec<f64>,
     memory_lists: usize,
@@ -121,13 +120,14 @@ impl Layout {
                 }
                 _ => {}
             }
+            let (number, length) = match &operation.weights {
+                Some(weights) => (all.sources.len(), all.add_matrix(weights, taxels)),
+                None => (all.numbers.len(), numbers.len()),
+            };
             all.stages.push(Stage {
                 kind: operation.kind,
-                number: match &operation.weights {
-                    Some(_) => all.starts.len() / (taxels + 1),
-                    None => all.numbers.len(),
-                },
-                length: numbers.len(),
+                number,
+                length,
                 taxel_list: all.taxel_numbers.len() / taxels.max(1),
                 memory_list: all.memory_lists,
                 memory_length: memory,
@@ -135,18 +135,23 @@ impl Layout {
             all.numbers.extend(numbers);
             operation.per_taxel.iter().for_each(|list| all.taxel_numbers.extend(list));
             all.memory_lists += memory;
-            if let Some(weights) = &operation.weights {
-                all.starts.push(all.sources.len() as u32);
-                for taxel in 0..taxels {
-                    for (source, weight) in weights.row(taxel) {
-                        all.sources.push(source as u32);
-                        all.weights.push(weight);
-                    }
-                    all.starts.push(all.sources.len() as u32);
-                }
-            }
         }
         all
+    }
+
+    /// Adds a matrix and returns the largest number of sources of a taxel.
+    fn add_matrix(&mut self, weights: &Weights, taxels: usize) -> usize {
+        let length = (0..taxels).map(|taxel| weights.row(taxel).count()).max().unwrap_or(0);
+        let first = self.sources.len();
+        self.sources.extend((0..length * taxels).map(|i| (i % taxels) as u32));
+        self.weights.resize(first + length * taxels, 0.0);
+        for taxel in 0..taxels {
+            for (k, (source, weight)) in weights.row(taxel).enumerate() {
+                self.sources[first + k * taxels + taxel] = source as u32;
+                self.weights[first + k * taxels + taxel] = weight;
+            }
+        }
+        length
     }
 
     /// The kernels of these stages.
@@ -195,15 +200,14 @@ impl GpuResponse {
             gpu.upload(&layout.weights)?,
             gpu.zeros(layout.memory_lists * taxels * count)?,
         ];
-        let indices = [gpu.upload(&layout.starts)?, gpu.upload(&layout.sources)?];
+        let sources = gpu.upload(&layout.sources)?;
         let jumps = gpu.upload(&Random::jumps(4, taxels).concat())?;
         let clock = |i: usize| Clock { next_number: STEPS_APART.wrapping_mul(i as u64), ..Clock::default() };
         let clocks = gpu.upload(&(0..count).map(clock).collect::<Vec<_>>())?;
         let view = ResponseView {
             numbers: numbers[0].at(0),
             taxel_numbers: numbers[1].at(0),
-            starts: indices[0].at(0),
-            sources: indices[1].at(0),
+            sources: sources.at(0),
             weights: numbers[2].at(0),
             jumps: jumps.at(0),
             memory: numbers[3].at_mut(0),
@@ -222,7 +226,7 @@ impl GpuResponse {
             rows: if is_wide { Some(gpu.uninitialised(2 * taxels * count)?) } else { None },
             gpu: Arc::clone(gpu),
             _numbers: numbers,
-            _indices: indices,
+            _sources: sources,
             _jumps: jumps,
             clocks,
         };
