@@ -123,6 +123,7 @@ class Site:
                     child.attrSet("loading", "lazy")
         text = self.markdown.renderer.render(tokens, self.markdown.options, {})
         text = text.replace("<!-- claims -->", self.markdown.render(claims()) if "<!-- claims -->" in text else "")
+        text = re.sub(r"<td([^>]*)>(.*?)</td>", cell, text, flags=re.S)
         text = text.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
         return text.replace("<!-- playground -->", PLAYGROUND)
 
@@ -207,6 +208,13 @@ def colour(code: str, language: str, options: str) -> str:
     named = re.search(r"file=(\S+)", options)
     name = f' data-file="{html.escape(named[1])}"' if named else ""
     return f'<pre class="code"{name}><code>{inner}</code></pre>'
+
+
+def cell(found: re.Match[str]) -> str:
+    """A cell of a table, marked if its text needs room: on a phone the table is then wider than the screen, and scrolls."""
+    length = len(html.unescape(re.sub(r"<[^>]+>", "", found[2])))
+    mark = ' class="long"' if length > 36 else ' class="medium"' if length > 12 else ""
+    return f"<td{found[1]}{mark}>{found[2]}</td>"
 
 
 def anchors_of(tokens: list[Token]) -> set[str]:

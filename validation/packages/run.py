@@ -52,9 +52,7 @@ class Log:
     def run(self, what: str, command: list[str], **environment: str) -> str | None:
         """Runs a command; logs its time and, if it fails, the end of what it says."""
         start = time.monotonic()
-        bin_folder = str(pathlib.Path(sys.executable).parent)
-        env = os.environ | {"PATH": os.pathsep.join([bin_folder, os.environ["PATH"]])} | environment
-        done = subprocess.run(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run(command, cwd=ROOT, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         took = time.monotonic() - start
         if done.returncode:
             self.failed.append(what)
@@ -223,6 +221,8 @@ def main() -> None:
     parser.add_argument("--extra", choices=EXTRAS, action="append", help="an extra, with `--only extras`; default: all")
     options = parser.parse_args()
     parts["extras"] = functools.partial(extras, only=options.extra)
+    # The tools of this environment: maturin, zig, uv.
+    os.environ["PATH"] = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
     log, today = Log(), datetime.datetime.now(datetime.timezone.utc).date()
     path = options.log / f"log-{today}.md"
     if not (path.exists() and options.only):

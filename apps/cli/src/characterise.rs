@@ -1,10 +1,11 @@
 //! `dermis characterise`: a virtual bench for any simulated sensor.
 
-use crate::console::{Interrupt, Overwrite, progress, say};
+use crate::console::{Interrupt, Overwrite, progress, say, say_json};
 use crate::sensor::SensorArguments;
 use dermis::geometry::quantity::{Length, Time};
 use dermis::output::Output;
 use dermis::sensor::characterise::{Protocol, characterise};
+use serde_json::json;
 use std::path::PathBuf;
 
 /// Measure a simulated sensor as on a bench: press a small indenter on every taxel, to increasing depths, several times.
@@ -33,6 +34,9 @@ pub struct Arguments {
     out: PathBuf,
     #[command(flatten)]
     overwrite: Overwrite,
+    /// Print the numbers of readings and the warnings as one JSON document.
+    #[arg(long)]
+    json: bool,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -58,16 +62,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     bar.finish_and_clear();
     interrupt.check("nothing is written")?;
     let bench = bench?;
-    say(format!(
-        "{}: {} readings of {} taxels, {} of creep",
-        sensor.name(),
-        bench.presses.len(),
-        sensor.taxels().len(),
-        bench.creep.len()
-    ));
-    bench.warnings.iter().for_each(|warning| say(format!("  warning     {warning}")));
+    let (readings, taxels, creep) = (bench.presses.len(), sensor.taxels().len(), bench.creep.len());
+    let warnings: Vec<String> = bench.warnings.iter().map(ToString::to_string).collect();
+    if arguments.json {
+        let sensor = sensor.name();
+        let report = json!({ "sensor": sensor, "taxels": taxels, "readings": readings, "creep_readings": creep, "warnings": warnings });
+        say_json(&report)?;
+    } else {
+        say(format!("{}: {readings} readings of {taxels} taxels, {creep} of creep", sensor.name()));
+        warnings.iter().for_each(|warning| say(format!("  warning     {warning}")));
+    }
     let mut output = Output::new();
     output.add("presses.csv", bench.presses_csv());
     output.add("creep.csv", bench.creep_csv());
-    folder.commit(output, false)
+    folder.commit(output, arguments.json)
 }

@@ -1,6 +1,6 @@
 //! `dermis demo`: a gripper picks up a ball.
 
-use crate::console::{commit, probe, say, short};
+use crate::console::{commit, probe, say, say_json, short};
 use crate::image;
 use crate::run::{simulate, verdict};
 use dermis::draw::{Camera, FigurePage, Image, LineStyle, Plot, Scene, Series};
@@ -23,6 +23,9 @@ pub struct Arguments {
     /// Write images and readings into this folder.
     #[arg(long, value_name = "DIR", default_value = "out/demo")]
     out: PathBuf,
+    /// Print the summary of the run as one JSON document.
+    #[arg(long)]
+    json: bool,
 }
 
 /// The world at one time.
@@ -59,10 +62,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     output.add("demo.toml", SCENE);
     recording.write_into(&mut output);
     let (Some(held), Some(lifted)) = (&held, &lifted) else {
-        commit(output, &arguments.out, false)?;
+        commit(output, &arguments.out, arguments.json)?;
         return verdict(&recording);
     };
     draw(&mut output, &built, &recording, held, lifted);
+    if arguments.json {
+        say_json(&recording.summary())?;
+        commit(output, &arguments.out, true)?;
+        return verdict(&recording);
+    }
     tell(&built, &recording, lifted);
     commit(output, &arguments.out, false)?;
     let (poster, seconds) = (arguments.out.join("poster.png"), start.elapsed().as_secs_f64());

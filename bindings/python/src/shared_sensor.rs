@@ -87,6 +87,11 @@ impl SharedSensor {
 /// A description with entries replaced by those of a nested dict.
 pub fn with_parameters(spec: &SensorSpec, parameters: &Bound<'_, PyAny>) -> PyResult<SensorSpec> {
     let text: String = parameters.py().import("dermis._json")?.call_method1("dumps", (parameters,))?.extract()?;
-    let bad = |error: serde_json::Error| Error::new_err(format!("`parameters`: {error}"));
+    let bad = |_| {
+        let example = r#"{"skin": {"young": "0.2 MPa"}}"#;
+        Error::new_err(format!(
+            "`parameters` must be a dict by the keys of a sensor file, such as {example}, got {text}"
+        ))
+    };
     spec.with_overrides(&serde_json::from_str(&text).map_err(bad)?).into_py_err()
 }

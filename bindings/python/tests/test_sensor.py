@@ -230,6 +230,13 @@ def test_parameters_follow_the_rules_of_overrides():
     assert "max_penetration" not in dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": own}).toml
     with pytest.raises(dermis.Error, match="`skin.friction.sigma0`"):
         dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": {"friction": {"sigma0": "1 N"}}})
+    for wrong, message in [
+        ({"skin": {"poisson": float("nan")}}, "`skin.poisson` must be a finite number, got nan"),
+        ({"skin": {"young": object}}, "`skin.young` must be a number, text, list or dict, got <class"),
+        (["skin"], "`parameters` must be a dict"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=message):
+            dermis.Sensor.preset("gelsight", parameters=wrong)
 
 
 def test_contacts_of_another_engine():

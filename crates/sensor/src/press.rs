@@ -242,7 +242,7 @@ fn until_force(
 }
 
 /// Rounds for messages: 9 mm instead of 9.000000000000002 mm.
-fn millimetres(length_m: f64) -> f64 {
+pub(crate) fn millimetres(length_m: f64) -> f64 {
     (length_m * 1e9).round() / 1e6
 }
 

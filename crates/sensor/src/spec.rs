@@ -2,6 +2,7 @@
 
 use crate::magnetic::{Magnetics, MagnetometersSpec, MagnetsSpec};
 use crate::optics::{BackgroundSpec, CameraSpec, LightSpec, MarkersSpec, Optics, OpticsError, OpticsSpec};
+use crate::press::millimetres;
 use crate::{ReadingSpec, ResponseSpec, Sensor, SensorError, SkinKind, SkinSpec, SurfaceSpec, parse_toml};
 use dermis_geometry::limits::MAX_CONTACT_POINTS;
 use serde::{Deserialize, Serialize};
@@ -148,7 +149,11 @@ impl SensorSpec {
         };
         let refuse = |error| SensorError::Optics { sensor: self.name.clone(), error };
         Ok(match self.optics().map_err(refuse)? {
-            Some(spec) => sensor.with_optics(Optics::new(&spec, folder).map_err(refuse)?),
+            Some(spec) => {
+                let optics = Optics::new(&spec, folder).map_err(refuse)?;
+                check_view(&sensor, &optics).map_err(refuse)?;
+                sensor.with_optics(optics)
+            }
             None => sensor,
         })
     }
@@ -182,5 +187,28 @@ impl SensorSpec {
     /// The description as TOML.
     pub fn to_toml(&self) -> String {
         toml::to_string(self as &dyn erased_serde::Serialize).unwrap_or_default()
+    }
+}
+
+/// Refuses pixels as large as the sensor, and a pinhole in its skin.
+fn check_view(sensor: &Sensor, optics: &Optics) -> Result<(), OpticsError> {
+    let bad = |key, rule| Err(OpticsError::Bad { table: "camera", key, rule });
+    let (camera, size) = (optics.camera(), sensor.surface().bounds().size());
+    if 2.0 * camera.pixel_m > size.x.min(size.y) {
+        let [pixel, width, height] = [camera.pixel_m, size.x, size.y].map(millimetres);
+        let rule =
+            format!("of {pixel} mm is more than half of the sensor, which is {width} mm × {height} mm: check its unit");
+        return bad("pixel", rule);
+    }
+    let depth_m = sensor.skin().max_depth_m();
+    match camera.distance_m {
+        Some(distance_m) if distance_m <= depth_m => {
+            let [distance, depth] = [distance_m, depth_m].map(millimetres);
+            let rule = format!(
+                "of {distance} mm must be more than the skin can be pressed ({depth} mm): the camera is behind the skin"
+            );
+            bad("distance", rule)
+        }
+        _ => Ok(()),
     }
 }

@@ -28,9 +28,8 @@ pub struct TomlError {
 /// Parses a TOML text into a type. Errors name `file`. Numbers without a unit must be finite and of a size up to
 /// [`MAX_NUMBER`].
 pub fn parse_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, TomlError> {
-    let refusal = |head: usize, message: String| {
-        let head = text[..head.min(text.len())].matches('\n').count();
-        let line = culprit(text, head, &message);
+    let refusal = |start: usize, message: String| {
+        let line = text[..start.min(text.len())].matches('\n').count();
         TomlError {
             file: file.to_owned(),
             line: line + 1,
@@ -39,11 +38,11 @@ pub fn parse_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Toml
         }
     };
     let table = DeTable::parse(text).map_err(|error| {
-        let head = error.span().map_or(0, |span| span.start);
-        refusal(head, plain(error.message()))
+        let start = error.span().map_or(0, |span| span.start);
+        refusal(start, plain(error.message()))
     })?;
     let root = DeValue::Table(table.into_inner());
-    let value = || json("", &root).map_err(|rule| refusal(0, rule));
+    let value = || json("", 0, &root).map_err(|(start, rule)| refusal(start, rule));
     serde_json::from_value::<T>(value()?).or_else(|error| {
         let message = error.to_string();
         let reads = |value: Value| serde_json::from_value::<T>(value).err().map(|error| error.to_string());
@@ -51,11 +50,13 @@ pub fn parse_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Toml
     })
 }
 
-/// The same value for the reader of JSON, which has no numbers that are not finite.
-fn json(key: &str, value: &DeValue) -> Result<Value, String> {
+/// The same value for the reader of JSON, which has no numbers that are not finite, or where the value of `key` starts
+/// and its rule.
+fn json(key: &str, start: usize, value: &DeValue) -> Result<Value, (usize, String)> {
     let rule = |number: &dyn std::fmt::Display| {
-        format!("`{key}` must be a finite number of at most {MAX_NUMBER:e} in size, got {number}")
+        (start, format!("`{key}` must be a finite number of at most {MAX_NUMBER:e} in size, got {number}"))
     };
+    let inside = |key: &str, entry: &Spanned<DeValue>| json(key, entry.span().start, entry.get_ref());
     Ok(match value {
         DeValue::String(text) => Value::from(text.as_ref()),
         DeValue::Boolean(flag) => Value::from(*flag),
@@ -74,13 +75,13 @@ fn json(key: &str, value: &DeValue) -> Result<Value, String> {
             Ok(float) => return Err(rule(&format_args!("{float:e}"))),
             Err(_) => return Err(rule(number)),
         },
-        DeValue::Array(entries) => entries.iter().map(|entry| json(key, entry.get_ref())).collect::<Result<_, _>>()?,
+        DeValue::Array(entries) => entries.iter().map(|entry| inside(key, entry)).collect::<Result<_, _>>()?,
         DeValue::Table(entries) => {
             let pair = |(key, entry): (&Spanned<DeString>, &Spanned<DeValue>)| {
                 let key = key.get_ref().as_ref();
-                Ok((key.to_owned(), json(key, entry.get_ref())?))
+                Ok((key.to_owned(), inside(key, entry)?))
             };
-            Value::Object(entries.iter().map(pair).collect::<Result<Map<_, _>, String>>()?)
+            Value::Object(entries.iter().map(pair).collect::<Result<Map<_, _>, (usize, String)>>()?)
         }
     })
 }
@@ -104,20 +105,6 @@ fn start_of(path: &str, root: &DeValue) -> usize {
     start
 }
 
-/// The line (from 0) that a message refers to. The parser treats tables that are tagged by `kind` as a whole, so it
-/// reports an error inside one at its head. The message quotes the value or key; the result is the first line from
-/// there on that contains it.
-fn culprit(text: &str, head: usize, message: &str) -> usize {
-    let quoted = |mark: char| message.split(mark).nth(1).filter(|token| !token.is_empty());
-    let wanted: Vec<String> = match (message.starts_with('"'), quoted('"'), quoted('`')) {
-        (true, Some(value), _) => vec![format!("\"{value}\""), format!("= {value}")],
-        (_, _, Some(key)) => vec![format!("{key} "), format!("{key}="), format!("{key}."), format!("{key}]")],
-        _ => return head,
-    };
-    let mut lines = text.lines().enumerate().skip(head);
-    lines.find(|(_, line)| wanted.iter().any(|token| line.contains(token))).map_or(head, |(index, _)| index)
-}
-
 #[cfg(test)]
 mod tests {
     use crate::SensorSpec;
@@ -139,6 +126,28 @@ mod tests {
         assert!(message.contains("(`mu_statik = "), "{message}");
         let message = refusal("max_penetration", "max_penetratoin");
         assert!(message.contains("(`max_penetratoin = "), "{message}");
+        let message = refusal("damping", "amping");
+        assert!(message.contains("(`amping = "), "{message}");
+        let message = refusal("mu_static = 0.435", "mu_static = \"0.435\"");
+        assert!(message.contains("(`mu_static = \"0.435\"`)"), "{message}");
+        let message = refusal("kind = \"lugre\"", "kind = \"lugr\"");
+        assert!(message.contains("(`kind = \"lugr\"`)"), "{message}");
+    }
+
+    /// The line of the second lamp, and not that of the key in the third; an entry of an array, and not another zero.
+    #[test]
+    fn the_line_of_a_slip_in_a_list_is_that_of_its_entry() {
+        let optical = "name = \"a\"\n[surface.grid]\nrows = 8\ncols = 8\npitch = \"1 mm\"\n[light]\nkind = \"phong\"\nshininess = 9\n\
+            background = { colour = [0, 1, 2] }\n[[light.sources]]\nazimuth = \"0 deg\"\nelevation = \"9 deg\"\ndiffuse = [1, 2, 3]\n\
+            specular = [1, 2, 3]\n[[light.sources]]\nazimuth = \"0 deg\"\nelevation = \"9 deg\"\nspecular = [1, 2, 3]\n\
+            [[light.sources]]\ndiffuse = [1, 2, 3]\n[skin]\nkind = \"layer\"\n";
+        let message = SensorSpec::parse("my.toml", optical).unwrap_err().to_string();
+        assert!(message.contains("my.toml, line 15 (`[[light.sources]]`): missing field `diffuse`"), "{message}");
+        let message = SensorSpec::parse("my.toml", &optical.replace("[0, 1, 2]", "[0, 1]")).unwrap_err().to_string();
+        assert!(message.contains("line 9 (`background = "), "{message}");
+        let magnetic = "name = \"a\"\n[magnetometers]\npositions = [[\"0 mm\", \"0 mm\", \"-8 mm\"]]\n[magnets]\ndirections = [0, 0, 1]\n";
+        let message = SensorSpec::parse("my.toml", magnetic).unwrap_err().to_string();
+        assert!(message.contains("line 5 (`directions = [0, 0, 1]`)"), "{message}");
     }
 
     #[test]
@@ -149,5 +158,7 @@ mod tests {
         assert!(message.contains("`mu_static` must be a finite number of at most 1e12"), "{message}");
         let message = refusal("rows = 14", "rows = -14");
         assert!(message.contains("rows = -14"), "{message}");
+        let message = refusal("rows = 14", "roows = 14");
+        assert!(message.contains("(`roows = 14`)"), "{message}");
     }
 }

@@ -155,7 +155,11 @@ fn bad_magnets_are_refused_in_one_sentence() {
         ("\"-5 mm\", \"5 mm\", \"-3 mm\"", "\"4 mm\", \"5 mm\", \"-3 mm\"", "magnets 0 and 1 do"),
         ("\"0 mm\", \"0 mm\", \"-8 mm\"", "\"5 mm\", \"5 mm\", \"-3 mm\"", "chip 0 is inside magnet 0"),
         ("\"6 mm\", \"0 mm\", \"-8 mm\"", "\"0 mm\", \"0 mm\", \"-8 mm\"", "chips 0 and 1 are at the same place"),
-        ("[magnets]\n", "[magnets]\ndirections = [[0, 0, 0]]\n", "that of magnet 0 is"),
+        (
+            "[magnets]\n",
+            "[magnets]\ndirections = [[0, 0, 0]]\n",
+            "must be finite and not zero, got [0.0, 0.0, 0.0] of magnet 0",
+        ),
         ("mu = 0.5", "mu = 0.5\nrelaxation = [{ ratio = 1.0, time = \"1 s\" }]", "need a skin of kind \"layer\""),
         ("[magnetometers]\n", "[magnetometers]\nbits = 16\n", "needs `range`"),
         ("[magnetometers]\n", "[magnetometers]\ngains = [[1, 1, 0]]\n", "of chip 0"),

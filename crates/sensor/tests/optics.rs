@@ -9,7 +9,7 @@ use dermis_sensor::optics::{
     BackgroundSpec, Camera, CameraSpec, LightSourceSpec, LightSpec, MarkersSpec, Optics, OpticsSpec, Pattern,
     PhongSpec, Relief,
 };
-use dermis_sensor::presets;
+use dermis_sensor::{SensorSpec, presets};
 use dermis_skin::SurfaceField;
 use std::sync::Arc;
 
@@ -245,5 +245,26 @@ fn a_gelsight_mini_at_rest_is_blue_green_at_its_upper_edge() {
     let upper: Vec<f32> = image.channels.iter().map(|c| c[..20 * 640].iter().sum::<f32>() / (20.0 * 640.0)).collect();
     for (level, published) in upper.iter().zip([40.0, 95.0, 105.0]) {
         assert!((level - published).abs() < 12.0, "{upper:?}");
+    }
+}
+
+/// A wrong unit of a pixel or of the pinhole, and a lamp that takes light away.
+#[test]
+fn views_and_lamps_that_cannot_be_are_refused() {
+    let text = "name = \"a\"\n[surface.grid]\nrows = 8\ncols = 10\npitch = \"2 mm\"\n[skin]\nkind = \"layer\"\nthickness = \"2.5 mm\"\nyoung = \"1 MPa\"\n\
+        poisson = 0.4\n[camera]\nwidth = 32\nheight = 24\npixel = \"0.6 mm\"\ndistance = \"20 mm\"\n[light]\nkind = \"phong\"\nshininess = 9\n\
+        background = { colour = [9, 9, 9] }\n[[light.sources]]\nazimuth = \"0 deg\"\nelevation = \"9 deg\"\ndiffuse = [1, 2, 3]\nspecular = [1, 2, 3]\n";
+    let built =
+        |text: &str| SensorSpec::parse("a.toml", text).unwrap().build(None).map(drop).map_err(|e| e.to_string());
+    assert_eq!(built(text), Ok(()));
+    for (from, to, message) in [
+        ("0.6 mm", "0.6 m", "camera: `pixel` of 600 mm is more than half of the sensor, which is 20 mm × 16 mm"),
+        ("\"20 mm\"", "\"1 mm\"", "camera: `distance` of 1 mm must be more than the skin can be pressed (2 mm)"),
+        ("diffuse = [1", "diffuse = [-1", "light: `diffuse` and `specular` need levels of 0 or more, got -1"),
+        ("\"9 deg\"", "\"120 deg\"", "light: `elevation` must be between 0 and 90 deg, got 120"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let refused = built(&text.replacen(from, to, 1)).unwrap_err();
+        assert!(refused.contains(message), "{message}: {refused}");
     }
 }

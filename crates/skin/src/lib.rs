@@ -76,10 +76,10 @@ use std::sync::Arc;
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum SkinError {
     /// A parameter that must be positive.
-    #[error("`{key}` must be a positive number of {unit}, got {got}")]
+    #[error("`{key}` must be a positive number{}, got {got}", of(unit))]
     NotPositive { key: &'static str, unit: &'static str, got: f64 },
     /// A parameter that must not be negative.
-    #[error("`{key}` must be zero or a positive number of {unit}, got {got}")]
+    #[error("`{key}` must be zero or a positive number{}, got {got}", of(unit))]
     Negative { key: &'static str, unit: &'static str, got: f64 },
     /// Static friction below dynamic friction.
     #[error("`mu_static` ({mu_static}) must not be below `mu_dynamic` ({mu_dynamic})")]
@@ -280,6 +280,11 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     fn precision(&self) -> f64 {
         1e-11
     }
+}
+
+/// " of" a unit in a message; nothing for a number without one.
+fn of(unit: &str) -> String {
+    if unit == "1" { String::new() } else { format!(" of {unit}") }
 }
 
 pub(crate) fn require_positive(key: &'static str, unit: &'static str, got: f64) -> Result<(), SkinError> {

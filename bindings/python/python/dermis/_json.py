@@ -1,15 +1,24 @@
 """JSON of values that may come from numpy."""
 
 import json
+import math
 from typing import Any
 
 
 def dumps(value: Any) -> str:
-    """The JSON text of a value, with numpy's scalars and arrays as numbers and lists."""
-    return json.dumps(value, default=_plain)
+    """The JSON text of a value, with numpy's scalars and arrays as numbers and lists. Errors name the key."""
+    return json.dumps(_plain("", value))
 
 
-def _plain(value: Any) -> Any:
+def _plain(key: str, value: Any) -> Any:
     if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"a {type(value).__name__} is neither a number nor a text, list or dict")
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(name): _plain(f"{key}.{name}" if key else str(name), entry) for name, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(key, entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"`{key}` must be a finite number, got {value}")
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    raise TypeError(f"`{key}` must be a number, text, list or dict, got {value!r}")

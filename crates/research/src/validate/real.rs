@@ -139,6 +139,16 @@ impl RowSpec {
     pub fn compare(&self, folder: &Path, options: &Options) -> Result<Comparison, RealError> {
         self.check_bars()?;
         let fit = options.fit.or(self.fit);
+        let mut comparison = self.compare_fitted(folder, fit)?;
+        let (samples, fitted) = (comparison.samples, comparison.fitted_on);
+        if let Some(asked) = fit.filter(|asked| *asked > fitted && fitted > 0) {
+            let note = format!("`fit` asks for {asked} of {samples} samples: {fitted} are fitted, and one is kept out");
+            comparison.notes.push(note);
+        }
+        Ok(comparison)
+    }
+
+    fn compare_fitted(&self, folder: &Path, fit: Option<usize>) -> Result<Comparison, RealError> {
         let setting = Setting { folder, sensor: &self.sensor, skin: self.skin.as_deref(), fit };
         match &self.data {
             Data::BallImages { background, labels, only, ball, pixel, loose } => {

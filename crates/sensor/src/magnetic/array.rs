@@ -6,6 +6,7 @@ use super::cylinder::Cylinder;
 use super::field::{MU_0, cuboid, dipole};
 use super::motion_table::MotionTable;
 use super::spec::{ElastomerSpec, LatticeSpec, MagnetShapeSpec, MagnetometersSpec, MagnetsSpec};
+use crate::press::millimetres;
 use crate::{ResponseError, ResponseState, Sensor, SensorError};
 use dermis_geometry::limits::MAX_MAGNETS;
 use dermis_geometry::quantity::{FluxDensity, Length, MagneticMoment};
@@ -153,7 +154,8 @@ impl Magnetics {
         let half = shape.half();
         let directions = each(name, "directions", &magnets.directions, [0.0, 0.0, 1.0], places.len())?;
         let direction = |(index, direction): (usize, [f64; 3])| {
-            let rule = || bad("directions", format!("must be finite and not zero: that of magnet {index} is"));
+            let rule =
+                || bad("directions", format!("must be finite and not zero, got {direction:?} of magnet {index}"));
             Vec3::from_array(direction).try_normalize().ok_or_else(rule)
         };
         let directions = directions.into_iter().enumerate().map(direction).collect::<Result<Vec<_>, _>>()?;
@@ -161,13 +163,13 @@ impl Magnetics {
         for (index, &at) in places.iter().enumerate() {
             let slack = Vec3::splat(1e-9);
             if (at - half).cmplt(low - slack).any() || (at + half).cmpgt(high + slack).any() {
-                let (at, size) = (at * 1e3, (high - low) * 1e3);
-                let thick = if size.z.is_finite() { format!(" and {:.6} mm thick", size.z) } else { String::new() };
+                let [width, height, thickness] = (high - low).to_array().map(millimetres);
+                let thick = if thickness.is_finite() { format!(" and {thickness} mm thick") } else { String::new() };
+                let [x, y, z] = at.to_array().map(millimetres);
                 return Err(bad(
                     "magnets",
                     format!(
-                        "must lie in the skin, which is {:.6} mm × {:.6} mm{thick}: magnet {index} is at {}, {}, {} mm",
-                        size.x, size.y, at.x, at.y, at.z
+                        "must lie in the skin, which is {width} mm × {height} mm{thick}: magnet {index} is at {x}, {y}, {z} mm"
                     ),
                 ));
             }

@@ -2,6 +2,7 @@
 
 use super::array::{Shape, each, place, tesla};
 use super::spec::{DriftSpec, MagnetometersSpec};
+use crate::press::millimetres;
 use crate::response::{Sampling, Scan};
 use crate::{ResponseError, ResponseState, SensorError};
 use dermis_geometry::limits::MAX_MAGNETS;
@@ -63,7 +64,7 @@ impl Chips {
         for (index, &at) in spec.positions.iter().enumerate() {
             let at = place(at);
             if at.z > 0.0 {
-                let rule = format!("must lie below the surface: chip {index} is at z = {} mm", at.z * 1e3);
+                let rule = format!("must lie below the surface: chip {index} is at z = {} mm", millimetres(at.z));
                 return Err(bad("magnetometers", rule));
             }
             if let Some(magnet) = magnets.iter().position(|magnet| shape.overlaps(*magnet - at, 1.0)) {

@@ -91,10 +91,11 @@ impl PhongSpec {
         for source in &self.sources {
             let degrees = source.elevation.si().to_degrees();
             if !(0.0..=90.0).contains(&degrees) {
-                return bad("elevation", format!("must be between 0 and 90 deg, got {degrees} deg"));
+                return bad("elevation", format!("must be between 0 and 90 deg, got {degrees:.6} deg"));
             }
-            if let Some(level) = source.diffuse.iter().chain(&source.specular).find(|level| !level.is_finite()) {
-                return bad("diffuse", format!("and `specular` need finite levels, got {level}"));
+            let is_level = |level: &f64| level.is_finite() && *level >= 0.0;
+            if let Some(level) = source.diffuse.iter().chain(&source.specular).find(|level| !is_level(level)) {
+                return bad("diffuse", format!("and `specular` need levels of 0 or more, got {level}"));
             }
         }
         Ok(Phong {

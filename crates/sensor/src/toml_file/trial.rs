@@ -4,8 +4,9 @@ use serde_json::Value;
 
 /// The path (as a JSON pointer) of the entry that a reader refuses with `message`, found by trial.
 ///
-/// Entries are read in order. Without a value, the entry itself and entries before it give another message; those
-/// after it, the same. A key that is missing belongs to the table where it gives a message other than "unknown".
+/// Entries are read in order, `kind` first. Without a value, the entry itself and entries before it give another
+/// message; those after it, the same. A key that is missing belongs to the table where it gives a message other than
+/// "unknown"; a key that is unknown, to the table without which there is another message.
 pub(super) fn path_of(root: &Value, message: &str, reads: &dyn Fn(Value) -> Option<String>) -> String {
     let with = |path: &str, change: &dyn Fn(&mut Value)| {
         let mut changed = root.clone();
@@ -19,13 +20,27 @@ pub(super) fn path_of(root: &Value, message: &str, reads: &dyn Fn(Value) -> Opti
         });
         changed.is_none_or(|new| new != message && !new.starts_with("unknown field"))
     };
+    let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
+    let is_surplus = |path: &str, key: &str| {
+        let changed = with(path, &|table| {
+            table.as_object_mut().into_iter().for_each(|table| drop(table.remove(key)));
+        });
+        // A table may need a key of the name that another does not know.
+        changed.is_none_or(|new| new != message && new != format!("missing field `{key}`"))
+    };
     let mut path = String::new();
     loop {
+        if let Some(key) = unknown.filter(|key| is_surplus(&path, key)) {
+            return format!("{path}/{}", escaped(key));
+        }
         if missing.is_some_and(|key| lacks(&path, key)) {
             return path;
         }
         let children: Vec<String> = match root.pointer(&path) {
-            Some(Value::Object(table)) => table.keys().map(|key| key.replace('~', "~0").replace('/', "~1")).collect(),
+            Some(Value::Object(table)) => {
+                let (tag, others): (Vec<&String>, Vec<_>) = table.keys().partition(|key| *key == "kind");
+                tag.into_iter().chain(others).map(|key| escaped(key)).collect()
+            }
             Some(Value::Array(entries)) => (0..entries.len()).map(|index| index.to_string()).collect(),
             _ => return path,
         };
@@ -35,4 +50,9 @@ pub(super) fn path_of(root: &Value, message: &str, reads: &dyn Fn(Value) -> Opti
         let Some(child) = children.iter().rfind(refused) else { return path };
         path = format!("{path}/{child}");
     }
+}
+
+/// A key as a part of a JSON pointer.
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
 }

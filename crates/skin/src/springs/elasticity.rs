@@ -74,7 +74,7 @@ impl Elasticity {
     pub(crate) fn validate(&self) -> Result<(), SkinError> {
         match self {
             Self::PerTexel(k) => require_positive("stiffness", "N/m", *k),
-            Self::PerArea(k) => require_positive("stiffness", "Pa/m", *k),
+            Self::PerArea(k) => require_positive("stiffness_per_area", "Pa/m", *k),
             Self::TexelTable(table) | Self::AreaTable(table) => table.validate(),
         }
     }

@@ -77,12 +77,11 @@ pub fn check(folder: &Path) -> Result<Vec<Finding>, RealError> {
         }
         findings.push(match row.compare(folder, &Options::default()) {
             Err(error) => missing(format!("{name}: {error}")),
-            Ok(done) => good(format!(
-                "{name}: {} samples, {} fitted, {} kept out",
-                done.samples,
-                done.fitted_on,
-                done.kept_out.len()
-            )),
+            Ok(done) => {
+                let kept_out = done.kept_out.len();
+                let counts = format!("{} samples, {} fitted, {kept_out} kept out", done.samples, done.fitted_on);
+                good(format!("{name}: {}", [vec![counts], done.notes].concat().join("; ")))
+            }
         });
     }
     Ok(findings)
