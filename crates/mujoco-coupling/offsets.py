@@ -31,7 +31,7 @@ MODEL_POINTERS = {
     "float": "mesh_vert hfield_data".split(),
 }
 DATA_POINTERS = {
-    "double": """plugin_state sensordata qfrc_passive qfrc_applied qfrc_actuator qfrc_constraint xfrc_applied xpos xquat xipos geom_xpos
+    "double": """plugin_state sensordata qfrc_passive qfrc_applied qfrc_actuator qfrc_constraint xfrc_applied qacc xpos xquat xipos geom_xpos
         geom_xmat site_xpos site_xmat efc_R""".split(),
     "uintptr_t": ["plugin_data"],
     "mjContact": ["contact"],

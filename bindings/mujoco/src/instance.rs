@@ -4,7 +4,7 @@ use crate::channel::{self, Channel, Source};
 use crate::setup::Setup;
 use crate::{PluginError, memory};
 use dermis::sensor::ResponseState;
-use dermis::skin::{MissedObjects, Motion, State, Touch, Warning, WarningLog};
+use dermis::skin::{MissedObjects, Motion, State, Touch, WarningLog};
 use dermis_mujoco_coupling::{CoupledSensor, Coupling, Data, Kinematics, Lag, Mode, Model, StepLimit, solve};
 use std::sync::Arc;
 
@@ -19,6 +19,19 @@ struct Pending {
     stamp: f64,
     /// Contact forces of all sensors (generalized).
     forces: Vec<f64>,
+}
+
+/// Steps between two comparisons with MuJoCo's contact.
+const STEPS_BETWEEN_COMPARISONS: u64 = 16;
+
+/// A warning that is issued once.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Told {
+    #[default]
+    No,
+    /// Issued at the end of the step.
+    Pending(String),
+    Yes,
 }
 
 /// A sensor in one mjData.
@@ -49,6 +62,8 @@ pub struct Instance {
     /// Warnings of the skin.
     log: WarningLog,
     missed: MissedObjects,
+    /// The disagreement with MuJoCo's contact, in mode `sense`.
+    disagreement: Told,
     /// Number of steps since the start.
     steps: u64,
 }
@@ -69,6 +84,7 @@ impl Instance {
             warned: false,
             log: WarningLog::default(),
             missed: MissedObjects::default(),
+            disagreement: Told::default(),
             steps: 0,
             setup,
         }
@@ -81,8 +97,8 @@ impl Instance {
 
     /// Resets the history. Warnings that were issued are not issued again.
     pub fn reset(&mut self) {
-        let (log, warned) = (std::mem::take(&mut self.log), self.warned);
-        *self = Self { log, warned, ..Self::new(Arc::clone(&self.setup)) };
+        let (log, disagreement) = (std::mem::take(&mut self.log), std::mem::take(&mut self.disagreement));
+        *self = Self { log, disagreement, warned: self.warned, ..Self::new(Arc::clone(&self.setup)) };
     }
 
     /// True if the forces act on the bodies and are taken at the end of the step.
@@ -249,6 +265,13 @@ impl Instance {
         }
         let Some((kinematics, touch)) = &self.current else { return Ok(()) };
         let sensor = &self.setup.sensor;
+        if self.setup.mode == Mode::Sense
+            && self.disagreement == Told::default()
+            && self.steps.is_multiple_of(STEPS_BETWEEN_COMPARISONS)
+            && let Some(found) = self.setup.mount.disagreement(model, data, kinematics, sensor, touch)
+        {
+            self.disagreement = Told::Pending(found.to_string());
+        }
         let mut reading = None;
         if self.setup.channels.iter().any(|channel: &Channel| channel.needs_response()) {
             let sensed = sensor.sense_at(&self.response, touch, kinematics.step_s, &kinematics.world_from_sensor);
@@ -292,9 +315,14 @@ impl Instance {
         Ok((size, image.into_pixels().into_flattened()))
     }
 
-    /// Warnings of the skin that were not issued before.
-    pub fn new_warnings(&mut self) -> Vec<Warning> {
-        self.log.take_new()
+    /// Warnings that were not issued before.
+    pub fn new_warnings(&mut self) -> Vec<String> {
+        let mut texts: Vec<String> = self.log.take_new().iter().map(ToString::to_string).collect();
+        if let Told::Pending(text) = &mut self.disagreement {
+            texts.push(std::mem::take(text));
+            self.disagreement = Told::Yes;
+        }
+        texts
     }
 
     /// Makes the state after the step the current one.

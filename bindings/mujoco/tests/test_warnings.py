@@ -1,5 +1,7 @@
 """Warnings of a skin and steps that cannot be made: MuJoCo's warning once each, and Python's."""
 
+import re
+
 import mujoco
 import pytest
 
@@ -43,3 +45,49 @@ def test_a_step_that_cannot_be_made_is_told_in_python(example, load):
             mujoco.mj_step(model, data)
     assert len(told) == 1
     assert (data.sensordata == 0).all()
+
+
+def settled(example, load, height, *replacements):
+    """The reading (N) of a skin at a height (m) over the finger, on which a cube of 1 kg rests by MuJoCo's contact."""
+    model, data = load(
+        example(
+            "weights",
+            ('value="couple"', 'value="sense"'),
+            ('contype="0" conaffinity="0"', ""),
+            ('timestep="1e-4"', 'timestep="2e-3"'),
+            ('size=".03 .03 .03" mass="1"', 'size=".01 .01 .01" mass="1"'),
+            ('pos="0 0 .03"', 'pos="0 0 .0098"'),
+            ('<site name="pad"', f'<site name="pad" pos="0 0 {height}"'),
+            *replacements,
+        )
+    )
+    for _ in range(400):
+        mujoco.mj_step(model, data)
+    return data.sensordata.sum()
+
+
+def test_a_force_that_mujocos_contact_contradicts_is_reported_once(example, load, capfd):
+    low, high = (settled(example, load, height) for height in (1e-3, 2e-3))
+    text = "".join(capfd.readouterr())
+    told = [float(number) for number in re.findall(r"the skin reads (\d+\.\d+) N at geom 'cube'", text)]
+    # The cube still settles by a few micrometres when it is compared.
+    assert low > 20 and told == pytest.approx([low, high], rel=0.1), text
+    assert text.count("MuJoCo's contact carries 9.8") == 2 and 'mode "couple"' in text
+    # Springs are linear: at this height the skin reads 1.5 times the weight.
+    right = settled(example, load, 1e-3 + 1e-3 * (1.5 * 9.8 - low) / (high - low))
+    assert right == pytest.approx(1.5 * 9.8, rel=1e-2) and "sense" not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize(
+    "without",
+    [
+        ("<sensor>", '<contact><exclude body1="finger" body2="cube"/></contact><sensor>'),
+        ('mass="1"', 'mass="1" gap=".003" pos="0 0 .001"'),
+    ],
+    ids=["excluded", "gap"],
+)
+def test_a_skin_without_mujocos_contact_is_not_compared(example, load, capfd, without):
+    """A spring holds the cube, in the skin and free of the finger."""
+    held = ("<freejoint/>", '<joint type="slide" axis="0 0 1" stiffness="1e5" damping="100"/>')
+    assert settled(example, load, 2e-3, held, without) > 5
+    assert "sense" not in "".join(capfd.readouterr())

@@ -95,6 +95,7 @@ impl Attachment {
             histories,
             error: Mutex::default(),
             told_unknown: AtomicBool::new(false),
+            told_disagreement: AtomicBool::new(false),
             sensor,
         });
         let active = if mode == Mode::Couple {
@@ -204,7 +205,8 @@ impl Attachment {
     /// Reads the sensor in the state after mj_step or mj_forward.
     ///
     /// "sense": the time since the last reading is one step of the sensor. Reading again at the same time changes
-    /// nothing.
+    /// nothing. Warns once if an object rests on the skin and its force differs from MuJoCo's contact force by more than a
+    /// factor of two.
     /// "contacts": the same, with the contact forces of MuJoCo.
     /// "couple": the sensor steps with MuJoCo; returns its reading in the last step.
     /// Issues the warnings of the skin since the start, each kind once.

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -289,6 +290,70 @@ def test_sense_leaves_the_simulation_alone():
                 assert pad.read().sum > 0
         paths.append(data.qpos.copy())
     assert np.array_equal(*paths)
+
+
+def warnings_of(pad, model, data, count=3):
+    """The texts of the warnings of several readings."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(count):
+            pad.read()
+            step(model, data, 1)
+    return [str(warning.message) for warning in told]
+
+
+@pytest.mark.parametrize("ratio", [0.3, 0.7, 1.5, 3.0])
+def test_a_force_that_mujocos_contact_contradicts_is_told_once(ratio):
+    """In "sense" the depth is not that of the weight: here the skin is placed so that it reads a multiple of it."""
+    model, data = load(scene(cube='<freejoint/><geom name="cube" type="box" size=".008 .008 .008" mass="1"/>', at="0 0 .0078", step="2e-3"))
+    step(model, data, 500)
+    bottom = data.body("cube").xpos[2] - 0.008
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        per_metre = dermis.mujoco.attach(model, data, STIFF, site="pad", pose=[0, 0, bottom + 1e-3]).read().sum / 1e-3
+    pad = dermis.mujoco.attach(model, data, STIFF, site="pad", pose=[0, 0, bottom + ratio * 9.8 / per_metre])
+    assert pad.mode == "sense"
+    told = warnings_of(pad, model, data)
+    assert pad.read().sum == pytest.approx(ratio * 9.8, rel=1e-2)
+    if 0.5 < ratio < 2:
+        assert told == []
+    else:
+        assert len(told) == 1 and "MuJoCo's contact carries 9.800 N" in told[0] and "at geom 'cube'" in told[0], told
+        assert f"the skin reads {ratio * 9.8:.1f}" in told[0] and 'mode "couple"' in told[0] and '"contacts"' in told[0]
+
+
+def test_the_example_of_the_guide_is_told_in_sense():
+    """A cube of 1 N on a skin that MuJoCo's contact presses by 2 mm."""
+    model, data = load(
+        """<mujoco><option timestep="0.002"/><worldbody><body name="plate" pos="0 0 0.05"><geom type="box" size="0.03 0.05 0.01"/>
+        <site name="pad" pos="0 0 0.012"/></body><body name="cube" pos="0 0 0.0825"><freejoint/>
+        <geom name="cube" type="box" size="0.01 0.01 0.02" mass="0.1"/></body></worldbody></mujoco>"""
+    )
+    pad = dermis.mujoco.attach(model, data, dermis.Sensor.preset("wts0614"), site="pad", objects="cube")
+    step(model, data, 1000)
+    with pytest.warns(RuntimeWarning, match=r"reads 15\d\.\d+ N at geom 'cube', where MuJoCo's contact carries 0\.981 N"):
+        pad.read()
+
+
+@pytest.mark.parametrize("case", ["excluded", "gap", "prescribed", "falling"])
+def test_forces_are_compared_only_at_rest_on_mujocos_contact(case):
+    held = '<joint type="slide" axis="0 0 1" stiffness="1e5" damping="100"/>'
+    geom = {"gap": 'gap=".003" pos="0 0 .001"'}.get(case, "")
+    free = case in ("prescribed", "falling")
+    more = '<contact><exclude body1="finger" body2="cube"/></contact>' if case == "excluded" else ""
+    cube = f'{"<freejoint/>" if free else held}<geom name="cube" type="box" size=".01 .01 .01" mass="1" {geom}/>'
+    model, data = load(scene(cube=cube, at="0 0 .0085" if case == "prescribed" else "0 0 .0095", step="2e-3", more=more))
+    pad = dermis.mujoco.attach(model, data, STIFF, site="pad", pose=[0, 0, 2e-3])
+    if case == "prescribed":
+        mujoco.mj_forward(model, data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert pad.read().sum > 5
+    else:
+        if case == "falling":
+            data.qvel[2] = -0.1
+        step(model, data, 1 if case == "falling" else 400)
+        assert warnings_of(pad, model, data, 1) == [] and pad.read().sum > 5
 
 
 def test_a_place_may_be_said_in_three_ways():

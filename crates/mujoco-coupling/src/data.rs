@@ -128,8 +128,8 @@ impl<'a> Data<'a> {
         usize::try_from(unsafe { self.raw.byte_add(offset).cast::<i32>().read() }).unwrap_or(0)
     }
 
-    /// The contacts of geoms in the last evaluation, with their forces.
-    pub fn contacts(&self) -> Vec<EngineContact> {
+    /// The contacts of the last evaluation between geoms for which `wanted` is true, with their forces.
+    pub fn contacts(&self, wanted: impl Fn([usize; 2]) -> bool) -> Vec<EngineContact> {
         let layout = self.model.layout();
         let first = self.pointer::<u8>(layout.contact);
         let contact = |i: usize| {
@@ -144,6 +144,9 @@ impl<'a> Data<'a> {
             };
             // Contacts of deformable bodies have no geom.
             let [Ok(one), Ok(other)] = geoms.map(usize::try_from) else { return None };
+            if !wanted([one, other]) {
+                return None;
+            }
             let mut force = [0.0; 6];
             // SAFETY: model and data belong together, contact `i` exists, and MuJoCo writes six numbers.
             unsafe {
@@ -160,6 +163,11 @@ impl<'a> Data<'a> {
     fn generalized(&self, offset: usize) -> &[f64] {
         // SAFETY: the arrays of generalized forces have `nv` numbers.
         unsafe { slice_at(self.pointer::<f64>(offset), self.model.dofs()) }
+    }
+
+    /// Accelerations (generalized) of the last evaluation.
+    pub fn accelerations(&self) -> &[f64] {
+        self.generalized(self.model.layout().qacc)
     }
 
     /// Forces of constraints in the last evaluation (generalized).

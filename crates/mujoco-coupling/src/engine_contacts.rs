@@ -19,21 +19,31 @@ pub struct EngineContact {
 }
 
 impl Mount {
+    /// MuJoCo's contacts between the objects and the geoms that move with the sensor, each with the index of its object. The
+    /// geoms are in the order sensor, object.
+    pub(crate) fn engine_contacts(&self, model: &Model<'_>, data: &Data<'_>) -> Vec<(usize, EngineContact)> {
+        let own = |geom: usize| model.weld(model.geom_body(geom)) == model.weld(self.body);
+        let index = |geom: usize| self.objects.iter().position(|object| object.geom == geom);
+        let is_pair = |[one, other]: [usize; 2]| own(one) != own(other) && (index(one).or(index(other))).is_some();
+        let ordered = |contact: EngineContact| {
+            let [one, other] = contact.geoms;
+            let EngineContact { at, normal, force, .. } = contact;
+            if own(one) {
+                Some((index(other)?, contact))
+            } else {
+                Some((index(one)?, EngineContact { geoms: [other, one], at, normal: -normal, force: -force }))
+            }
+        };
+        data.contacts(is_pair).into_iter().filter_map(ordered).collect()
+    }
+
     /// The load of MuJoCo's contacts between the objects and the geoms that move with the sensor, carried by the skin.
     /// Contacts that do not press on the nearest taxel, such as those on the back of a finger, are left out.
     pub fn carry(&self, model: &Model<'_>, data: &Data<'_>, sensor: &Sensor) -> Result<Touch, SkinError> {
-        let own = |geom: usize| model.weld(model.geom_body(geom)) == model.weld(self.body);
-        let index = |geom: usize| self.objects.iter().position(|object| object.geom == geom);
         let world_from_sensor = self.world_from_sensor(data);
-        let on_sensor = data.contacts().into_iter().filter_map(|contact| {
-            let [first, second] = contact.geoms;
-            let (object, sign) = match (own(first), own(second)) {
-                (true, false) => (index(second)?, 1.0),
-                (false, true) => (index(first)?, -1.0),
-                _ => return None,
-            };
-            let point = Contact::new(contact.at, -sign * contact.force).with_normal(sign * contact.normal);
-            Some(Contact { object: object as u32, ..point })
+        let on_sensor = self.engine_contacts(model, data).into_iter().map(|(object, contact)| {
+            let point = Contact::new(contact.at, -contact.force).with_normal(contact.normal);
+            Contact { object: object as u32, ..point }
         });
         let mut contacts = Contacts::from_world(&world_from_sensor, on_sensor);
         contacts.points.retain(|point| point.force.dot(normal_at(sensor, point.at)) < 0.0);

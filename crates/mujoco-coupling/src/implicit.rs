@@ -6,7 +6,6 @@
 
 use crate::dynamics::Dynamics;
 use crate::{CouplingError, Data, Kinematics, Model, Mount};
-use dermis_geometry::Mat3;
 use dermis_sensor::Sensor;
 use dermis_skin::{State, Touch};
 use dermis_world::implicit::{ImplicitStep, Pair, components};
@@ -58,7 +57,9 @@ pub fn solve(
         for object in (0..coupled.mount.objects.len()).filter(|&object| contact.touches(object)) {
             pairs.push(Pair { sensor: index, object });
             velocity.extend(components(&coupled.kinematics.objects[object].1));
-            append_jacobian(data, coupled, object, dofs, &mut jacobian);
+            let first = jacobian.len();
+            jacobian.resize(first + 6 * dofs, 0.0);
+            coupled.mount.add_jacobian(data, coupled.kinematics, object, &mut jacobian[first..]);
         }
         contacts.push(contact);
     }
@@ -86,21 +87,4 @@ pub fn solve(
         .zip(&solution.points)
         .map(|((coupled, contact), loads)| coupled.sensor.skin().release(coupled.still, contact, loads));
     Ok((finished.collect(), forces))
-}
-
-/// Appends six rows: velocity of an object relative to a sensor, at the sensor's origin and in its frame.
-fn append_jacobian(data: &Data<'_>, coupled: &CoupledSensor<'_>, object: usize, dofs: usize, jacobian: &mut Vec<f64>) {
-    let origin = coupled.kinematics.world_from_sensor.translation;
-    let sensor_from_world = Mat3::from_quat(coupled.kinematics.world_from_sensor.rotation).transpose();
-    let first = jacobian.len();
-    jacobian.resize(first + 6 * dofs, 0.0);
-    let rows = &mut jacobian[first..];
-    for (body, mass, sign) in [
-        (coupled.mount.objects[object].body, &coupled.mount.objects[object].mass, 1.0),
-        (coupled.mount.body, &coupled.mount.mass, -1.0),
-    ] {
-        if mass.is_some() {
-            data.add_jacobian(body, origin, &sensor_from_world, sign, rows);
-        }
-    }
 }

@@ -12,6 +12,7 @@
 
 pub mod contact_filter;
 mod data;
+mod disagreement;
 mod dynamics;
 pub mod engine_contacts;
 mod error;
@@ -27,6 +28,7 @@ mod shape;
 
 pub use data::Data;
 pub use dermis_world::Coupling;
+pub use disagreement::Disagreement;
 pub use error::CouplingError;
 pub use implicit::{CoupledSensor, Lag, solve};
 pub use library::Library;

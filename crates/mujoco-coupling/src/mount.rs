@@ -171,6 +171,19 @@ impl Mount {
         }
     }
 
+    /// Adds to six rows of `nv` numbers the Jacobian of an object's velocity relative to the sensor, at the sensor's origin and
+    /// in its frame.
+    pub(crate) fn add_jacobian(&self, data: &Data<'_>, kinematics: &Kinematics, object: usize, rows: &mut [f64]) {
+        let origin = kinematics.world_from_sensor.translation;
+        let sensor_from_world = Mat3::from_quat(kinematics.world_from_sensor.rotation).transpose();
+        let object = &self.objects[object];
+        for (body, mass, sign) in [(object.body, &object.mass, 1.0), (self.body, &self.mass, -1.0)] {
+            if mass.is_some() {
+                data.add_jacobian(body, origin, &sensor_from_world, sign, rows);
+            }
+        }
+    }
+
     /// Geoms that move with the sensor, reach into its skin, and would also collide with an object in MuJoCo; each with
     /// the first such object.
     pub fn colliding_own_geoms(

@@ -33,6 +33,8 @@ pub(super) struct Coupling {
     pub error: Mutex<Option<String>>,
     /// True once the start in an unknown state was reported.
     pub told_unknown: AtomicBool,
+    /// True once a disagreement with MuJoCo's contact was reported, in mode "sense".
+    pub told_disagreement: AtomicBool,
 }
 
 fn text(error: impl std::fmt::Display) -> String {
@@ -118,13 +120,22 @@ impl Coupling {
                 Some(touch) => (touch, before),
                 None => coupling.touch(&before, &kinematics, dt_s)?,
             };
-            Ok((coupling.read(touch, &mut after, &kinematics, dt_s)?, after))
+            Ok((coupling.read(touch, &mut after, &kinematics, dt_s)?, after, kinematics))
         };
         let done = if is_quick(self.sensor.sensor()?) { detached(py, step)? } else { interruptible(py, step)? };
-        let (reading, after) = done.map_err(Error::new_err::<String>)?;
+        let (reading, after, kinematics) = done.map_err(Error::new_err::<String>)?;
         let mut progress = lock(&history);
         progress.log.add(&reading.touch, time_s);
         (progress.after, progress.reading) = (after, Some(reading.clone()));
+        drop(progress);
+        if self.mode == Mode::Sense
+            && !self.told_disagreement.load(Ordering::Relaxed)
+            && let Some(found) =
+                self.mount.disagreement(&model, &data, &kinematics, self.sensor.sensor()?, &reading.touch)
+        {
+            self.told_disagreement.store(true, Ordering::Relaxed);
+            warn_text(py, &found.to_string())?;
+        }
         Ok(reading)
     }
 

@@ -34,7 +34,8 @@ def attach(
     objects: names or numbers of geoms, or names of bodies, that the sensor may touch. Default: every geom of another body that
         takes part in contacts, except those of the parent and child bodies.
     mode: "sense" only reads; MuJoCo computes the contacts. Its bodies hardly penetrate each other, so place the skin above the geom by
-        the depth to which it should be pressed. "couple": the skin computes the contact forces. They are
+        the depth to which it should be pressed; the force is that of this depth, not that of the load. ``read`` warns once if an object
+        rests on the skin and MuJoCo's contact force differs from the skin's by more than a factor of two. "couple": the skin computes the contact forces. They are
         added to the passive forces inside mj_step, on any thread and without the GIL. MuJoCo's contact between the objects and the
         geoms under the skin is disabled (contype and conaffinity) until the attachment ends. Other mjData of the model are
         coupled too, each with its own history (``mj_copyData``, ``mujoco.rollout``): in one of the last 64 states of ``data`` they
