@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import datetime
 import os
 import pathlib
@@ -40,6 +41,15 @@ def main() -> None:
     packages = [name for name in ("torch", "jax", "ray", "rerun", "mujoco_warp", "cyclonedds", "rclpy") if blocks.has(name)]
     lines.append(f"Packages: {', '.join(packages)}.\n")
     pages = options.page or [page.path.removesuffix(".md") for page in render.contents() if NEEDS.search(page.source.read_text())]
+    if blocks.has("ray") and any("needs=ray" in (ROOT / f"docs/{page}.md").read_text() for page in pages):
+        # On a machine with other programs it takes longer than Ray waits.
+        for name, value in {"RAY_raylet_start_wait_time_s": "300", "RAY_agent_register_timeout_ms": "300000"}.items():
+            here[name] = os.environ[name] = value
+        from ray.cluster_utils import Cluster
+
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+        atexit.register(cluster.shutdown)
+        here["RAY_ADDRESS"] = cluster.address
     commands = {f"docs/{page}.md": [sys.executable, "docs/site/build.py", "--out", str(options.work / "site"), "--only", page] for page in pages}
     if not options.page:
         commands["docstrings"] = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", "--durations=0", EXAMPLES, "-k", "texts_show"]

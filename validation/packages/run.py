@@ -134,11 +134,14 @@ def systems(log: Log, work: pathlib.Path) -> None:
         log.run(f"cargo check for {target}", ["cargo-zigbuild", "check", "--release", "--workspace", *exclude, "--target", target])
 
 
-def wheels(log: Log, work: pathlib.Path) -> None:
+def wheels(log: Log, work: pathlib.Path, only: list[str] | None = None) -> None:
     out, plugin = work / "wheels", ROOT / "bindings/python/python/dermis/_plugin"
-    shutil.rmtree(out, ignore_errors=True)
     target_folder = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     for arch, target in WHEELS.items():
+        if only and arch not in only:
+            continue
+        for old in out.glob(f"*{arch}*.whl"):
+            old.unlink()
         subprocess.run(["rustup", "target", "add", target], check=True, capture_output=True)
         build = ["cargo-zigbuild", "zigbuild", "--release", "-p", "dermis-mujoco", "-p", "dermis-python", "--target", f"{target}.{GLIBC}"]
         if log.run(f"libraries for {arch}", build) is None:
@@ -152,7 +155,7 @@ def wheels(log: Log, work: pathlib.Path) -> None:
         tag = GLIBC.replace(".", "_")
         maturin = ["maturin", "build", "--release", "--zig", "--target", target, "--compatibility", f"manylinux_{tag}", "--manifest-path", "bindings/python/Cargo.toml", "--out", str(out)]
         log.run(f"wheel for {arch}", maturin)
-    for wheel in sorted(out.glob("*.whl")):
+    for wheel in [found for arch in only or WHEELS for found in sorted(out.glob(f"*{arch}*.whl"))]:
         log.say(f"- {wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
         log.run("  twine check", ["twine", "check", "--strict", str(wheel)])
         shown = log.run("  auditwheel show", ["auditwheel", "show", str(wheel)])
@@ -218,8 +221,10 @@ def main() -> None:
     parser.add_argument("--log", type=pathlib.Path, required=True, help="folder of the log")
     parts = {"crates": crates, "api": api, "systems": systems, "wheels": wheels, "extras": extras}
     parser.add_argument("--only", choices=parts, action="append", help="a part; default: all")
+    parser.add_argument("--arch", choices=WHEELS, action="append", help="a machine, with `--only wheels`; default: all")
     parser.add_argument("--extra", choices=EXTRAS, action="append", help="an extra, with `--only extras`; default: all")
     options = parser.parse_args()
+    parts["wheels"] = functools.partial(wheels, only=options.arch)
     parts["extras"] = functools.partial(extras, only=options.extra)
     # The tools of this environment: maturin, zig, uv.
     os.environ["PATH"] = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])

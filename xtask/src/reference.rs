@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::step::{Failure, Step};
+use crate::step::{Failure, Invocation, Step};
 use crate::workspace::Workspace;
 
 /// The task `docs`. A test of the command line fails when what is in the repository is stale.
@@ -13,11 +13,14 @@ const FILES: [&str; 6] = ["sensor", "scene", "dataset", "experiment", "claims", 
 
 fn write(workspace: &Workspace) -> Result<(), Failure> {
     let folder = workspace.root.join("docs/reference");
+    // With the features of the whole workspace, so that the wheel uses the same libraries.
+    Invocation::new("cargo build --release --workspace --bin dermis").run(&workspace.root)?;
+    let dermis = workspace.target.join("release").join(if cfg!(windows) { "dermis.exe" } else { "dermis" });
     for file in FILES {
         for (flags, ending) in [(&[][..], "schema.json"), (&["--markdown"][..], "md")] {
-            let arguments = [&["run", "--release", "--quiet", "--", "schema", file], flags].concat();
-            let failed = |reason: String| Failure { reason, repeat: format!("cargo {}", arguments.join(" ")) };
-            let output = Command::new("cargo").args(&arguments).current_dir(&workspace.root).output();
+            let arguments = [&["schema", file], flags].concat();
+            let failed = |reason: String| Failure { reason, repeat: format!("dermis {}", arguments.join(" ")) };
+            let output = Command::new(&dermis).args(&arguments).current_dir(&workspace.root).output();
             let output = output.map_err(|error| failed(error.to_string()))?;
             if !output.status.success() {
                 return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));

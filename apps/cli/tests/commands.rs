@@ -168,7 +168,6 @@ fn demo_makes_its_images() {
     );
     let summary = json(std::str::from_utf8(&made["summary.json"]).unwrap());
     assert_eq!(summary["phases"].as_array().unwrap().last().unwrap()["phase"], "Done");
-    assert_eq!(json(&dermis(folder.path(), &["demo", "--json"])), summary);
 }
 
 /// The bench measures a simulated sensor, the fits recover its parameters, and the written description loads as a
@@ -431,8 +430,10 @@ fn characterise_gives_the_warnings_of_the_skin() {
     let arguments = ["characterise", "--sensor", "wts0614", "--indenter", "3mm", "--depth", "0.5mm", "--out", "bench"];
     let said = dermis(folder.path(), &arguments);
     assert!(said.contains("warning") && said.contains("increase `contact_points`"), "{said}");
-    let report = json(&dermis(folder.path(), &[&arguments[..], &["--overwrite", "--json"]].concat()));
-    let (taxels, readings) = (report["taxels"].as_u64().unwrap(), report["readings"].as_u64().unwrap());
-    assert!(taxels == 84 && said.contains(&format!("{readings} readings of 84 taxels")), "{report}");
-    assert!(report["warnings"][0].as_str().is_some_and(|warning| said.contains(warning)), "{report}");
+    let quick = ["--presses", "1", "--steps", "1", "--overwrite", "--json"];
+    let report = json(&dermis(folder.path(), &[&arguments[..], &quick].concat()));
+    let rows = std::fs::read_to_string(folder.path().join("bench/presses.csv")).unwrap().lines().count() - 1;
+    assert!(report["taxels"] == 84 && report["readings"] == rows, "{report}: {rows} rows");
+    let warning = report["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("increase `contact_points`"), "{report}");
 }

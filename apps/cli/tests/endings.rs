@@ -156,7 +156,9 @@ fn ctrl_c_ends_every_long_command_with_130() {
 #[test]
 fn an_unfinished_task_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    run(folder.path(), "demo --out demo");
+    let finished = run(folder.path(), "demo --out demo --json");
+    let summary: Value = serde_json::from_slice(&finished.stdout).unwrap();
+    assert_eq!(summary["task_finished"], true);
     let scene = std::fs::read_to_string(folder.path().join("demo/demo.toml")).unwrap();
     let duration = scene.lines().find(|line| line.starts_with("duration")).unwrap();
     write(folder.path(), "short.toml", scene.replace(duration, "duration = \"50 ms\""));

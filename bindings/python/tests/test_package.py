@@ -164,6 +164,9 @@ def test_what_texts_show_is_what_comes_out(name, tmp_path, monkeypatch):
     if name in ("dermis.gym", "dermis.mujoco"):
         (tmp_path / "gripper.xml").write_text((docs / "mujoco.md").read_text().split("```xml file=gripper.xml\n")[1].split("```")[0])
     if name == "dermis.mjwarp":
+        import warp
+
+        warp.config.log_level = warp.LOG_WARNING  # else it prints what it compiles
         (tmp_path / "plate.xml").write_text(PLATE)
     if name == "dermis.rerun":
         (tmp_path / "scene.toml").write_text((docs / "tour.md").read_text().split("```toml file=weigh.toml\n")[1].split("```")[0])

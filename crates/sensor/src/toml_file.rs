@@ -126,7 +126,7 @@ mod tests {
         assert!(message.contains("(`mu_statik = "), "{message}");
         let message = refusal("max_penetration", "max_penetratoin");
         assert!(message.contains("(`max_penetratoin = "), "{message}");
-        let message = refusal("damping", "amping");
+        let message = refusal("damping = ", "amping = ");
         assert!(message.contains("(`amping = "), "{message}");
         let message = refusal("mu_static = 0.435", "mu_static = \"0.435\"");
         assert!(message.contains("(`mu_static = \"0.435\"`)"), "{message}");

@@ -261,7 +261,7 @@ fn views_and_lamps_that_cannot_be_are_refused() {
         ("0.6 mm", "0.6 m", "camera: `pixel` of 600 mm is more than half of the sensor, which is 20 mm × 16 mm"),
         ("\"20 mm\"", "\"1 mm\"", "camera: `distance` of 1 mm must be more than the skin can be pressed (2 mm)"),
         ("diffuse = [1", "diffuse = [-1", "light: `diffuse` and `specular` need levels of 0 or more, got -1"),
-        ("\"9 deg\"", "\"120 deg\"", "light: `elevation` must be between 0 and 90 deg, got 120"),
+        ("\"9 deg\"", "\"120 deg\"", "light: `elevation` must be between 0 and 90 deg, got 120 deg"),
     ] {
         assert!(text.contains(from), "{from}");
         let refused = built(&text.replacen(from, to, 1)).unwrap_err();

@@ -91,7 +91,10 @@ impl PhongSpec {
         for source in &self.sources {
             let degrees = source.elevation.si().to_degrees();
             if !(0.0..=90.0).contains(&degrees) {
-                return bad("elevation", format!("must be between 0 and 90 deg, got {degrees:.6} deg"));
+                return bad(
+                    "elevation",
+                    format!("must be between 0 and 90 deg, got {} deg", (degrees * 1e6).round() / 1e6),
+                );
             }
             let is_level = |level: &f64| level.is_finite() && *level >= 0.0;
             if let Some(level) = source.diffuse.iter().chain(&source.specular).find(|level| !is_level(level)) {
