@@ -43,8 +43,7 @@ def main() -> None:
     pages = options.page or [page.path.removesuffix(".md") for page in render.contents() if NEEDS.search(page.source.read_text())]
     if blocks.has("ray") and any("needs=ray" in (ROOT / f"docs/{page}.md").read_text() for page in pages):
         # On a machine with other programs it takes longer than Ray waits.
-        for name, value in {"RAY_raylet_start_wait_time_s": "300", "RAY_agent_register_timeout_ms": "300000"}.items():
-            here[name] = os.environ[name] = value
+        os.environ["RAY_raylet_start_wait_time_s"] = "300"
         from ray.cluster_utils import Cluster
 
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
