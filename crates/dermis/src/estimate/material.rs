@@ -11,6 +11,7 @@ use dermis_skin::Object;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::cell::RefCell;
 
 /// Errors of a fit of a material.
 #[derive(Debug, thiserror::Error)]
@@ -241,6 +242,24 @@ impl Material<'_> {
         Ok(Some(self.spec.with_overrides(&changes)?))
     }
 
+    /// The point whose sensor is pressed for the forces at rest of another point, and the ratio of the forces: those of a
+    /// layer of one material are proportional to its modulus, and its relaxation does not change them.
+    fn base(&self, at: &[f64], start: &[f64]) -> (Vec<f64>, f64) {
+        let is_uniform = matches!(&self.spec.skin, SkinSpec::Layer(layer) if layer.coating.is_none());
+        let (mut base, mut factor) = (at.to_vec(), 1.0);
+        for (k, unknown) in self.unknowns.iter().enumerate() {
+            match unknown {
+                MaterialUnknown::Young if is_uniform => {
+                    factor = (at[k] - start[k]).exp();
+                    base[k] = start[k];
+                }
+                MaterialUnknown::RelaxationRatio | MaterialUnknown::RelaxationTime => base[k] = start[k],
+                _ => {}
+            }
+        }
+        (base, factor)
+    }
+
     /// Ratio and time constant (s) of the relaxation, if one of them is fitted.
     fn relaxation(&self, point: &[f64]) -> Result<Option<[f64; 2]>, MaterialError> {
         let both = [MaterialUnknown::RelaxationRatio, MaterialUnknown::RelaxationTime];
@@ -300,12 +319,22 @@ pub fn fit_material(
         Ok(if unknown.is_positive() { value.ln() } else { value })
     });
     let start = start.collect::<Result<Vec<f64>, MaterialError>>()?;
-    let count = std::cell::Cell::new(0);
+    let pressed = RefCell::new(Vec::new());
     let forces = |at: &[f64]| -> Result<Option<Vec<[f64; 2]>>, MaterialError> {
-        count.set(count.get() + 1);
-        progress(count.get());
-        let Some(spec) = material.spec(at)? else { return Ok(None) };
-        let at_rest = forces_at_rest(&spec.build(None)?, object, aim, points, zero(&material, at))?.0;
+        let (base, factor) = material.base(at, &start);
+        let known =
+            pressed.borrow().iter().find(|(key, _)| *key == base).map(|(_, forces): &(_, Vec<_>)| forces.clone());
+        let at_rest = match known {
+            Some(forces) => forces,
+            None => {
+                let Some(spec) = material.spec(&base)? else { return Ok(None) };
+                let forces = forces_at_rest(&spec.build(None)?, object, aim, points, zero(&material, &base))?.0;
+                pressed.borrow_mut().push((base, forces.clone()));
+                progress(pressed.borrow().len());
+                forces
+            }
+        };
+        let at_rest: Vec<[f64; 2]> = at_rest.iter().map(|force| force.map(|part| part * factor)).collect();
         Ok(Some(relaxed(&at_rest, points, &material.spectrum(at)?)))
     };
     let flat = |forces: Vec<[f64; 2]>| -> Vec<f64> {
