@@ -181,7 +181,7 @@ fn taxels_in_reverse_order_make_their_row_worse() {
     assert_eq!((right.comparison.samples, right.comparison.fitted_on, right.comparison.kept_out.len()), (4, 2, 2));
     assert!(score(&right, "taxels", FITTED) > 0.97, "{:?}", right.comparison.measures);
     let asked = Options { fit: Some(50), ..Options::default() };
-    let board = run(&[folder.0.clone()], &asked, &mut |_| {}).unwrap();
+    let board = run(std::slice::from_ref(&folder.0), &asked, &mut |_| {}).unwrap();
     let told = "`fit` asks for 50 of 4 samples: 3 are fitted, and one is kept out";
     assert!(board.rows[0].comparison.notes.iter().any(|note| note == told), "{:?}", board.rows[0].comparison.notes);
     assert!(
