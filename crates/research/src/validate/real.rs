@@ -140,11 +140,8 @@ impl RowSpec {
         self.check_bars()?;
         let fit = options.fit.or(self.fit);
         let mut comparison = self.compare_fitted(folder, fit)?;
-        let (samples, fitted) = (comparison.samples, comparison.fitted_on);
-        if let Some(asked) = fit.filter(|asked| *asked > fitted && fitted > 0) {
-            let note = format!("`fit` asks for {asked} of {samples} samples: {fitted} are fitted, and one is kept out");
-            comparison.notes.push(note);
-        }
+        let clipped = comparison.clipped(fit);
+        comparison.notes.extend(clipped);
         Ok(comparison)
     }
 

@@ -80,7 +80,8 @@ pub fn check(folder: &Path) -> Result<Vec<Finding>, RealError> {
             Ok(done) => {
                 let kept_out = done.kept_out.len();
                 let counts = format!("{} samples, {} fitted, {kept_out} kept out", done.samples, done.fitted_on);
-                good(format!("{name}: {}", [vec![counts], done.notes].concat().join("; ")))
+                let parts: Vec<String> = std::iter::once(counts).chain(done.clipped(row.fit)).collect();
+                good(format!("{name}: {}", parts.join("; ")))
             }
         });
     }

@@ -112,6 +112,15 @@ pub struct Comparison {
     pub figures: Vec<Figure>,
 }
 
+impl Comparison {
+    /// The note on a fit that has fewer samples than `fit` asks for.
+    pub fn clipped(&self, fit: Option<usize>) -> Option<String> {
+        let (samples, fitted) = (self.samples, self.fitted_on);
+        let asked = fit.filter(|asked| *asked > fitted && fitted > 0)?;
+        Some(format!("`fit` asks for {asked} of {samples} samples: {fitted} are fitted, and one is kept out"))
+    }
+}
+
 /// Name of the model that was fitted to part of the samples.
 pub const FITTED: &str = "dermis, fitted";
 /// Name of the preset as it is shipped.
