@@ -14,6 +14,16 @@ use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 
 /// Errors of a fit of a material.
+///
+/// ```
+/// use dermis::estimate::{MaterialError, fit_material};
+/// # use dermis::prelude::*;
+/// let spec = dermis::sensor::presets::find("wts0614-layer")?;
+/// let ball = Object::new(dermis::geometry::shapes::sphere(0.005, 0.001)?);
+/// let nothing = fit_material(&spec, &ball, &Aim::default(), &[], &[], &|_| ());
+/// assert!(matches!(nothing, Err(MaterialError::NothingUnknown)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum MaterialError {
@@ -147,6 +157,20 @@ impl std::str::FromStr for MaterialUnknown {
 }
 
 /// A fitted material.
+///
+/// ```
+/// use dermis::estimate::{MaterialFit, MaterialPoint, MaterialUnknown, fit_material};
+/// # use dermis::prelude::*;
+/// # let spec = dermis::sensor::presets::find("wts0614-layer")?;
+/// # let ball = Object::of_primitive(dermis::geometry::Primitive::Sphere { radius_m: 5e-3 }, 2e-4)?;
+/// let points = [(0.2e-3, 0.1), (0.4e-3, 0.3), (0.6e-3, 0.6)]
+///     .map(|(depth_m, force_newton)| MaterialPoint { depth_m, force_newton, ..MaterialPoint::default() });
+/// let fit: MaterialFit = fit_material(&spec, &ball, &Aim::default(), &points, &[MaterialUnknown::Young], &|_| ())?;
+/// let young = fit.value(MaterialUnknown::Young).expect("it was fitted");
+/// assert!(young.value > 0.0 && young.ci95 > 0.0 && fit.explained > 0.9);
+/// fit.spec.build(None)?; // the sensor with that material
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct MaterialFit {
     /// Every fitted quantity (SI) with the half-width of its 95 % interval.
