@@ -150,7 +150,7 @@ def test_numbers_of_numpy_are_parameters():
     assert dermis.Object.sphere(radius=np.float32(1e-2), mu=np.float64(0.5)).mu == 0.5
     world = dermis.World(time_step=np.float32(1e-3))
     world.step(np.int64(3))
-    with pytest.raises(TypeError, match="a set is neither"):
+    with pytest.raises(TypeError, match="must be a number, text, list or dict, got {1, 2}"):
         dermis.Sensor.preset("uji-foam-14x6", parameters={"surface": {1, 2}})
 
 

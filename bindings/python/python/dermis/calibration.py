@@ -130,7 +130,7 @@ def material(
     >>> depth = [0.2e-3, 0.4e-3, 0.6e-3]
     >>> force = [2 * -sensor.press(ball, depth=d).force[2] for d in depth]  # of a sensor that is twice as stiff
     >>> found = calibration.material(sensor, ball, depth=depth, force=force)
-    >>> round(-found.sensor.press(ball, depth=0.5e-3).force[2] / -sensor.press(ball, depth=0.5e-3).force[2], 3)
+    >>> round(float(found.sensor.press(ball, depth=0.5e-3).force[2] / sensor.press(ball, depth=0.5e-3).force[2]), 3)
     2.0
     """
     fitted, text = _native.fit_material(sensor, obj, depth, force, shear, shear_force, time, list(unknowns), (float(at[0]), float(at[1])))
