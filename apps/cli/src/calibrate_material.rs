@@ -2,6 +2,7 @@
 
 use crate::calibrate::{line, write_fit};
 use crate::console::{Overwrite, counter, say, say_json, short};
+use crate::press::pair;
 use crate::sensor::SensorArguments;
 use crate::table::{DEPTH, FORCE, SHEAR, SHEAR_FORCE, TIME, Table};
 use anyhow::Context;
@@ -29,9 +30,9 @@ pub struct Arguments {
     /// Unit of the object's file: m, cm, mm or in.
     #[arg(long)]
     unit: Option<LengthUnit>,
-    /// Place of the object along x and y, such as 1mm,-2mm.
-    #[arg(long, value_name = "X,Y", value_delimiter = ',', num_args = 2, allow_hyphen_values = true)]
-    at: Vec<Length>,
+    /// Position on the sensor, such as 5mm,-3mm; by default its centre.
+    #[arg(long, value_name = "X,Y", value_parser = pair::<Length>, allow_hyphen_values = true)]
+    at: Option<(Length, Length)>,
     /// What is fitted, starting from the sensor file: young, poisson, thickness, friction, relaxation_ratio, relaxation_time, and zero, the
     /// depth at which the bench has its first contact.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "young")]
@@ -49,10 +50,9 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let folder = arguments.overwrite.open(arguments.out.as_deref())?;
     let points = read(&arguments.data)?;
-    let (spec, files) = arguments.sensor.spec()?;
-    let spec = files.map_or_else(|| spec.clone(), |files| spec.with_files_in(files));
+    let (spec, _) = arguments.sensor.spec()?;
     let object = ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.object(None, None)?;
-    let at_m = [0, 1].map(|axis| arguments.at.get(axis).map_or(0.0, |length| length.si()));
+    let at_m = arguments.at.map_or([0.0; 2], |(x, y)| [x.si(), y.si()]);
     let bar = counter("simulated sensors:");
     let fit = fit_material(&spec, &object, &Aim { at_m, ..Aim::default() }, &points, &arguments.fit, &|count| {
         bar.set_position(count as u64);
@@ -101,19 +101,13 @@ fn shown(unknown: MaterialUnknown) -> (f64, &'static str) {
 
 fn read(path: &Path) -> anyhow::Result<Vec<MaterialPoint>> {
     let table = Table::read(path)?;
-    let (depth, force) = (table.values("depth", DEPTH)?, table.values("force", FORCE)?);
-    let shear = table.optional_values("displacement along the surface", SHEAR)?;
-    let along = table.optional_values("force along the surface", SHEAR_FORCE)?;
-    let time = table.optional_values("time", TIME)?;
-    let of = |list: &Option<Vec<f64>>, i: usize| list.as_ref().map(|values| values[i]);
-    let point = |i: usize| MaterialPoint {
-        depth_m: depth[i],
-        shear_m: of(&shear, i).unwrap_or(0.0),
-        time_s: of(&time, i).unwrap_or(0.0),
-        force_newton: force[i],
-        shear_force_newton: of(&along, i),
-    };
-    Ok((0..table.len()).map(point).collect())
+    Ok(MaterialPoint::of_columns(
+        &table.values("depth", DEPTH)?,
+        &table.values("force", FORCE)?,
+        table.optional_values("displacement along the surface", SHEAR)?.as_deref(),
+        table.optional_values("force along the surface", SHEAR_FORCE)?.as_deref(),
+        table.optional_values("time", TIME)?.as_deref(),
+    ))
 }
 
 /// Measured and fitted forces against the depth, or against the time if there is one.

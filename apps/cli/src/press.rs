@@ -71,7 +71,7 @@ pub struct Arguments {
     json: bool,
 }
 
-fn pair<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<(T, T), String> {
+pub fn pair<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<(T, T), String> {
     let (x, y) = text.split_once(',').ok_or("two values with a comma between them are needed")?;
     Ok((x.parse().map_err(|e: T::Err| e.to_string())?, y.parse().map_err(|e: T::Err| e.to_string())?))
 }

@@ -45,7 +45,7 @@ fn the_written_sensor_gives_the_measured_forces() {
     for name in ["fit.png", "fit.json"] {
         assert!(here.join("fit").join(name).exists(), "{name}");
     }
-    let text = run(here, &format!("{CALIBRATE} --fit young,zero")).unwrap();
+    let text = run(here, &format!("{CALIBRATE} --at 0.5mm,-1mm --fit young,zero")).unwrap();
     assert!(text.contains("young") && text.contains("kPa") && text.contains("zero") && text.contains("mm"), "{text}");
 }
 

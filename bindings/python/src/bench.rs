@@ -221,15 +221,7 @@ pub fn fit_material(
     let force = column(force, "force", count)?;
     let (shear, shear_force, time) =
         (optional(shear, "shear")?, optional(shear_force, "shear_force")?, optional(time, "time")?);
-    let of = |list: &Option<Vec<f64>>, i: usize| list.as_ref().map(|values| values[i]);
-    let point = |i: usize| MaterialPoint {
-        depth_m: depth[i],
-        shear_m: of(&shear, i).unwrap_or(0.0),
-        time_s: of(&time, i).unwrap_or(0.0),
-        force_newton: force[i],
-        shear_force_newton: of(&shear_force, i),
-    };
-    let points: Vec<MaterialPoint> = (0..depth.len()).map(point).collect();
+    let points = MaterialPoint::of_columns(&depth, &force, shear.as_deref(), shear_force.as_deref(), time.as_deref());
     let unknowns = unknowns.iter().map(|name| name.parse()).collect::<Result<Vec<MaterialUnknown>, String>>();
     let unknowns = unknowns.map_err(|message| Error::new_err(format!("`unknowns`: {message}")))?;
     let (shared, object) = (sensor.shared.clone(), obj.object.clone());

@@ -67,6 +67,28 @@ pub struct MaterialPoint {
     pub shear_force_newton: Option<f64>,
 }
 
+impl MaterialPoint {
+    /// Measurements from columns of equal length: depths (m), forces (N), and, if they were measured, displacements along x
+    /// (m), forces along x (N) and times (s).
+    pub fn of_columns(
+        depth_m: &[f64],
+        force_newton: &[f64],
+        shear_m: Option<&[f64]>,
+        shear_force_newton: Option<&[f64]>,
+        time_s: Option<&[f64]>,
+    ) -> Vec<Self> {
+        let of = |column: Option<&[f64]>, i: usize| column.map(|values| values[i]);
+        let point = |(i, (&depth_m, &force_newton)): (usize, (&f64, &f64))| Self {
+            depth_m,
+            shear_m: of(shear_m, i).unwrap_or(0.0),
+            time_s: of(time_s, i).unwrap_or(0.0),
+            force_newton,
+            shear_force_newton: of(shear_force_newton, i),
+        };
+        depth_m.iter().zip(force_newton).enumerate().map(point).collect()
+    }
+}
+
 /// A quantity of the material.
 ///
 /// ```
