@@ -21,6 +21,8 @@ pub const BUILD: Step = Step { name: "page", run: |workspace| build(workspace, &
 pub const TESTS: Step = Step { name: "playground", run: tests };
 
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
+/// The largest crate in two units: its last minute of compilation keeps both cores busy, and presses take as long as with one.
+const UNITS: &str = "profile.release.package.dermis-sensor.codegen-units=2";
 /// Folder of the page's files.
 const WEB: &str = "apps/playground/web";
 
@@ -33,7 +35,12 @@ pub fn build(workspace: &Workspace, out: &Path) -> Result<(), Failure> {
             ..failure
         })?;
     }
-    let cargo = Invocation::new("cargo build --release --package dermis-playground --lib --target").args([WASM_TARGET]);
+    let cargo = Invocation::new("cargo build --release --package dermis-playground --lib").args([
+        "--target",
+        WASM_TARGET,
+        "--config",
+        UNITS,
+    ]);
     cargo.run(&workspace.root)?;
     let failure = |reason: String| Failure { reason, repeat: "cargo xtask playground".into() };
     let built = workspace.target.join(WASM_TARGET).join("release/dermis_playground.wasm");

@@ -17,7 +17,7 @@ kind = "layer"
 thickness = "4 mm"
 young = "150 kPa"
 poisson = 0.45
-cell = "0.2 mm"
+cell = "0.3 mm"
 
 [camera]
 width = 160

@@ -85,7 +85,7 @@ fn sensors() -> Vec<(Sensor, usize)> {
                thickness = \"3 mm\"\nyoung = \"200 kPa\"\npoisson = 0.4\ncell = \"1 mm\"\nmass_scaling = 1e4\n";
     let gel = SensorSpec::parse("gel", gel).unwrap();
     let imprint = presets::find("fingertip").unwrap().with_skin(SkinKind::Imprint).unwrap();
-    [(array, 300), (pad, 150), (layer, 60), (gel, 24), (imprint, 8)]
+    [(array, 300), (pad, 100), (layer, 40), (gel, 12), (imprint, 8)]
         .map(|(spec, count)| (spec.build(None).unwrap(), count))
         .into()
 }
