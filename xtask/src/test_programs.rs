@@ -1,7 +1,8 @@
 //! Compiles the Rust tests and runs two test programs at a time.
 //!
 //! `cargo test` runs one program after another, and the last long test of each leaves a core idle. Doc tests are Cargo's; the API docs are
-//! checked with them. They and the compilation of the Python binding, one large crate, keep one core busy: they run beside the programs.
+//! checked with them. They and the compilation of the Python binding, one large crate, keep one core busy: they run beside the programs, far from
+//! each other, because one Cargo waits for the other.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,9 @@ pub fn run(root: &Path, target: &Path) -> Result<(), Failure> {
     let mut programs = compile(root)?;
     println!("{} test programs", programs.len());
     let largest = programs.iter().take_while(|program| is_large(&program.source)).count();
-    programs.splice(largest..largest, others(root, target)?);
+    let [package, doc_tests] = others(root, target)?;
+    programs.insert(largest, doc_tests);
+    programs.insert(0, package);
     run_all(programs)
 }
 

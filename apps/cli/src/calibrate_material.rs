@@ -84,10 +84,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ));
         fit.warnings.iter().for_each(|warning| say(format!("  warning: {warning}")));
     }
-    let mut sensor = fit.spec.clone();
-    sensor.description = format!("{}, with its material fitted to measured forces", spec.name);
-    sensor.name = format!("{}-fitted", spec.name);
-    write_fit(folder, arguments.json, &report, Some(sensor), || figure(&points, &fit))
+    write_fit(folder, arguments.json, &report, Some(fit.spec.clone()), || figure(&points, &fit))
 }
 
 /// The unit in which a quantity is printed, and its size in SI.

@@ -76,6 +76,17 @@ fn modulus_thickness_and_zero_return() {
     assert!((force / fit.predicted_newton[4][0] - 1.0).abs() < 1e-6);
 }
 
+/// A contact that is wide for the thickness of its layer tells how compressible it is.
+#[test]
+fn poissons_ratio_returns() {
+    let real = spec(&[("poisson = 0.4", "poisson = 0.47")]).build(None).unwrap();
+    let points = bench(&real, 0.0, &[0.0], 0.01);
+    let fit =
+        fit_material(&spec(&[]), &ball(), &Aim::default(), &points, &[MaterialUnknown::Poisson], &|_| ()).unwrap();
+    check("poisson", fit.value(MaterialUnknown::Poisson).unwrap(), 0.47, 0.01);
+    assert_eq!(fit.spec.name, "layer-fitted");
+}
+
 /// Sliding presses determine the friction.
 #[test]
 fn modulus_and_friction_return() {

@@ -110,7 +110,7 @@ fn a_plate_over_the_whole_sensor_is_resolved() {
     assert!(found.touch.warnings.is_empty() && found.touch.facets.len() == 4);
 }
 
-/// The force of a 12 mm ball, 0.5 mm deep, on every preset of springs at 40 places is within 2 % of that with 30 contact
+/// The force of a 12 mm ball, 0.5 mm deep, on every preset of springs at 8 places is within 2 % of that with 30 contact
 /// points along a side.
 #[test]
 fn the_place_of_a_ball_on_a_preset_does_not_change_its_force() {
@@ -120,7 +120,7 @@ fn the_place_of_a_ball_on_a_preset_does_not_change_its_force() {
         let sensor = spec.build(None).unwrap();
         let mut random = dermis_geometry::Random::new(12);
         let mut worst = 0.0f64;
-        for _ in 0..20 {
+        for _ in 0..8 {
             let at_mm = [random.between(-3.0, 3.0), random.between(-3.0, 3.0)];
             let [coarse, fine] = [&sensor, &fine].map(|sensor| pressed(sensor, 6.0, 0.5, at_mm));
             assert_eq!(unresolved(&coarse), None, "{}", spec.name);

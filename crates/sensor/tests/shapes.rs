@@ -23,7 +23,7 @@ fn a_ball_has_no_facets() {
     for (name, skin, bound) in [
         ("uji-foam-14x6", SkinKind::Springs, 1e-9),
         ("uji-foam-14x6", SkinKind::Hydroelastic, 4e-3),
-        ("gelsight", SkinKind::Layer, 1e-6),
+        ("wts0614-layer", SkinKind::Layer, 1e-6),
         ("gelsight", SkinKind::Imprint, 1e-9),
     ] {
         let sensor = SensorSpec::find(name).unwrap().0.with_skin(skin).unwrap().build(None).unwrap();

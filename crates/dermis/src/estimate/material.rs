@@ -406,7 +406,9 @@ pub fn fit_material(
     if let Some((unknown, _)) = values.iter().find(|(_, estimate)| !estimate.ci95.is_finite()) {
         return Err(undetermined(*unknown));
     }
-    let fitted = material.spec(&solution.values)?.ok_or_else(|| undetermined(unknowns[0]))?;
+    let mut fitted = material.spec(&solution.values)?.ok_or_else(|| undetermined(unknowns[0]))?;
+    fitted.name = format!("{}-fitted", spec.name);
+    fitted.description = format!("{}, with its material fitted to measured forces", spec.name);
     let (at_rest, mut warnings) =
         forces_at_rest(&fitted.build(None)?, object, aim, points, zero(&material, &solution.values))?;
     let predicted_newton = relaxed(&at_rest, points, &material.spectrum(&solution.values)?);
