@@ -96,7 +96,8 @@ impl<E> LeastSquares<'_, E> {
             .map(|all| all.iter().zip(self.measured).map(|(predicted, measured)| measured - predicted).collect()))
     }
 
-    /// Central differences of the predictions, one list per unknown; `None` if one of them has no prediction.
+    /// Differences of the predictions, one list per unknown: central ones, or one-sided ones beside the end of a range, such as that of
+    /// Poisson's ratio. `None` if there is a prediction on neither side.
     fn slopes(&self, values: &[f64]) -> Result<Option<Vec<Vec<f64>>>, E> {
         let mut slopes = Vec::new();
         for (k, step) in self.steps.iter().enumerate() {
@@ -105,8 +106,14 @@ impl<E> LeastSquares<'_, E> {
                 moved[k] += sign * step;
                 (self.predict)(&moved)
             };
-            let (Some(above), Some(below)) = (beside(1.0)?, beside(-1.0)?) else { return Ok(None) };
-            slopes.push(above.iter().zip(&below).map(|(above, below)| (above - below) / (2.0 * step)).collect());
+            let (above, below, distance) = match (beside(1.0)?, beside(-1.0)?) {
+                (Some(above), Some(below)) => (Some(above), Some(below), 2.0 * step),
+                (Some(above), None) => (Some(above), (self.predict)(values)?, *step),
+                (None, Some(below)) => ((self.predict)(values)?, Some(below), *step),
+                (None, None) => return Ok(None),
+            };
+            let (Some(above), Some(below)) = (above, below) else { return Ok(None) };
+            slopes.push(above.iter().zip(&below).map(|(above, below)| (above - below) / distance).collect());
         }
         Ok(Some(slopes))
     }
@@ -201,6 +208,20 @@ mod tests {
             let sigma = solution.covariance[(k, k)].sqrt();
             assert!((solution.values[k] - truth).abs() < 3.0 * sigma && sigma < 0.03, "{solution:?}");
         }
+    }
+
+    /// Values next to the end of what the model allows are found from one side.
+    #[test]
+    fn a_value_at_the_end_of_its_range_returns() {
+        let truth = 0.495;
+        let model = |v: f64| -> Vec<f64> { (1..20).map(|i| f64::from(i) / (0.6 - v)).collect() };
+        let mut measured = model(truth);
+        measured.iter_mut().enumerate().for_each(|(i, y)| *y *= 1.0 + 1e-3 * (i as f64 * 2.4).sin());
+        let groups: Vec<usize> = (0..19).collect();
+        let predict = |v: &[f64]| Ok::<_, Infallible>((v[0] < 0.5).then(|| model(v[0])));
+        let problem = LeastSquares { predict: &predict, measured: &measured, groups: &groups, steps: &[0.01] };
+        let solution = problem.solve(&[0.3]).unwrap().unwrap();
+        assert!((solution.values[0] - truth).abs() < 1e-3 && solution.covariance[(0, 0)].sqrt() < 1e-3, "{solution:?}");
     }
 
     #[test]
