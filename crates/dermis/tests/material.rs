@@ -83,7 +83,9 @@ fn poissons_ratio_returns() {
     let points = bench(&real, 0.0, &[0.0], 0.01);
     let fit =
         fit_material(&spec(&[]), &ball(), &Aim::default(), &points, &[MaterialUnknown::Poisson], &|_| ()).unwrap();
-    check("poisson", fit.value(MaterialUnknown::Poisson).unwrap(), 0.47, 0.01);
+    // One draw of the noise: 2.3 standard errors off.
+    let found = fit.value(MaterialUnknown::Poisson).unwrap();
+    assert!((found.value - 0.47).abs() < 1.5 * found.ci95 && found.ci95 < 2e-3, "{found:?}");
     assert_eq!(fit.spec.name, "layer-fitted");
 }
 
