@@ -315,13 +315,13 @@ fn work(case: &Case, steps: u64, first: u64, stride: u64) -> Result<Worst, Strin
     Ok(worst)
 }
 
-/// Soaks one skin on several workers; returns its row of the table.
-pub fn soak(case: &Case, scale: f64, workers: u64) -> Result<String, String> {
-    let start = Instant::now();
+/// Soaks one skin on several workers; returns its row of the table. Each part has seeds of its own.
+pub fn soak(case: &Case, scale: f64, part: u64, workers: u64) -> Result<String, String> {
+    let (start, base) = (Instant::now(), part << 40);
     let steps = (case.steps * scale / case.sites / workers as f64).ceil() as u64;
     let all: Vec<Result<Worst, String>> = std::thread::scope(|scope| {
         let started: Vec<_> =
-            (1..=workers).map(|first| scope.spawn(move || work(case, steps, first, workers))).collect();
+            (1..=workers).map(|first| scope.spawn(move || work(case, steps, base + first, workers))).collect();
         let died = |_| Err(format!("{}: a worker panicked", case.name));
         started.into_iter().map(|worker| worker.join().unwrap_or_else(died)).collect()
     });

@@ -10,12 +10,14 @@ use std::fmt::Write;
 use worlds::{SCENES, Scene};
 
 const HELP: &str = "\
-dermis-soak [SKIN|SCENE...] [--scale 0.01] [--threads N]
+dermis-soak [SKIN|SCENE...] [--scale 0.01 | --part 3/20] [--threads N]
 
-Random contacts of all skins and an hour of all scenes, or of those that are named; --scale does a part of the full counts. The table goes to stdout and to the file DERMIS_LOG.";
+Random contacts of all skins and an hour of all scenes, or of those that are named; --scale does less than the full counts, --part 3/20 the third of twenty parts of them, each with contacts of its own. The table goes to stdout and to the file DERMIS_LOG.";
 
 struct Arguments {
     scale: f64,
+    /// Number of the part of the contacts; 0 without parts.
+    part: u64,
     threads: usize,
     cases: Vec<&'static Case>,
     scenes: Vec<&'static Scene>,
@@ -23,7 +25,7 @@ struct Arguments {
 
 fn arguments() -> Result<Arguments, String> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut all = Arguments { scale: 1.0, threads, cases: Vec::new(), scenes: Vec::new() };
+    let mut all = Arguments { scale: 1.0, part: 0, threads, cases: Vec::new(), scenes: Vec::new() };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().unwrap_or_default();
@@ -32,6 +34,14 @@ fn arguments() -> Result<Arguments, String> {
                 let (value, is_part) = (value(), |part: &f64| *part > 0.0 && *part <= 1.0);
                 let part = value.parse().ok().filter(is_part);
                 all.scale = part.ok_or_else(|| format!("`--scale` is a part of 1, such as 0.01, not {value:?}"))?;
+            }
+            "--part" => {
+                let value = value();
+                let numbers = value.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+                let (part, parts): (u64, u32) = numbers
+                    .filter(|(k, n)| *k > 0 && *k <= u64::from(*n))
+                    .ok_or_else(|| format!("`--part` is one of several, such as 3/20, not {value:?}"))?;
+                (all.part, all.scale) = (part, 1.0 / f64::from(parts));
             }
             "--threads" => {
                 let value = value();
@@ -69,11 +79,11 @@ fn told(row: Result<String, String>) -> Result<String, String> {
 
 /// Scenes run in a thread of their own each, beside the workers of one skin after another.
 fn run() -> Result<(), String> {
-    let Arguments { scale, threads, cases, scenes } = arguments()?;
+    let Arguments { scale, part, threads, cases, scenes } = arguments()?;
     let workers = threads.saturating_sub(scenes.len()).max(1) as u64;
     let (skins, worlds): (Vec<_>, Vec<_>) = std::thread::scope(|scope| {
         let worlds: Vec<_> = scenes.iter().map(|scene| scope.spawn(move || told(worlds::soak(scene, scale)))).collect();
-        let skins = cases.iter().map(|case| told(contacts::soak(case, scale, workers))).collect();
+        let skins = cases.iter().map(|case| told(contacts::soak(case, scale, part, workers))).collect();
         let died = |_| Err("a scene panicked".to_owned());
         (skins, worlds.into_iter().map(|world| world.join().unwrap_or_else(died)).collect())
     });
