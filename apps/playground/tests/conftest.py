@@ -41,7 +41,7 @@ def watched(page):
 
 @pytest.fixture(scope="session")
 def one_page(browser, url):
-    page = watched(browser.new_page(viewport={"width": 1200, "height": 640}))
+    page = watched(browser.new_page(viewport={"width": 1200, "height": 760}))
     page.goto(url)
     page.wait_for_selector("body[data-shown]")
     yield page

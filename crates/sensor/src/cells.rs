@@ -332,12 +332,12 @@ mod tests {
     #[test]
     fn a_reading_is_continuous_as_a_polygon_slides() {
         for (name, taxels) in layouts() {
-            let at = |k: u32| rectangle([0.0, 0.5], [-0.25, 0.25], -0.01).map(|p| p + Vec3::X * (f64::from(k) * 1e-4));
+            let at = |k: u32| rectangle([0.0, 0.5], [-0.25, 0.25], -0.01).map(|p| p + Vec3::X * (f64::from(k) * 4e-4));
             let mut before = taxels.bin(&uniform(&at(0))).0;
-            for k in 1..5000 {
+            for k in 1..1250 {
                 let now = taxels.bin(&uniform(&at(k))).0;
                 for (i, (a, b)) in before.iter().zip(&now).enumerate() {
-                    assert!((*a - *b).length() < 1.01 * 0.5 * 1e-4, "{name}: taxel {i} at step {k}");
+                    assert!((*a - *b).length() < 1.01 * 0.5 * 4e-4, "{name}: taxel {i} at step {k}");
                 }
                 before = now;
             }

@@ -108,7 +108,7 @@ fn a_box_stands_on_the_ground() {
 /// Three fingers at 120° lift a cylinder. Their forces sum to zero horizontally and to the weight vertically.
 #[test]
 fn the_three_finger_hand_lifts_a_cylinder() {
-    let step_s = 1e-4;
+    let step_s = 2e-4;
     let mut world = World::new(WorldParameters { step_s, ground_z_m: Some(0.0), ..Default::default() }).unwrap();
     let id = standing(&mut world, "cylinder", cylinder(0.025, 0.07, 2e-3).unwrap(), 0.2, 0.035);
     let sensor = SensorSpec { contact_points: Some(1), ..presets::find("wts0614").unwrap() }.build(None).unwrap();

@@ -182,13 +182,13 @@ mod tests {
     fn one_relaxation_is_recovered() {
         let fit = fit_creep(&data(10.0, 0.0, 0), 1).unwrap().unwrap();
         assert!((fit.terms[0].amplitude.value - 0.12).abs() < 1e-4 && (fit.terms[0].time_s.value - 1.5).abs() < 2e-3);
-        let held = (0..200)
+        let held = (0..80)
             .filter(|&seed| {
                 let time = fit_creep(&data(10.0, 0.01, seed), 1).unwrap().unwrap().terms[0].time_s;
                 (time.value - 1.5).abs() <= time.ci95
             })
             .count();
-        assert!((180..=199).contains(&held), "{held} of 200");
+        assert!((70..=79).contains(&held), "{held} of 80");
     }
 
     #[test]
