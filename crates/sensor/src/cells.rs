@@ -328,7 +328,7 @@ mod tests {
         }
     }
 
-    /// In steps of 1e-4 no cell may gain more than the area that the edge of the polygon sweeps in a step.
+    /// In steps of 4e-4 no cell may gain more than the area that the edge of the polygon sweeps in a step.
     #[test]
     fn a_reading_is_continuous_as_a_polygon_slides() {
         for (name, taxels) in layouts() {
