@@ -53,11 +53,17 @@ fn rust(workspace: &Workspace) -> Result<(), Failure> {
             .args("-p dermis-world -p dermis-draw -p dermis-record -p dermis-gpu".split(' '));
     cargo.run(&workspace.root)?;
     let out = workspace.root.join(OUT).join("rust");
-    copy(&workspace.target.join("doc"), &out).map_err(|error| Failure {
+    let filled =
+        copy(&workspace.target.join("doc"), &out).and_then(|()| fs::write(out.join("index.html"), FIRST_CRATE));
+    filled.map_err(|error| Failure {
         reason: format!("{} could not be filled: {error}", out.display()),
         repeat: cargo.line(),
     })
 }
+
+/// Pages of rustdoc link to an index of all crates, which it does not write.
+const FIRST_CRATE: &str =
+    "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=dermis/index.html\"><title>dermis</title>\n";
 
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;

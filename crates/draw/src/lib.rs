@@ -1,7 +1,7 @@
 //! Figures: heat maps, plots and rendered scenes.
 //!
 //! Renders images in pure Rust with an embedded font, without windows or a GPU; the same input gives the same bytes. A [`HeatMap`], a
-//! [`ScatterMap`], a [`Plot`] or a [`Scene`] of meshes ([`TriMesh`](dermis_geometry::TriMesh)) renders to an [`Image`],
+//! [`ScatterMap`], a [`Plot`] or a [`Scene`] of meshes (`dermis_geometry::TriMesh`) renders to an [`Image`],
 //! and a [`FigurePage`] arranges several images with captions.
 
 mod axis;
