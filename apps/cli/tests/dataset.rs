@@ -129,10 +129,6 @@ fn every_example_can_be_planned_and_wrong_input_is_one_line() {
         let text = dermis().args(["dataset", "example", name]).output().unwrap().stdout;
         let spec = root.path().join(format!("{name}.toml"));
         std::fs::write(&spec, text).unwrap();
-        // A plan makes an episode: a grasp takes seconds, and tests of `dermis` make some.
-        if name == "grasps" {
-            continue;
-        }
         let plan = dermis().args(["dataset", "plan", "--json"]).arg(&spec).output().unwrap();
         assert!(plan.status.success(), "{name}: {}", String::from_utf8_lossy(&plan.stderr));
         let plan: serde_json::Value = serde_json::from_slice(&plan.stdout).unwrap();
