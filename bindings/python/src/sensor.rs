@@ -315,7 +315,8 @@ impl Sensor {
     }
 
     /// Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
-    /// libraries. device: "cuda" (springs only), "cpu" (any skin) or "auto": a GPU if there is one.
+    /// libraries. device: "cuda" (springs, and layers that do not relax), "cpu" (any skin) or "auto": a GPU if there is one and it
+    /// supports the skin.
     ///
     /// randomise: ranges (low, high) from which every environment draws parameters of its own, when it is made and at each
     /// of its resets. Factors on those of the sensor: "stiffness" (all forces of the skin), "friction" (springs), "gain",
@@ -343,8 +344,8 @@ impl Sensor {
         let ranges = gpu::environments::ranges(randomise, seed)?;
         let (choice, object) = (gpu::choice(device)?, obj.object.clone());
         let mut gpu = gpu::open(py, choice)?;
-        if choice == Choice::Auto && gpu.is_some() && self.inner()?.skin_as::<skin::Springs>().is_none() {
-            gpu::warn_once(py, "on a GPU only springs advance in time")?;
+        if choice == Choice::Auto && gpu.is_some() && !dermis::gpu::environments::run_on_gpu(self.inner()?) {
+            gpu::warn_once(py, "on a GPU only springs and layers that do not relax advance in time")?;
             gpu = None;
         }
         detached(py, || Environments::new(gpu, &self.shared, &object, count, ranges))?.into_py_err()

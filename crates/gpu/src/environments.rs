@@ -14,6 +14,7 @@ mod frames;
 mod gpu;
 mod randomisation;
 mod response;
+mod springs;
 mod status;
 mod view;
 
@@ -22,16 +23,14 @@ pub use randomisation::{PARAMETER_NAMES, PARAMETERS, Randomisation};
 pub use status::{FAILED, NOT_A_ROTATION, NOT_FINITE, OUT_OF_RANGE, SATURATED};
 pub use view::{Element, View};
 
-pub(crate) use gpu::{Memory, bounding_spheres};
 pub(crate) use response::Clock;
-#[cfg(test)]
-pub(crate) use response::programs;
+pub(crate) use springs::{Memory, bounding_spheres};
 
 use crate::array::{Arrays, Poses, Presses, Twists};
-use crate::{GpuError, GpuObject};
+use crate::{Gpu, GpuError, GpuObject};
 use cpu::CpuEnvironments;
 use dermis_sensor::Sensor;
-use dermis_skin::Object;
+use dermis_skin::{Layer, Object, Springs};
 use gpu::GpuEnvironments;
 use std::sync::Arc;
 
@@ -42,6 +41,18 @@ pub(crate) const SPRINGS: &str = include_str!("environments/springs.cu");
 
 /// Source of the order of parameters that differ.
 pub(crate) const RANDOMISATION: &str = include_str!("environments/randomisation.cuh");
+
+/// True if the skin of a sensor advances in time on a GPU: springs, and layers that do not relax.
+pub fn run_on_gpu(sensor: &Sensor) -> bool {
+    let is_elastic = |layer: &Layer| layer.parameters().relaxation.is_empty();
+    sensor.skin_as::<Springs>().is_some() || sensor.skin_as::<Layer>().is_some_and(is_elastic)
+}
+
+/// All CUDA programs of environments but those of skins.
+#[cfg(test)]
+pub(crate) fn programs() -> Vec<crate::program::Program> {
+    [response::programs(), vec![gpu::program(), randomisation::program()]].concat()
+}
 
 /// Many simulations of one sensor, each with one object.
 #[derive(Debug)]
@@ -60,9 +71,16 @@ enum Device {
 }
 
 impl Environments {
-    /// Environments on a GPU, initially without contact. Supports springs only.
+    /// Environments of a sensor with springs on a GPU, initially without contact.
     pub fn on_gpu(arrays: &Arc<Arrays>, object: &Arc<GpuObject>, count: usize) -> Result<Self, GpuError> {
-        let device = Device::Gpu(Box::new(GpuEnvironments::new(arrays, object, count)?));
+        let device = Device::Gpu(Box::new(GpuEnvironments::with_springs(arrays, object, count)?));
+        Ok(Self { count, device, bindings: None, is_launched: false })
+    }
+
+    /// Environments of a sensor with a layer on a GPU, initially without contact. Each step is one increment, as on the CPU
+    /// with [`dermis_skin::LayerParameters::max_increments`] = 1.
+    pub fn with_layer(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object, count: usize) -> Result<Self, GpuError> {
+        let device = Device::Gpu(Box::new(GpuEnvironments::with_layer(gpu, sensor, object, count)?));
         Ok(Self { count, device, bindings: None, is_launched: false })
     }
 
@@ -104,8 +122,9 @@ impl Environments {
         if !(dt_s > 0.0 && dt_s.is_finite()) {
             return Err(GpuError::BadInput { reason: format!("`dt` must be a positive number of s, got {dt_s}") });
         }
-        if let Device::Gpu(environments) = &mut self.device {
-            environments.prepare(&bindings)?;
+        match &mut self.device {
+            Device::Gpu(environments) => environments.prepare(&bindings)?,
+            Device::Cpu(environments) => environments.prepare(&bindings)?,
         }
         self.bindings = Some(bindings);
         Ok(())
@@ -162,15 +181,20 @@ impl Environments {
     }
 
     /// An error that names the first environment with a fault since its last reset, else the warning about contacts
-    /// beyond the skin's range. Waits for the GPU.
+    /// beyond the skin's range, else the warning of the skin about the last step. Waits for the GPU.
     pub fn check(&self) -> Result<Option<String>, GpuError> {
         let failure = match &self.device {
-            Device::Cpu(environments) => environments.failure.as_deref(),
-            Device::Gpu(_) => None,
+            Device::Cpu(environments) => environments.failure.clone(),
+            Device::Gpu(environments) => environments.failure(),
         };
         let status = self.status()?;
-        status::faults(&status, failure)?;
-        Ok(status::saturation(&status))
+        status::faults(&status, failure.as_deref())?;
+        let beyond = status::saturation(&status);
+        match &self.device {
+            _ if beyond.is_some() => Ok(beyond),
+            Device::Cpu(environments) => Ok(environments.warning()),
+            Device::Gpu(environments) => environments.warning(),
+        }
     }
 
     /// Advances every environment on a GPU at given poses by `dt_s` and returns all loads (N, N m), in new memory.

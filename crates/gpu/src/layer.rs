@@ -11,9 +11,11 @@ mod fft_plan;
 mod precision;
 mod press;
 mod spectra;
+mod steps;
 mod taxels;
 mod touches;
 
+pub(crate) use steps::LayerSteps;
 pub use touches::{LayerTouches, Outputs};
 
 use crate::cuda_struct::{Plain, cuda_struct};
@@ -95,7 +97,13 @@ fn unsupported(sensor: &Sensor, why: &str) -> GpuError {
 /// All CUDA programs of layers.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<Program> {
-    vec![Precision::Single.program(), Precision::Double.program(), spectra::program(), camera::program()]
+    vec![
+        Precision::Single.program(),
+        Precision::Double.program(),
+        spectra::program(),
+        camera::program(),
+        steps::program(),
+    ]
 }
 
 /// The undeformed surface of a layer, without values.
@@ -115,12 +123,29 @@ fn surface_of(layer: &Layer) -> SurfaceField {
 impl LayerBatch {
     /// Uploads a sensor and an object. Refuses the sensors that [`LayerBatch::check`] refuses.
     pub fn new(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object) -> Result<Self, GpuError> {
+        // From rest, only pressure displaces the surface laterally; without that coupling friction has no effect.
+        let contact = |parameters: &LayerParameters| match parameters.contact.with_object(object.mu) {
+            contact if parameters.coupled => contact,
+            contact => contact.without_friction(),
+        };
+        Self::with_contact(gpu, sensor, object, contact)
+    }
+
+    /// Like [`LayerBatch::new`], for presses with a history.
+    fn in_time(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object) -> Result<Self, GpuError> {
+        Self::with_contact(gpu, sensor, object, |parameters| parameters.contact.with_object(object.mu))
+    }
+
+    fn with_contact(
+        gpu: &Arc<Gpu>,
+        sensor: &Sensor,
+        object: &Object,
+        contact: impl FnOnce(&LayerParameters) -> LayerContact,
+    ) -> Result<Self, GpuError> {
         let layer = Self::check(sensor)?;
         let (cells, surface) = (layer.grid(), surface_of(layer));
         let mut parameters = layer.parameters().clone();
-        // From rest, only pressure displaces the surface laterally; without that coupling friction has no effect.
-        let contact = parameters.contact.with_object(object.mu);
-        parameters.contact = if parameters.coupled { contact } else { contact.without_friction() };
+        parameters.contact = contact(&parameters);
         let longest = cells.rows.max(cells.cols);
         let sizes = SIDES.iter().position(|&side| side >= longest).map_or(SIDES.len(), |last| last + 1);
         let grid = LayerGrid {

@@ -2,7 +2,7 @@
 
 use crate::cuda_struct::{Plain, Ptr, PtrMut, bytes_of, bytes_of_mut};
 use crate::{Gpu, GpuError};
-use cudarc::driver::sys::CUevent_flags;
+use cudarc::driver::sys::{CUevent_flags, CUstream};
 use cudarc::driver::{
     CudaEvent, CudaSlice, DevicePtr, DriverError, LaunchArgs, PinnedHostSlice, PushKernelArg, result,
 };
@@ -96,6 +96,13 @@ impl<T: Plain> DeviceBuffer<T> {
         Ok(self.gpu.stream.memcpy_htod(bytes, &mut self.bytes.slice_mut(first..first + bytes.len()))?)
     }
 
+    /// Enqueues zeros for all bytes on a stream given by CUDA's handle.
+    pub(crate) fn clear_on(&self, stream: usize) -> Result<(), GpuError> {
+        self.gpu.context.bind_to_thread()?;
+        // SAFETY: the buffer has as many bytes, and plain values are valid for any.
+        Ok(unsafe { result::memset_d8_async(self.address, 0, self.len * size_of::<T>(), stream as CUstream)? })
+    }
+
     /// Makes a copy on the GPU.
     pub fn duplicate(&self) -> Result<Self, GpuError> {
         Self::new(&self.gpu, self.len, self.gpu.stream.clone_dtod(&self.bytes))
@@ -143,22 +150,30 @@ macro_rules! launch {
 pub(crate) use launch;
 
 /// Enqueues a kernel on a stream given by CUDA's handle: `launch_on!(gpu, stream, kernel, (blocks, threads); &first, &second)`,
-/// or with bytes of shared memory `(blocks, threads, bytes)`. Expands to an unsafe call. Arguments are references to plain values.
+/// with bytes of shared memory `(blocks, threads, bytes)`, or with a `LaunchConfig`. Expands to an unsafe call. Arguments are
+/// references to plain values.
 macro_rules! launch_on {
     ($gpu:expr, $stream:expr, $kernel:expr, ($blocks:expr, $threads:expr); $($argument:expr),* $(,)?) => {
         $crate::memory::launch_on!($gpu, $stream, $kernel, ($blocks, $threads, 0); $($argument),*)
     };
-    ($gpu:expr, $stream:expr, $kernel:expr, ($blocks:expr, $threads:expr, $shared_bytes:expr); $($argument:expr),* $(,)?) => {{
-        let (grid, block) = (($blocks as u32, 1, 1), ($threads as u32, 1, 1));
+    ($gpu:expr, $stream:expr, $kernel:expr, ($blocks:expr, $threads:expr, $shared_bytes:expr); $($argument:expr),* $(,)?) => {
+        $crate::memory::launch_on!(
+            $gpu, $stream, $kernel, cudarc::driver::LaunchConfig {
+                grid_dim: ($blocks as u32, 1, 1), block_dim: ($threads as u32, 1, 1), shared_mem_bytes: $shared_bytes as u32
+            };
+            $($argument),*
+        )
+    };
+    ($gpu:expr, $stream:expr, $kernel:expr, $config:expr; $($argument:expr),* $(,)?) => {{
         $gpu.context.bind_to_thread()?;
-        let stream = $stream as cudarc::driver::sys::CUstream;
+        let (config, stream) = ($config, $stream as cudarc::driver::sys::CUstream);
         let kernel = $kernel.cu_function();
         // In one expression with the launch, so that arguments which are temporary values live until then.
         cudarc::driver::result::launch_kernel(
             kernel,
-            grid,
-            block,
-            $shared_bytes as u32,
+            config.grid_dim,
+            config.block_dim,
+            config.shared_mem_bytes,
             stream,
             &mut [$(std::ptr::from_ref($argument).cast_mut().cast::<std::ffi::c_void>()),*],
         )

@@ -309,3 +309,63 @@ fn parameters_that_the_sensor_does_not_have_are_refused() {
         );
     }
 }
+
+/// A gel with a camera: markers and images are those of single sensors, an environment with a fault sees the gel without contact,
+/// and `check` has the warning of the skin.
+#[test]
+fn environments_see_like_single_sensors() {
+    let text = "name = \"gel\"\n[surface.grid]\nrows = 4\ncols = 4\npitch = \"4 mm\"\n[skin]\nkind = \"layer\"\nthickness = \"4 mm\"\n\
+                young = \"200 kPa\"\npoisson = 0.4\ncell = \"0.5 mm\"\nmu = 0.5\n[camera]\nwidth = 40\nheight = 30\npixel = \"0.4 mm\"\n\
+                [light]\nkind = \"phong\"\nshininess = 5\nbackground = { colour = [76.0, 76.0, 76.0] }\n[[light.sources]]\n\
+                azimuth = \"90 deg\"\nelevation = \"14 deg\"\ndiffuse = [153.0, 100.0, 50.0]\nspecular = [12.0, 12.0, 12.0]\n[markers]\n\
+                radius = \"0.3 mm\"\ncolour = [25.0, 25.0, 28.0]\n[markers.pattern.grid]\nrows = 3\ncols = 2\npitch = \"3 mm\"\n";
+    let sensor = SensorSpec::parse("the test", text).unwrap().build(None).unwrap();
+    let object = ball();
+    let mut environments = Environments::on_cpu(&sensor, &object, 2);
+    let (mut markers, mut images) = (vec![0.0f32; 2 * 12], vec![0u8; 2 * 3600]);
+    let mut state = sensor.skin().rest();
+    for step in 0..3 {
+        let x = 1e-4 * f64::from(step);
+        let fault = if step == 1 { f64::NAN } else { 0.0 };
+        let rows = [[x, 0.0, 9.6e-3, 0.05, 0.0, 0.0, 0.0, 0.0, 0.0], [x, fault, 9.6e-3, 0.05, 0.0, 0.0, 0.0, 0.0, 0.0]];
+        let mut bindings = Bindings::new(DT_S);
+        bindings.object.position = View::new(rows.as_ptr() as u64, &[9, 1], Element::F64);
+        bindings.object.twist = View::new(rows.as_ptr() as u64 + 24, &[9, 1], Element::F64);
+        bindings.markers = View::new(markers.as_mut_ptr() as u64, &[12, 2, 1], Element::F32);
+        bindings.image = View::new(images.as_mut_ptr() as u64, &[3600, 120, 1], Element::U8);
+        // SAFETY: the arrays have a row per environment and outlive the launch.
+        unsafe { environments.bind(bindings) }.unwrap();
+        environments.launch(0).unwrap();
+        let velocity = Twist::new(Vec3::X * 0.05, Vec3::ZERO);
+        let pose = Pose::from_translation(Vec3::new(x, 0.0, 9.6e-3));
+        let target = Target::from_world(&object, &pose, &velocity, &Pose::IDENTITY, &Twist::ZERO);
+        let (touch, next) = sensor.touch(&state, &Motion { targets: &[target] }, DT_S).unwrap();
+        state = next;
+        let frame = sensor.render(&touch, 0).unwrap();
+        assert_eq!(images[..3600], *frame.image.to_rgb8().pixels().as_flattened());
+        for (got, [_, _, column, row]) in markers.chunks(2).zip(&frame.markers) {
+            assert_eq!([got[0], got[1]], [*column as f32, *row as f32]);
+        }
+        assert!(
+            frame
+                .markers
+                .iter()
+                .any(|[column, row, to_column, to_row]| { (to_column - column).abs() + (to_row - row).abs() > 1e-3 })
+        );
+        if step == 1 {
+            let (touch, _) = sensor.touch(&sensor.skin().rest(), &Motion { targets: &[] }, DT_S).unwrap();
+            let flat = sensor.render(&touch, 0).unwrap();
+            assert_eq!(images[3600..], *flat.image.to_rgb8().pixels().as_flattened());
+            assert_ne!(images[3600..], images[..3600]);
+            assert!(environments.check().unwrap_err().to_string().contains("environment 1"));
+            let mask = [0u8, 1];
+            // SAFETY: the mask has an element per environment.
+            unsafe { environments.reset(&View::new(mask.as_ptr() as u64, &[1], Element::U8), 0) }.unwrap();
+        }
+    }
+    let warning = environments.check().unwrap().unwrap();
+    assert!(
+        warning.contains("(1 others") && warning.contains("in the last step") && warning.contains("rim"),
+        "{warning}"
+    );
+}

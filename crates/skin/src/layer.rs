@@ -361,6 +361,11 @@ impl Layer {
         strained.into_iter().chain((extent.rim_m < 2.0 * thickness_m).then_some(near)).collect()
     }
 
+    /// The warnings of [`Skin::touch`] for a contact with one object that was solved elsewhere, as on a GPU.
+    pub fn step_warnings(&self, extent: &ContactExtent, effort: &Effort) -> Vec<Warning> {
+        if extent.cells == 0 { Vec::new() } else { self.warnings(extent, effort) }
+    }
+
     /// The warnings of [`Skin::settle`] for a contact with one object that was solved elsewhere, as on a GPU.
     pub fn contact_warnings(&self, extent: &ContactExtent, effort: &Effort, target: Target<'_>) -> Vec<Warning> {
         let resolution = (Resolution::Cell, self.grid.cell_m, self.grid.rows * self.grid.cols);

@@ -55,6 +55,18 @@ impl Binder {
         Ok(view)
     }
 
+    /// Images of bytes, (n, height, width, 3), each without gaps.
+    pub fn images(&mut self, value: Given<'_, '_>, size: [usize; 2], what: &str) -> PyResult<View> {
+        let Some(value) = value else { return Ok(View::default()) };
+        let ([height, width], bound) = (size, Bound::read_bytes(value, self.place, what)?);
+        if bound.shape != [self.count, height, width, 3] {
+            return Err(bound.wrong_shape(what, &format!("({}, {height}, {width}, 3)", self.count)));
+        }
+        let view = bound.image_view(what)?;
+        self.kept.push(bound);
+        Ok(view)
+    }
+
     /// The pose of a body: (n, 3), (n, 7), (n, 4, 4), or a tuple of positions (n, 3) and rotations (n, 4) or (n, 3, 3).
     pub fn pose(&mut self, value: Given<'_, '_>, what: &str) -> PyResult<BodyArrays> {
         let body = BodyArrays { offset: NO_OFFSET, ..BodyArrays::default() };

@@ -42,7 +42,24 @@ pub enum Place {
 impl Bound {
     /// Reads the address and layout of an array. `written`: refuses read-only arrays and integers.
     pub fn read(value: &PyBound<'_, PyAny>, place: Place, what: &str, written: bool) -> PyResult<Self> {
-        let bound = match place {
+        let bound = Self::layout(value, place, what, written)?;
+        if written && !matches!(bound.element, Element::F32 | Element::F64) {
+            return Err(Error::new_err(format!("`{what}` must be of float32 or float64")));
+        }
+        Ok(bound)
+    }
+
+    /// Reads the address and layout of an array of bytes that is written.
+    pub fn read_bytes(value: &PyBound<'_, PyAny>, place: Place, what: &str) -> PyResult<Self> {
+        let bound = Self::layout(value, place, what, true)?;
+        if bound.element != Element::U8 {
+            return Err(Error::new_err(format!("`{what}` must be of uint8")));
+        }
+        Ok(bound)
+    }
+
+    fn layout(value: &PyBound<'_, PyAny>, place: Place, what: &str, written: bool) -> PyResult<Self> {
+        Ok(match place {
             Place::Host if value.hasattr("__array_interface__")? => {
                 by_interface(value, "__array_interface__", what, written)?
             }
@@ -51,11 +68,7 @@ impl Bound {
             }
             _ if value.hasattr("__dlpack_device__")? => by_dlpack(value, place, what)?,
             _ => return Err(wrong_place(what, place)),
-        };
-        if written && !matches!(bound.element, Element::F32 | Element::F64) {
-            return Err(Error::new_err(format!("`{what}` must be of float32 or float64")));
-        }
-        Ok(bound)
+        })
     }
 
     /// The array as a view of its first axes.
@@ -91,6 +104,15 @@ impl Bound {
             )));
         }
         Ok(View::new(self.address, &[&strides[..1], &strides[2..]].concat(), self.element))
+    }
+
+    /// The view of images (n, height, width, 3) with columns and colours as one axis; refuses gaps in an image.
+    pub fn image_view(&self, what: &str) -> PyResult<View> {
+        let (width, strides) = (self.shape[2] as i64, &self.strides);
+        if strides[3] != 1 || strides[2] != 3 || strides[1] != 3 * width {
+            return Err(Error::new_err(format!("`{what}`: an image must have no gaps in memory")));
+        }
+        Ok(View::new(self.address, &[strides[0], strides[1], 1], self.element))
     }
 
     pub fn wrong_shape(&self, what: &str, wanted: &str) -> PyErr {

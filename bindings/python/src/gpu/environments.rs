@@ -16,7 +16,7 @@ use dermis::gpu::environments::{
     self as batches, Bindings, BodyArrays, PARAMETER_NAMES, PARAMETERS, Randomisation, View,
 };
 use dermis::gpu::{Gpu, GpuError};
-use dermis::skin::Object;
+use dermis::skin::{Layer, Object};
 use numpy::PyArrayDyn;
 use pyo3::Bound as PyBound;
 use pyo3::prelude::*;
@@ -59,12 +59,13 @@ impl Environments {
         count: usize,
         random: Option<Randomisation>,
     ) -> Result<Self, GpuError> {
+        let sensor = shared.sensor().map_err(|error| GpuError::BadInput { reason: error.to_string() })?;
         let mut batch = match &gpu {
-            Some(gpu) => batches::Environments::on_gpu(&shared.on_gpu(gpu)?, &super::object_on(gpu, object)?, count)?,
-            None => {
-                let unbuilt = |error: PyErr| GpuError::BadInput { reason: error.to_string() };
-                batches::Environments::on_cpu(shared.sensor().map_err(unbuilt)?, object, count)
+            Some(gpu) if sensor.skin_as::<Layer>().is_some() => {
+                batches::Environments::with_layer(gpu, sensor, object, count)?
             }
+            Some(gpu) => batches::Environments::on_gpu(&shared.on_gpu(gpu)?, &super::object_on(gpu, object)?, count)?,
+            None => batches::Environments::on_cpu(sensor, object, count),
         };
         if let Some(ranges) = random {
             batch.randomise(ranges)?;
@@ -141,10 +142,11 @@ impl Environments {
     ///
     /// Outputs: taxels, the loads (N), (n, taxels) or (n, rows, cols); reported, the readings after the response (N), of the
     /// same shape: bind it from the first launch on, because the response has memory; forces (N), (n, taxels, 3); wrench (N, N m) on the sensor about
-    /// its origin, in its frame, (n, 6); outside (N), (n, 3). on_object and on_sensor: force (N) and torque (N m) on each
+    /// its origin, in its frame, (n, 6); outside (N), (n, 3). Of a sensor with a camera: markers, column and row of each
+    /// marker in the image (pixels), (n, markers, 2), and image, uint8, (n, height, width, 3), images without gaps. on_object and on_sensor: force (N) and torque (N m) on each
     /// body in the world, (n, 6), about on_object_at and on_sensor_at, points as in twist_at; with
     /// add_to_object and add_to_sensor they are added to the arrays, else they replace their contents.
-    #[pyo3(signature = (*, dt, pose, sensor_pose=None, quaternion="wxyz", object_offset=None, sensor_offset=None, twist=None, sensor_twist=None, twist_order="linear", twist_at=None, sensor_twist_at=None, taxels=None, reported=None, forces=None, wrench=None, outside=None, on_object=None, on_object_at=None, on_sensor=None, on_sensor_at=None, add_to_object=false, add_to_sensor=false))]
+    #[pyo3(signature = (*, dt, pose, sensor_pose=None, quaternion="wxyz", object_offset=None, sensor_offset=None, twist=None, sensor_twist=None, twist_order="linear", twist_at=None, sensor_twist_at=None, taxels=None, reported=None, forces=None, wrench=None, outside=None, markers=None, image=None, on_object=None, on_object_at=None, on_sensor=None, on_sensor_at=None, add_to_object=false, add_to_sensor=false))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn bind(
         &self,
@@ -164,6 +166,8 @@ impl Environments {
         forces: Option<&PyBound<'_, PyAny>>,
         wrench: Option<&PyBound<'_, PyAny>>,
         outside: Option<&PyBound<'_, PyAny>>,
+        markers: Option<&PyBound<'_, PyAny>>,
+        image: Option<&PyBound<'_, PyAny>>,
         on_object: Option<&PyBound<'_, PyAny>>,
         on_object_at: Option<&PyBound<'_, PyAny>>,
         on_sensor: Option<&PyBound<'_, PyAny>>,
@@ -205,6 +209,14 @@ impl Environments {
         bindings.forces = arrays.rows(forces, &[count, 3], "forces", true)?;
         bindings.wrench = arrays.rows(wrench, &[6], "wrench", true)?;
         bindings.outside = arrays.rows(outside, &[3], "outside", true)?;
+        if let Some(optics) = sensor.optics() {
+            let seen = optics.markers().map_or(0, |markers| markers.points_m().len());
+            bindings.markers = arrays.rows(markers, &[seen, 2], "markers", true)?;
+            bindings.image = arrays.images(image, [optics.camera().height, optics.camera().width], "image")?;
+        } else if markers.is_some() || image.is_some() {
+            let name = sensor.name();
+            return Err(Error::new_err(format!("`markers` and `image`: sensor {name:?} has no camera")));
+        }
         (bindings.add_to_object, bindings.add_to_sensor) = (i32::from(add_to_object), i32::from(add_to_sensor));
         let mut inner = self.inner();
         // SAFETY: the arrays have a row per environment, as checked above, on the device of the batch, and are kept alive.
@@ -273,8 +285,9 @@ impl Environments {
         Ok(())
     }
 
-    /// Raises an Error that names the first environment with an invalid pose or velocity since its last reset, and how many
-    /// there are; else warns about contacts deeper than the skin allows. Waits for the GPU.
+    /// Raises an Error that names the first environment with an invalid pose or velocity since its last reset, or whose skin
+    /// could not be solved, and how many there are; else warns about contacts deeper than the skin allows, or, with a layer, about what
+    /// its press warns about, in the last step. Waits for the GPU.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let warning = detached(py, || self.inner().batch.check())?.into_py_err()?;
         warning.map_or(Ok(()), |text| warn_text(py, &text))

@@ -62,6 +62,10 @@ cuda_struct! {
         pub wrench: View,
         /// Output: force (N) on the skin outside all taxels, (n, 3).
         pub outside: View,
+        /// Output: column and row of each marker in the image (pixels), (n, markers, 2).
+        pub markers: View,
+        /// Output: images of the camera, bytes, (n, height, 3 width), without gaps in an image.
+        pub image: View,
         /// Time step (s).
         pub dt_s: f64,
         /// 1 to add the load on the object to its array, 0 to overwrite it.

@@ -4,13 +4,13 @@ use super::bindings::Bindings;
 use super::frames::{self, BodyState};
 use super::randomisation::{self, PARAMETERS, Randomisation};
 use super::response::STEPS_APART;
-use super::status::{FAILED, SATURATED};
+use super::status::{FAILED, SATURATED, skin_warning};
 use super::view::View;
 use crate::GpuError;
 use dermis_geometry::{Vec3, Wrench};
 use dermis_sensor::response::Scales;
 use dermis_sensor::{Reading, ResponseState, Sensor};
-use dermis_skin::{Friction, Motion, Object, Skin, SkinError, Springs, State, Target, Touch};
+use dermis_skin::{Friction, Layer, Motion, Object, Skin, SkinError, Springs, State, Target, Touch, Warning};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -34,6 +34,10 @@ struct One {
     resets: u64,
     /// Parameters of its own.
     own: Option<Own>,
+    /// Number of the next image.
+    frame: u64,
+    /// Warnings of a layer about the last step.
+    warnings: Vec<Warning>,
 }
 
 #[derive(Clone, Debug)]
@@ -60,7 +64,7 @@ impl CpuEnvironments {
         let one = |i: usize| {
             let step = STEPS_APART.wrapping_mul(i as u64);
             let response = ResponseState { step, ..sensor.chain().rest() };
-            One { state: sensor.skin().rest(), response, resets: 0, own: None }
+            One { state: sensor.skin().rest(), response, resets: 0, own: None, frame: 0, warnings: Vec::new() }
         };
         Self {
             sensor: sensor.clone(),
@@ -88,6 +92,20 @@ impl CpuEnvironments {
     /// The parameters of every environment; empty if they are those of the sensor.
     pub fn parameters(&self) -> Vec<f64> {
         self.environments.iter().filter_map(|one| one.own.as_ref()).flat_map(|own| own.parameters).collect()
+    }
+
+    /// Refuses outputs that the sensor does not have.
+    pub fn prepare(&self, b: &Bindings) -> Result<(), GpuError> {
+        if (b.image.is_bound() || b.markers.is_bound()) && self.sensor.optics().is_none() {
+            let what = format!("images and markers of sensor {:?}", self.sensor.name());
+            return Err(GpuError::Unsupported { what, why: "it has no camera".to_owned() });
+        }
+        Ok(())
+    }
+
+    /// The warning of a layer about the last step.
+    pub fn warning(&self) -> Option<String> {
+        skin_warning(self.environments.iter().map(|one| &one.warnings))
     }
 
     /// Advances every environment and writes its outputs, while `goes_on`.
@@ -124,6 +142,7 @@ impl CpuEnvironments {
                 continue;
             }
             (one.state, *status) = (rest.clone(), 0);
+            one.warnings.clear();
             // The steps go on, and the noise with them.
             one.response = ResponseState { step: one.response.step, ..sensor.chain().rest() };
             one.resets += 1;
@@ -155,7 +174,8 @@ unsafe fn step(sensor: &Sensor, object: &Object, b: &Bindings, i: usize, one: &m
             let target = Target::from_world(object, &other.pose, &other.velocity, &on.pose, &on.velocity);
             one.touch(sensor, &Motion { targets: &[target] }, b.dt_s)
         }
-        Err(_) => Ok((Touch::default(), sensor.skin().rest())),
+        // The surface without contact is seen.
+        Err(_) => sensor.touch(&sensor.skin().rest(), &Motion { targets: &[] }, b.dt_s),
     };
     // A skin that could not be solved has no load, and its state is as before.
     let (touch, failure) = match touched {
@@ -176,7 +196,11 @@ unsafe fn step(sensor: &Sensor, object: &Object, b: &Bindings, i: usize, one: &m
         write(b, i, &loads, loads.outside_newton * stiffness);
         frames::write_loads(b, i, acting, on_sensor);
         one.respond(sensor, b, i, &loads.values_newton)?;
+        if failure.is_none() {
+            one.look(sensor, b, i, &touch)?;
+        }
     }
+    one.warnings = if sensor.skin_as::<Layer>().is_some() { touch.warnings.clone() } else { Vec::new() };
     match (failure, bodies) {
         (Some(text), _) => Err(text),
         (None, Err(bits)) => Ok(bits),
@@ -208,6 +232,34 @@ impl One {
         for (taxel, value) in report.newton.iter().enumerate() {
             // SAFETY: the caller guarantees the arrays.
             unsafe { b.reported.set([i, taxel, 0], *value) };
+        }
+        Ok(())
+    }
+}
+
+impl One {
+    /// Writes the image and the positions of the markers if they are bound.
+    ///
+    /// # Safety
+    /// As for [`CpuEnvironments::launch`].
+    unsafe fn look(&mut self, sensor: &Sensor, b: &Bindings, i: usize, touch: &Touch) -> Result<(), String> {
+        if b.image.is_bound() {
+            let frame = sensor.render(touch, self.frame).map_err(|error| error.to_string())?;
+            self.frame += 1;
+            let image = frame.image.to_rgb8();
+            for (k, level) in image.pixels().as_flattened().iter().enumerate() {
+                // SAFETY: the caller guarantees the arrays.
+                unsafe { b.image.set([i, k / (3 * image.width()), k % (3 * image.width())], f64::from(*level)) };
+            }
+        }
+        let seen = sensor.optics().zip(touch.surface.as_ref()).filter(|_| b.markers.is_bound());
+        let tracks = seen.and_then(|(optics, surface)| Some(optics.markers()?.track(surface, optics.camera())));
+        for (marker, [_, _, column, row]) in tracks.into_iter().flatten().enumerate() {
+            // SAFETY: as above.
+            unsafe {
+                b.markers.set([i, marker, 0], column);
+                b.markers.set([i, marker, 1], row);
+            }
         }
         Ok(())
     }

@@ -1,72 +1,72 @@
-//! Springs of many environments on the GPU. A launch only enqueues kernels: no allocation, no copy, no synchronisation.
+//! Many environments on the GPU. A launch only enqueues kernels: no allocation, no copy, no synchronisation.
 
 use super::bindings::{Bindings, BodyArrays};
 use super::randomisation::{self, PARAMETERS, Randomisation};
-use super::response::GpuResponse;
+use super::response::{Clock, GpuResponse};
+use super::springs::SpringSteps;
+use super::status::skin_warning;
 use super::view::View;
-use crate::array::{Arrays, Poses, Presses, Springs, Twists};
-use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
+use crate::array::{Arrays, Poses, Presses, Twists};
+use crate::cuda_struct::{Ptr, PtrMut};
+use crate::layer::LayerSteps;
 use crate::memory::launch_on;
-use crate::object::SurfaceKind;
+use crate::program::{COMMON, Program, UNFUSED};
 use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
 use cudarc::driver::CudaFunction;
-use dermis_geometry::Vec3;
+use dermis_sensor::Sensor;
+use dermis_sensor::response::Chain;
+use dermis_skin::Object;
 use std::sync::Arc;
 
-/// Environments per block, one warp each; as in the kernel.
-const WARPS: usize = 8;
-const THREADS: usize = 32 * WARPS;
+/// Threads per block, one environment each.
+const THREADS: usize = 256;
 /// Threads per block that read bodies, one per environment.
 const READ_THREADS: usize = 64;
 /// Numbers per environment in the struct `Bodies` of the kernels.
 const BODIES_NUMBERS: usize = 24;
-/// Size (bytes) of the buffer for forces of springs before they are summed over taxels.
-const SCRATCH_BYTES: usize = 1 << 29;
+/// Memory (bytes) of an environment in addition to that of its skin.
+pub(super) const BODY_BYTES: usize = 8 * BODIES_NUMBERS + 4;
 
-cuda_struct! {
-    /// The memory of all environments.
-    pub(crate) struct Memory {
-        /// Deflection (m) and contact normal of each spring, (environments, springs, 6).
-        bristles: PtrMut<f64>,
-        /// One bit per spring that touched in the last step, (environments, groups of 32 springs).
-        touching: PtrMut<u32>,
-        /// Triangle of a mesh that each spring touched last, (environments, springs).
-        triangles: PtrMut<u32>,
-        /// Status bits, (environments).
-        status: PtrMut<u32>,
-        /// Outputs of one step, or null: numbers of contact points, and of those beyond the skin's range, (environments).
-        points: PtrMut<u32>,
-        saturated: PtrMut<u32>,
-    }
+const SOURCE: &[&str] = &[
+    COMMON,
+    View::CUDA,
+    BodyArrays::CUDA,
+    Bindings::CUDA,
+    Clock::CUDA,
+    include_str!("../cuda/view.cuh"),
+    super::RANDOMISATION,
+    super::FRAMES,
+    include_str!("bodies.cu"),
+];
+
+pub(super) fn program() -> Program {
+    Program::new("environment-bodies", SOURCE, &[UNFUSED])
 }
 
-/// Many simulations of one sensor with springs on the GPU, each with one object.
+/// Many simulations of one sensor on the GPU, each with one object.
 #[derive(Debug)]
 pub(super) struct GpuEnvironments {
     gpu: Arc<Gpu>,
-    arrays: Arc<Arrays>,
-    object: Arc<GpuObject>,
+    /// Name, response and number of taxels of the sensor.
+    sensor: String,
+    chain: Chain,
+    taxels: usize,
+    skin: GpuSkin,
     count: usize,
-    memory: Memory,
     read: CudaFunction,
-    step: CudaFunction,
-    sum: CudaFunction,
-    reset: CudaFunction,
     /// What the step needs of the bodies, ([`BODIES_NUMBERS`] per environment).
     bodies: DeviceBuffer<f64>,
-    /// Bounding spheres of every 32 springs and their rays, (groups, 4).
-    spheres: DeviceBuffer<f64>,
-    /// Forces of springs of the environments that are processed at once, if taxels are sums over springs.
-    scratch: Option<DeviceBuffer<f64>>,
-    at_once: usize,
     /// Present once readings are bound.
     response: Option<GpuResponse>,
     random: Option<Random>,
     status: DeviceBuffer<u32>,
-    /// Zeros, for the points of velocities at the sensor's origin.
-    zeros: DeviceBuffer<f64>,
-    _numbers: DeviceBuffer<f64>,
-    _flags: [DeviceBuffer<u32>; 2],
+}
+
+/// A skin that steps.
+#[derive(Debug)]
+enum GpuSkin {
+    Springs(Box<SpringSteps>),
+    Layer(Box<LayerSteps>),
 }
 
 /// Parameters that differ.
@@ -80,64 +80,59 @@ struct Random {
 }
 
 impl GpuEnvironments {
-    pub fn new(arrays: &Arc<Arrays>, object: &Arc<GpuObject>, count: usize) -> Result<Self, GpuError> {
-        let (gpu, springs) = (arrays.gpu(), arrays.springs()?);
-        let (sites, groups) = (springs.sites, springs.sites.div_ceil(32));
-        let is_mesh = object.cast_kind == SurfaceKind::Mesh;
-        let each = 8 * BODIES_NUMBERS + 48 * sites + 4 * groups + 4 + if is_mesh { 4 * sites } else { 0 };
-        let at_once =
-            if springs.weights.is_some() { (SCRATCH_BYTES / (24 * sites)).clamp(1, count.max(1)) } else { count };
-        let scratch_bytes = if springs.weights.is_some() { 24 * sites * at_once } else { 0 };
-        gpu.require_free(
-            each * count + scratch_bytes,
-            || format!("the history of {count} environments of {sites} springs"),
-            |free_bytes| format!("at most {} fit", free_bytes.saturating_sub(scratch_bytes) / each),
-        )?;
-        let numbers = gpu.uninitialised(6 * count * sites)?;
-        let flags = [gpu.zeros(count * groups)?, gpu.uninitialised(if is_mesh { count * sites } else { 0 })?];
+    /// Environments with springs.
+    pub fn with_springs(arrays: &Arc<Arrays>, object: &Arc<GpuObject>, count: usize) -> Result<Self, GpuError> {
+        let (gpu, taxels) = (arrays.gpu(), arrays.springs()?.taxels);
         let status = gpu.zeros(count)?;
-        let memory = Memory {
-            bristles: numbers.at_mut(0),
-            touching: flags[0].at_mut(0),
-            triangles: flags[1].at_mut(0),
-            status: status.at_mut(0),
-            points: PtrMut::default(),
-            saturated: PtrMut::default(),
-        };
-        let program = springs.step_program(object, false);
+        let skin = GpuSkin::Springs(Box::new(SpringSteps::new(arrays, object, count, status.at_mut(0))?));
+        Self::new(gpu, arrays.sensor(), arrays.chain(), taxels, skin, status, count)
+    }
+
+    /// Environments with a layer.
+    pub fn with_layer(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object, count: usize) -> Result<Self, GpuError> {
+        let status = gpu.zeros(count)?;
+        let skin = GpuSkin::Layer(Box::new(LayerSteps::new(gpu, sensor, object, count, status.at_mut(0))?));
+        Self::new(gpu, sensor.name(), sensor.chain(), sensor.taxels().len(), skin, status, count)
+    }
+
+    fn new(
+        gpu: &Arc<Gpu>,
+        sensor: &str,
+        chain: &Chain,
+        taxels: usize,
+        skin: GpuSkin,
+        status: DeviceBuffer<u32>,
+        count: usize,
+    ) -> Result<Self, GpuError> {
         let made = Self {
             gpu: Arc::clone(gpu),
-            arrays: Arc::clone(arrays),
-            object: Arc::clone(object),
+            sensor: sensor.to_owned(),
+            chain: chain.clone(),
+            taxels,
+            skin,
             count,
-            memory,
-            read: gpu.kernel(&program, "read_bodies")?,
-            step: gpu.kernel(&program, "step")?,
-            sum: gpu.kernel(&program, "sum_over_taxels")?,
-            reset: gpu.kernel(&program, "reset")?,
+            read: gpu.kernel(&program(), "read_bodies")?,
             bodies: gpu.uninitialised(BODIES_NUMBERS * count)?,
-            spheres: gpu.upload(&springs.spheres)?,
-            scratch: springs.weights.as_ref().map(|_| gpu.uninitialised(3 * sites * at_once)).transpose()?,
-            at_once: at_once.max(1),
             response: None,
             random: None,
             status,
-            zeros: gpu.zeros(3)?,
-            _numbers: numbers,
-            _flags: flags,
         };
         // Other streams may use the memory now.
         gpu.finish()?;
         Ok(made)
     }
 
+    fn unsupported(&self, what: &str, why: &str) -> GpuError {
+        GpuError::Unsupported { what: format!("{what} of sensor {:?} on a GPU", self.sensor), why: why.to_owned() }
+    }
+
     /// Gives every environment parameters of its own.
     pub fn randomise(&mut self, ranges: Randomisation) -> Result<(), GpuError> {
-        let springs = self.arrays.springs()?;
-        ranges.check(self.arrays.chain(), springs.has_friction())?;
-        let program = springs.step_program(&self.object, true);
-        self.read = self.gpu.kernel(&program, "read_bodies")?;
-        self.step = self.gpu.kernel(&program, "step")?;
+        let GpuSkin::Springs(springs) = &mut self.skin else {
+            return Err(self.unsupported("parameters that differ", "its skin is a layer; use the CPU"));
+        };
+        ranges.check(&self.chain, springs.has_friction())?;
+        springs.use_own_parameters()?;
         let random = Random {
             ranges,
             redraw: self.gpu.kernel(&randomisation::program(), "redraw")?,
@@ -156,8 +151,15 @@ impl GpuEnvironments {
         self.random.as_ref().map_or(Ok(Vec::new()), |random| random.parameters.download())
     }
 
-    /// Prepares the response if its readings are bound.
+    /// Prepares what the bound outputs need.
     pub fn prepare(&mut self, bindings: &Bindings) -> Result<(), GpuError> {
+        match &mut self.skin {
+            GpuSkin::Layer(layer) => layer.prepare(bindings)?,
+            GpuSkin::Springs(_) if bindings.image.is_bound() || bindings.markers.is_bound() => {
+                return Err(self.unsupported("images and markers", "it has no camera"));
+            }
+            GpuSkin::Springs(_) => {}
+        }
         let dt_s = bindings.dt_s;
         match &self.response {
             _ if !bindings.reported.is_bound() => Ok(()),
@@ -170,13 +172,9 @@ impl GpuEnvironments {
                 Err(GpuError::BadInput { reason })
             }
             None => {
-                let unsupported = || GpuError::Unsupported {
-                    what: format!("the response of sensor {:?}", self.arrays.sensor()),
-                    why: "one of its stages has no form for a GPU".to_owned(),
-                };
-                let operations = self.arrays.chain().operations().ok_or_else(unsupported)?;
-                let taxels = self.arrays.springs()?.taxels;
-                self.response = Some(GpuResponse::new(&self.gpu, &operations, taxels, self.count, dt_s)?);
+                let unsupported = || self.unsupported("the response", "one of its stages has no form for a GPU");
+                let operations = self.chain.operations().ok_or_else(unsupported)?;
+                self.response = Some(GpuResponse::new(&self.gpu, &operations, self.taxels, self.count, dt_s)?);
                 Ok(())
             }
         }
@@ -200,12 +198,12 @@ impl GpuEnvironments {
     pub unsafe fn launch(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
         let Some(response) = self.response.as_ref().filter(|_| bindings.reported.is_bound()) else {
             // SAFETY: the caller guarantees the arrays.
-            return unsafe { self.enqueue(bindings, self.memory, stream) };
+            return unsafe { self.enqueue(bindings, stream) };
         };
         let stepped = response.with_loads(bindings);
         // SAFETY: as above; the loads of the response have a row per environment.
         unsafe {
-            self.enqueue(&stepped, self.memory, stream)?;
+            self.enqueue(&stepped, stream)?;
             response.launch(bindings, &stepped, self.own_parameters(), stream)
         }
     }
@@ -214,8 +212,11 @@ impl GpuEnvironments {
         self.random.as_ref().map_or(Ptr::default(), |random| random.parameters.at(0))
     }
 
-    unsafe fn enqueue(&self, bindings: &Bindings, memory: Memory, stream: usize) -> Result<(), GpuError> {
-        let springs = self.arrays.springs()?;
+    /// Enqueues what a step needs of the bodies; returns where it is, and the parameters of the environments.
+    ///
+    /// # Safety
+    /// As for [`GpuEnvironments::launch`].
+    unsafe fn read(&self, bindings: &Bindings, stream: usize) -> Result<[Ptr<f64>; 2], GpuError> {
         let has_reading = bindings.reported.is_bound();
         let clocks = self.response.as_ref().filter(|_| has_reading).map_or(PtrMut::default(), GpuResponse::clocks);
         let parameters = self.own_parameters();
@@ -226,45 +227,17 @@ impl GpuEnvironments {
                 bindings, &self.bodies.at_mut(0), &clocks, &parameters, &(self.count as u32)
             )?;
         }
-        for first in (0..self.count).step_by(self.at_once) {
-            let part = self.at_once.min(self.count - first);
-            let (start, length) = (first as u32, part as u32);
-            let forces = self.scratch.as_ref().map_or(PtrMut::default(), |scratch| scratch.at_mut(0));
-            // SAFETY: the caller guarantees the bound arrays; the others have the lengths given in the kernel's comment.
-            unsafe {
-                launch_on!(
-                    self.gpu, stream, self.step, (part.div_ceil(WARPS), THREADS);
-                    &springs.skin, self.object.view(), bindings, &memory, &self.bodies.at(0), &self.spheres.at(0), &start, &length, &forces,
-                    &parameters
-                )?;
-            }
-            if let Some(scratch) = &self.scratch {
-                // SAFETY: as above; the indices of the matrix are below the number of springs.
-                unsafe { self.sum_over_taxels(springs, bindings, scratch, first, part, stream)? };
-            }
-        }
-        Ok(())
+        Ok([self.bodies.at(0), parameters])
     }
 
-    unsafe fn sum_over_taxels(
-        &self,
-        springs: &Springs,
-        bindings: &Bindings,
-        scratch: &DeviceBuffer<f64>,
-        first: usize,
-        part: usize,
-        stream: usize,
-    ) -> Result<(), GpuError> {
-        let Some(matrix) = &springs.weights else { return Ok(()) };
-        let [taxels, sites, first, length] = [springs.taxels, springs.sites, first, part].map(|number| number as u32);
-        let blocks = (part * (springs.taxels + 1)).div_ceil(THREADS);
+    unsafe fn enqueue(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
         // SAFETY: the caller guarantees the bound arrays.
         unsafe {
-            launch_on!(
-                self.gpu, stream, self.sum, (blocks, THREADS);
-                &matrix.starts.at(0), &matrix.sites.at(0), &matrix.weights.at(0), &taxels, &sites, &first, &length,
-                &scratch.at(0), &springs.normals.at(0), &bindings.forces, &bindings.taxels, &bindings.outside
-            )
+            let [bodies, parameters] = self.read(bindings, stream)?;
+            match &self.skin {
+                GpuSkin::Springs(springs) => springs.enqueue(bindings, bodies, parameters, stream),
+                GpuSkin::Layer(layer) => layer.enqueue(bindings, bodies, stream),
+            }
         }
     }
 
@@ -273,13 +246,12 @@ impl GpuEnvironments {
     /// # Safety
     /// The mask is alive until the work is done, in the memory of this GPU, and has an element per environment.
     pub unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
-        let [groups, count] = [self.arrays.springs()?.sites.div_ceil(32), self.count].map(|number| number as u32);
         // SAFETY: the caller guarantees the mask.
         unsafe {
-            launch_on!(
-                self.gpu, stream, self.reset, (self.count.div_ceil(THREADS).max(1), THREADS);
-                mask, &self.memory, &groups, &count
-            )?;
+            match &self.skin {
+                GpuSkin::Springs(springs) => springs.reset(mask, stream)?,
+                GpuSkin::Layer(layer) => layer.reset(mask, stream)?,
+            }
             self.redraw(mask, stream)?;
             self.response.as_ref().map_or(Ok(()), |response| response.reset(mask, stream))
         }
@@ -296,24 +268,31 @@ impl GpuEnvironments {
         self.status.download()
     }
 
+    /// The message of a skin that could not be solved.
+    pub fn failure(&self) -> Option<String> {
+        match &self.skin {
+            GpuSkin::Springs(_) => None,
+            GpuSkin::Layer(layer) => Some(layer.failure()),
+        }
+    }
+
+    /// The warning of the skin about the last step, after all work of the GPU is done.
+    pub fn warning(&self) -> Result<Option<String>, GpuError> {
+        self.gpu.finish_all_streams()?;
+        match &self.skin {
+            GpuSkin::Springs(_) => Ok(None),
+            GpuSkin::Layer(layer) => Ok(skin_warning(&layer.warnings()?)),
+        }
+    }
+
     /// Steps all environments at given poses and velocities, and returns all loads. Allocates their memory.
     pub fn step(&self, poses: &Poses, twists: &Twists, dt_s: f64) -> Result<Presses, GpuError> {
-        let springs = self.arrays.springs()?;
-        let outputs = Presses::allocate(&self.gpu, self.count, springs.taxels, 0)?;
-        let object = BodyArrays {
-            twist_at: View::of_rows(&self.zeros, 0),
-            ..BodyArrays::of_poses(&poses.values, &twists.values)
+        let GpuSkin::Springs(springs) = &self.skin else {
+            let why = "its skin is a layer: use bind() and launch()";
+            return Err(self.unsupported("step()", why));
         };
-        let mut bindings = Bindings::new(dt_s);
-        bindings.object = object;
-        bindings.taxels = View::of_rows(&outputs.values_newton, springs.taxels);
-        bindings.forces = View::of_vectors(&outputs.forces_newton, springs.taxels);
-        bindings.wrench = View::of_rows(&outputs.wrench, 6);
-        bindings.outside = View::of_rows(&outputs.outside_newton, 3);
-        let memory = Memory { points: outputs.points.at_mut(0), saturated: outputs.saturated.at_mut(0), ..self.memory };
-        // SAFETY: the arrays have a row per environment, and one stream orders the work with their release.
-        unsafe { self.enqueue(&bindings, memory, self.gpu.stream_handle())? };
-        Ok(outputs)
+        // SAFETY: the arrays that `step` binds have a row per environment.
+        springs.step(poses, twists, dt_s, |bindings, stream| unsafe { self.read(bindings, stream) })
     }
 }
 
@@ -322,43 +301,4 @@ impl Drop for GpuEnvironments {
         // Work on streams of other libraries may still use the memory.
         let _ = self.gpu.finish_all_streams();
     }
-}
-
-impl View {
-    /// Rows of `width` numbers in a buffer.
-    pub(crate) fn of_rows(buffer: &DeviceBuffer<f64>, width: usize) -> Self {
-        Self::new(buffer.address(), &[width as i64, 1], super::Element::F64)
-    }
-
-    /// Rows of `count` vectors in a buffer.
-    pub(crate) fn of_vectors(buffer: &DeviceBuffer<f64>, count: usize) -> Self {
-        Self::new(buffer.address(), &[3 * count as i64, 3, 1], super::Element::F64)
-    }
-}
-
-impl BodyArrays {
-    /// Poses (position, quaternion x, y, z, w) and velocities in buffers.
-    fn of_poses(poses: &DeviceBuffer<f64>, twists: &DeviceBuffer<f64>) -> Self {
-        let rotation = View::new(poses.address() + 24, &[7, 1], super::Element::F64);
-        Self {
-            position: View::of_rows(poses, 7),
-            rotation,
-            twist: View::of_rows(twists, 6),
-            offset: super::NO_OFFSET,
-            rotation_format: super::RotationFormat::QuaternionWLast as i32,
-            ..Self::default()
-        }
-    }
-}
-
-/// Bounding spheres (centre, radius, m) of every 32 springs with their rays: from the point along −normal for `depth_m`.
-pub(crate) fn bounding_spheres(sites: &[(Vec3, Vec3)], depth_m: f64) -> Vec<f64> {
-    let sphere = |group: &[(Vec3, Vec3)]| {
-        let ends: Vec<_> = group.iter().flat_map(|(point, normal)| [*point, *point - *normal * depth_m]).collect();
-        let bounds = ends.iter().fold((ends[0], ends[0]), |(low, high), end| (low.min(*end), high.max(*end)));
-        let center = (bounds.0 + bounds.1) * 0.5;
-        let radius = ends.iter().map(|end| (*end - center).length()).fold(0.0, f64::max);
-        [center.x, center.y, center.z, radius]
-    };
-    sites.chunks(32).flat_map(sphere).collect()
 }

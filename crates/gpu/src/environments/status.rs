@@ -1,6 +1,7 @@
 //! The status of each environment: faults of its inputs and exceeded limits, kept until it is reset.
 
 use crate::GpuError;
+use dermis_skin::Warning;
 
 /// A pose or a velocity is not finite.
 pub const NOT_FINITE: u32 = 1;
@@ -10,7 +11,7 @@ pub const NOT_A_ROTATION: u32 = 2;
 pub const OUT_OF_RANGE: u32 = 4;
 /// A contact was deeper than the skin allows; its load is a lower bound.
 pub const SATURATED: u32 = 8;
-/// The skin could not be solved (CPU only).
+/// The skin could not be solved.
 pub const FAILED: u32 = 16;
 
 /// The bits of faults: in such a step the environment had no contact.
@@ -50,4 +51,15 @@ pub(super) fn saturation(status: &[u32]) -> Option<String> {
     Some(format!(
         "contacts in {all} environments exceed the maximum penetration, first in environment {first}: their loads are lower bounds"
     ))
+}
+
+/// The warning of a skin about the last step of every environment: that of the first that has one.
+pub(super) fn skin_warning<'a>(all: impl IntoIterator<Item = &'a Vec<Warning>>) -> Option<String> {
+    let mut warned = all.into_iter().enumerate().filter_map(|(i, warnings)| warnings.first().map(|first| (i, first)));
+    let (first, warning) = warned.next()?;
+    let others = match warned.count() {
+        0 => String::new(),
+        others => format!(" ({others} others have warnings too)"),
+    };
+    Some(format!("environment {first}{others}, in the last step: {warning}"))
 }

@@ -68,7 +68,7 @@ impl View {
         }
     }
 
-    /// Writes one number of an array of `f32` or `f64` in host memory; does nothing where the array is not bound.
+    /// Writes one number of an array of `f32`, `f64` or bytes in host memory; does nothing where the array is not bound.
     ///
     /// # Safety
     /// As for [`View::number`]; nothing else accesses the element during the call.
@@ -79,10 +79,10 @@ impl View {
         let (address, index) = (self.address as usize, self.index(at));
         // SAFETY: the caller guarantees the element.
         unsafe {
-            if self.kind == Element::F32 as i32 {
-                (address as *mut f32).offset(index).write_unaligned(value as f32);
-            } else {
-                (address as *mut f64).offset(index).write_unaligned(value);
+            match self.kind {
+                1 => (address as *mut f32).offset(index).write_unaligned(value as f32),
+                2 => (address as *mut u8).offset(index).write(value as u8),
+                _ => (address as *mut f64).offset(index).write_unaligned(value),
             }
         }
     }

@@ -1,10 +1,10 @@
 //! The camera under a layer, on the GPU.
 
-use crate::cuda_struct::cuda_struct;
-use crate::memory::launch;
+use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
+use crate::memory::launch_on;
 use crate::program::{COMMON, Program};
 use crate::{DeviceBuffer, Gpu, GpuError};
-use cudarc::driver::LaunchConfig;
+use cudarc::driver::{CudaFunction, LaunchConfig};
 use dermis_sensor::optics::{
     Calibrated, Camera, ImageCoordinates, Lattice, Light, MIN_HIDDEN, MIN_PRESSED_MM, MIN_SLOPE, Membrane, Optics,
     Phong, SHADOW_POSITION_DEGREE, Shadow, along_row, node_stride, sight_points_m,
@@ -250,98 +250,196 @@ impl GpuCamera {
         images: &DeviceBuffer<u8>,
         first: usize,
     ) -> Result<Vec<f64>, GpuError> {
-        let (gpu, view) = (surfaces.gpu(), &self.view);
+        let (gpu, [height, width]) = (surfaces.gpu(), self.image_size());
+        let renderer = Renderer::new(gpu, self, count)?;
+        let out = images.at_mut(first * 3 * height * width);
+        // SAFETY: there are `count` surfaces and images; one stream orders the work with the release of the memory.
+        unsafe { renderer.enqueue(self, surfaces.at(0), out, gpu.stream_handle())? };
+        let steep = |seen: &[u32]| f64::from(seen[1]) / f64::from(seen[0].max(1));
+        Ok(renderer.seen.download()?.chunks_exact(2).map(steep).collect())
+    }
+
+    /// Number of markers.
+    pub fn markers(&self) -> usize {
+        self.view.markers as usize
+    }
+
+    /// Number of nodes where the surface is evaluated, and of those of horizons.
+    fn nodes(&self) -> [usize; 2] {
+        let horizons = match &self.light {
+            GpuLight::Calibrated { nodes, lamps, .. } if !lamps.is_empty() => (nodes.rows * nodes.cols) as usize,
+            _ => 0,
+        };
+        [(self.view.nodes[0] * self.view.nodes[1]) as usize, horizons]
+    }
+}
+
+/// The kernels of a camera, and the memory for the images of several surfaces.
+#[derive(Debug)]
+pub(super) struct Renderer {
+    gpu: Arc<Gpu>,
+    count: usize,
+    find_nodes: CudaFunction,
+    sharpen_nodes: CudaFunction,
+    pixel_heights: CudaFunction,
+    track_markers: CudaFunction,
+    horizon_heights: CudaFunction,
+    find_horizons: CudaFunction,
+    cast_shadows: CudaFunction,
+    shade_calibrated: CudaFunction,
+    shade_phong: CudaFunction,
+    heights: DeviceBuffer<f32>,
+    sharp: DeviceBuffer<f32>,
+    margins: DeviceBuffer<f32>,
+    rim: DeviceBuffer<i32>,
+    /// Column and row of each marker (pixels), (surfaces, markers, 2).
+    pub tracks: DeviceBuffer<f32>,
+    z: DeviceBuffer<f32>,
+    seen: DeviceBuffer<u32>,
+    /// Heights of the nodes of horizons, the highest of each surface, and the horizons of the three lamps.
+    horizon_nodes: DeviceBuffer<f32>,
+    highest: DeviceBuffer<i32>,
+    horizons: DeviceBuffer<f32>,
+    /// The fraction of each lamp's light that reaches each pixel.
+    lit: DeviceBuffer<f32>,
+}
+
+impl Renderer {
+    /// Allocates for `count` surfaces.
+    pub fn new(gpu: &Arc<Gpu>, camera: &GpuCamera, count: usize) -> Result<Self, GpuError> {
         let kernel = |name: &str| gpu.kernel(&program(), name);
-        let [height, width] = self.image_size();
-        let (pixels, nodes) = (height * width, (view.nodes[0] * view.nodes[1]) as usize);
-        let markers = view.markers as usize;
-        let heights = gpu.uninitialised::<f32>(count * nodes)?;
-        let sharp = gpu.uninitialised::<f32>(count * nodes)?;
-        let margins = gpu.uninitialised::<f32>(count * nodes)?;
-        let rim = gpu.zeros::<i32>(count)?;
-        let tracks = gpu.zeros::<f32>(2 * count * markers)?;
-        let z = gpu.uninitialised::<f32>(count * pixels)?;
-        let seen = gpu.zeros::<u32>(2 * count)?;
+        let ([height, width], [nodes, horizons]) = (camera.image_size(), camera.nodes());
+        let shadows = match &camera.light {
+            GpuLight::Phong { lamps, shadow: Some(_), .. } => lamps.len(),
+            _ => 0,
+        };
+        Ok(Self {
+            gpu: Arc::clone(gpu),
+            count,
+            find_nodes: kernel("find_nodes")?,
+            sharpen_nodes: kernel("sharpen_nodes")?,
+            pixel_heights: kernel("pixel_heights")?,
+            track_markers: kernel("track_markers")?,
+            horizon_heights: kernel("horizon_heights")?,
+            find_horizons: kernel("find_horizons")?,
+            cast_shadows: kernel("cast_shadows")?,
+            shade_calibrated: kernel("shade_calibrated")?,
+            shade_phong: kernel("shade_phong")?,
+            heights: gpu.uninitialised(count * nodes)?,
+            sharp: gpu.uninitialised(count * nodes)?,
+            margins: gpu.uninitialised(count * nodes)?,
+            rim: gpu.uninitialised(count)?,
+            tracks: gpu.uninitialised(2 * count * camera.markers())?,
+            z: gpu.uninitialised(count * height * width)?,
+            seen: gpu.uninitialised(2 * count)?,
+            horizon_nodes: gpu.uninitialised(count * horizons)?,
+            highest: gpu.uninitialised(count)?,
+            horizons: gpu.uninitialised(3 * count * horizons)?,
+            lit: gpu.uninitialised(count * shadows * height * width)?,
+        })
+    }
+
+    /// Enqueues the positions of the markers in the images.
+    ///
+    /// # Safety
+    /// There are as many surfaces as this was made for.
+    pub unsafe fn enqueue_tracks(&self, camera: &GpuCamera, surfaces: Ptr<f64>, stream: usize) -> Result<(), GpuError> {
+        if camera.markers() == 0 {
+            return Ok(());
+        }
+        let over_markers = grid(self.count, camera.markers().div_ceil(NODE_THREADS), NODE_THREADS, 0);
+        // SAFETY: the caller guarantees the surfaces; there is a track for each marker.
+        unsafe {
+            launch_on!(
+                self.gpu, stream, self.track_markers, over_markers;
+                &camera.view, &surfaces, &camera.points.at(0), &self.tracks.at_mut(0)
+            )
+        }
+    }
+
+    /// Enqueues the images of all surfaces, and the positions of their markers.
+    ///
+    /// # Safety
+    /// There are as many surfaces and images as this was made for.
+    pub unsafe fn enqueue(
+        &self,
+        camera: &GpuCamera,
+        surfaces: Ptr<f64>,
+        images: PtrMut<u8>,
+        stream: usize,
+    ) -> Result<(), GpuError> {
+        let (gpu, view, count) = (&self.gpu, &camera.view, self.count);
+        let ([height, width], [nodes, _]) = (camera.image_size(), camera.nodes());
+        let pixels = height * width;
         let over_nodes = grid(count, nodes.div_ceil(NODE_THREADS), NODE_THREADS, 0);
         let over_pixels = grid(count, pixels.div_ceil(THREADS), THREADS, 0);
-        let out = images.at_mut(first * 3 * pixels);
-        // SAFETY: nodes, pixels, tracks and images have space for every press; all taps are valid nodes.
+        let (heights, sharp, margins) = (&self.heights.at_mut(0), &self.sharp.at_mut(0), &self.margins.at_mut(0));
+        let (rim, z, tracks) = (&self.rim.at_mut(0), &self.z.at_mut(0), &self.tracks.at(0));
+        let (across, down, background) = (&camera.across.at(0), &camera.down.at(0), &camera.background.at(0));
+        self.rim.clear_on(stream)?;
+        self.seen.clear_on(stream)?;
+        // SAFETY: nodes, pixels, tracks and images have space for every surface; all taps are valid nodes.
         unsafe {
-            launch!(gpu, &kernel("find_nodes")?, over_nodes, view, surfaces, &heights, &margins, &rim)?;
-            launch!(gpu, &kernel("sharpen_nodes")?, over_nodes, view, &heights, &sharp)?;
-            launch!(gpu, &kernel("pixel_heights")?, over_pixels, view, &sharp, &self.across, &self.down, &z)?;
-            if markers > 0 {
-                let over_markers = grid(count, markers.div_ceil(NODE_THREADS), NODE_THREADS, 0);
-                launch!(gpu, &kernel("track_markers")?, over_markers, view, surfaces, &self.points, &tracks)?;
-            }
-            match &self.light {
+            launch_on!(gpu, stream, self.find_nodes, over_nodes; view, &surfaces, heights, margins, rim)?;
+            launch_on!(gpu, stream, self.sharpen_nodes, over_nodes; view, heights, sharp)?;
+            launch_on!(gpu, stream, self.pixel_heights, over_pixels; view, sharp, across, down, z)?;
+            self.enqueue_tracks(camera, surfaces, stream)?;
+            match &camera.light {
                 GpuLight::Calibrated { light, lines, shadow_lines, positions, products, nodes, lamps, .. } => {
                     let shared_bytes = 4 * THREADS * (1 + light.monomials as usize);
                     let mut config = grid(count, height.div_ceil(THREADS / 32), THREADS, shared_bytes);
                     config.grid_dim.2 = width.div_ceil(32) as u32;
-                    let horizons = self.horizons(&z, count)?;
-                    let horizons = horizons.as_ref().map_or(0, DeviceBuffer::address);
-                    launch!(
-                        gpu, &kernel("shade_calibrated")?, config; view, light, nodes, lamps, &horizons, &self.background, lines,
-                        shadow_lines, positions, products, &z, &margins, &rim, &self.across, &self.down, &tracks, &out, &seen
-                    )?;
+                    let horizons = &if lamps.is_empty() { Ptr::default() } else { self.horizons.at(0) };
+                    self.enqueue_horizons(camera, stream)?;
+                    launch_on!(
+                        gpu, stream, self.shade_calibrated, config; view, light, nodes, &lamps.at(0), horizons, background,
+                        &lines.at(0), &shadow_lines.at(0), &positions.at(0), &products.at(0), z, margins, rim, across, down, tracks,
+                        &images, &self.seen.at_mut(0)
+                    )
                 }
                 GpuLight::Phong { lamps, shininess, shadow } => {
-                    let lit = shadow.map(|shadow| self.shadows(lamps, shadow, &z, count)).transpose()?;
-                    let lit = lit.as_ref().map_or(0, DeviceBuffer::address);
-                    launch!(
-                        gpu, &kernel("shade_phong")?, over_pixels; view, lamps, &(lamps.len() as i32), shininess, &self.background, &lit,
-                        &z, &margins, &rim, &self.across, &self.down, &tracks, &out
-                    )?;
+                    let lit = &if shadow.is_some() { self.lit.at(0) } else { Ptr::default() };
+                    if let Some(shadow) = shadow {
+                        let config = grid(count, lamps.len(), THREADS, 8 * height.max(width));
+                        launch_on!(
+                            gpu, stream, self.cast_shadows, config; view, &lamps.at(0), &shadow.strength, &shadow.softness_m,
+                            &shadow.pixel_m, z, &self.lit.at_mut(0)
+                        )?;
+                    }
+                    launch_on!(
+                        gpu, stream, self.shade_phong, over_pixels; view, &lamps.at(0), &(lamps.len() as i32), shininess, background, lit,
+                        z, margins, rim, across, down, tracks, &images
+                    )
                 }
             }
         }
-        let steep = |seen: &[u32]| f64::from(seen[1]) / f64::from(seen[0].max(1));
-        Ok(seen.download()?.chunks_exact(2).map(steep).collect())
     }
 
-    /// The horizon of every node towards the lamps of a calibrated light with shadows.
-    fn horizons(&self, z: &DeviceBuffer<f32>, count: usize) -> Result<Option<DeviceBuffer<f32>>, GpuError> {
-        let GpuLight::Calibrated { nodes, lamps, sight_points, .. } = &self.light else { return Ok(None) };
+    /// Enqueues the horizon of every node towards the lamps of a calibrated light with shadows.
+    ///
+    /// # Safety
+    /// As for [`Renderer::enqueue`].
+    unsafe fn enqueue_horizons(&self, camera: &GpuCamera, stream: usize) -> Result<(), GpuError> {
+        let GpuLight::Calibrated { nodes, lamps, sight_points, .. } = &camera.light else { return Ok(()) };
         if lamps.is_empty() {
-            return Ok(None);
+            return Ok(());
         }
-        let (gpu, all) = (z.gpu(), (nodes.rows * nodes.cols) as usize);
-        let heights = gpu.uninitialised::<f32>(count * all)?;
-        let highest = gpu.zeros::<i32>(count)?;
-        let horizons = gpu.uninitialised::<f32>(3 * count * all)?;
-        let over = |nodes: usize| grid(count, nodes.div_ceil(NODE_THREADS), NODE_THREADS, 0);
-        let kernel = |name: &str| gpu.kernel(&program(), name);
-        // SAFETY: there is a value for each press and node, and a horizon for each lamp.
+        let [_, all] = camera.nodes();
+        let over = |nodes: usize| grid(self.count, nodes.div_ceil(NODE_THREADS), NODE_THREADS, 0);
+        let (heights, highest) = (&self.horizon_nodes.at_mut(0), &self.highest.at_mut(0));
+        self.highest.clear_on(stream)?;
+        // SAFETY: there is a value for each surface and node, and a horizon for each lamp.
         unsafe {
-            launch!(gpu, &kernel("horizon_heights")?, over(all), &self.view, nodes, z, &heights, &highest)?;
-            launch!(
-                gpu, &kernel("find_horizons")?, over(3 * all);
-                &self.view, nodes, lamps, sight_points, &(sight_points.len() as i32), &heights, &highest, &horizons
+            launch_on!(
+                self.gpu, stream, self.horizon_heights, over(all);
+                &camera.view, nodes, &self.z.at(0), heights, highest
             )?;
+            launch_on!(
+                self.gpu, stream, self.find_horizons, over(3 * all);
+                &camera.view, nodes, &lamps.at(0), &sight_points.at(0), &(sight_points.len() as i32), heights, highest,
+                &self.horizons.at_mut(0)
+            )
         }
-        Ok(Some(horizons))
-    }
-
-    /// The fraction of each lamp's light that reaches each pixel.
-    fn shadows(
-        &self,
-        lamps: &DeviceBuffer<Lamp>,
-        shadow: Shadow,
-        z: &DeviceBuffer<f32>,
-        count: usize,
-    ) -> Result<DeviceBuffer<f32>, GpuError> {
-        let [height, width] = self.image_size();
-        let lit = z.gpu().zeros::<f32>(count * lamps.len() * height * width)?;
-        let config = grid(count, lamps.len(), THREADS, 8 * height.max(width));
-        // SAFETY: there is an image for each press and lamp, and shared memory for two lines of pixels.
-        unsafe {
-            launch!(
-                z.gpu(), &z.gpu().kernel(&program(), "cast_shadows")?, config;
-                &self.view, lamps, &shadow.strength, &shadow.softness_m, &shadow.pixel_m, z, &lit
-            )?;
-        }
-        Ok(lit)
     }
 }
 

@@ -5,8 +5,9 @@
 constexpr int MAX_EXCHANGES = 12, MAX_GROWTHS = 16;
 
 // Solves pressure and shear alternately, since each deflects the surface of the other, until the pressure changes by less than 1e-5 of its
-// peak. `tolerance_m` is the contact's tolerance times the largest depth, `max_depth` (m).
-__device__ Effort solve_tractions(const Workspace& work, const LayerContact& contact, double tolerance_m, double max_depth) {
+// peak. `tolerance_m` is the contact's tolerance times the largest depth, `max_depth` (m). Cells that stick are displaced by CARRIED_X and
+// CARRIED_Y if they have a history (`carried`), else not at all.
+__device__ Effort solve_tractions(const Workspace& work, const LayerContact& contact, double tolerance_m, double max_depth, bool carried) {
     const double* depth = work.buffer(DEPTH);
     double *p = work.buffer(PRESSURE), *x = work.buffer(SHEAR_X), *y = work.buffer(SHEAR_Y), *sheared_depth = work.buffer(SHEARED_DEPTH);
     double *target_x = work.buffer(TARGET_X), *target_y = work.buffer(TARGET_Y), *last = work.buffer(LAST_PRESSURE);
@@ -19,8 +20,8 @@ __device__ Effort solve_tractions(const Workspace& work, const LayerContact& con
         displacement_by_pressure(work, p, target_x, target_y);
         double largest = 0.0;
         FOR_EACH(i, work.count) {
-            target_x[i] = -target_x[i];
-            target_y[i] = -target_y[i];
+            target_x[i] = (carried ? work.buffer(CARRIED_X)[i] : 0.0) - target_x[i];
+            target_y[i] = (carried ? work.buffer(CARRIED_Y)[i] : 0.0) - target_y[i];
             last[i] = p[i];
             if (p[i] > 0.0) largest = fmax(largest, fmax(fabs(target_x[i]), fabs(target_y[i])));
         }
@@ -68,12 +69,39 @@ __device__ __noinline__ void measure_increment(const Workspace& work, const Laye
     region.min_depth = -reduce_max(above, work.shared);
 }
 
-// The next press that no block has taken. `taken` is a counter in global memory; the block shares `next`.
-__device__ __forceinline__ int next_press(int* taken, int* next) {
+// The next press of a list that no block has taken, or −1; the block shares `next`.
+__device__ __forceinline__ int next_press(PressQueue* queue, const int* members, int* next) {
     __syncthreads();
-    if (threadIdx.x == 0) *next = atomicAdd(taken, 1);
+    if (threadIdx.x == 0) {
+        const int place = atomicAdd(&queue->taken, 1);
+        *next = place < queue->count ? members[place] : -1;
+    }
     __syncthreads();
     return *next;
+}
+
+// Displacement (m) of the cells of a region that stick: that after the last step (`moved`: along x, then y, on the whole grid), and the
+// slide of the object in this step. One cell per thread.
+__device__ __forceinline__ void load_carried(const Workspace& work, const ContactRegion& region, const LayerGrid& grid, const double* depth,
+                                             const double* moved, const double* twist, double dt) {
+    const int cells = grid.rows * grid.cols;
+    const Vec3 linear = vec3(twist), angular = vec3(twist + 3);
+    FOR_EACH(i, work.count) {
+        const int row = region.row + i / region.cols, col = region.col + i % region.cols, cell = row * grid.cols + col;
+        const Vec3 velocity = linear + cross(angular, vec3(x_of(grid, col), y_of(grid, row), -fmax(depth[cell], 0.0)));
+        work.buffer(CARRIED_X)[i] = moved[cell] + velocity.x * dt;
+        work.buffer(CARRIED_Y)[i] = moved[cells + cell] + velocity.y * dt;
+    }
+}
+
+// Clears the tractions of the cells outside a region, one cell per thread.
+__device__ __forceinline__ void clear_outside(const LayerGrid& grid, const ContactRegion& region, double* traction) {
+    const int cells = grid.rows * grid.cols;
+    FOR_EACH(i, cells) {
+        const int row = i / grid.cols - region.row, col = i % grid.cols - region.col;
+        if (row >= 0 && row < region.rows && col >= 0 && col < region.cols) continue;
+        traction[i] = traction[cells + i] = traction[2 * cells + i] = 0.0;
+    }
 }
 
 // Copies the depths and tractions of a region's cells from the whole grid, one cell per thread. A cell of which the indenter covers the
@@ -133,13 +161,16 @@ __device__ __forceinline__ void grow_region(const LayerGrid& grid, ContactRegion
     region.cols = last_col - region.col;
 }
 
-// Tractions (Pa) along x, along y and as pressure on the whole grid, for `count` presses `members` whose regions fit one transform size.
-// Each block takes one press after the other. A press whose region outgrows the size stays OPEN, with a larger size. Transforms run in
+// Tractions (Pa) along x, along y and as pressure on the whole grid, for the presses `members` of a queue, whose regions fit one transform
+// size. Each block takes one press after the other. A press whose region outgrows the size stays OPEN, with a larger size. Transforms run in
 // shared memory (`in_shared`), or in `planes` through a tile of `tile_lines` lines; `buffers` holds REGION_BUFFERS · side² values per block.
+// Presses with a history have the surfaces after their last step in `moved`, and the velocity of each object at the origin in `twists`, for
+// a step of `dt` (s); without, both are null.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    solve_contact(LayerGrid grid, FftPlan plan, FftPlan half, int in_shared, int tile_lines, const int* members, int count,
-                  int* taken, const double* depths, const double* covered, double* tractions, ContactRegion* regions, const Real* spectra,
-                  const Real* inverse, const int* opposite, double* buffers, Complex* planes) {
+    solve_contact(LayerGrid grid, FftPlan plan, FftPlan half, int in_shared, int tile_lines, const int* members, PressQueue* queue,
+                  const double* depths, const double* covered, double* tractions, ContactRegion* regions, const Real* spectra,
+                  const Real* inverse, const int* opposite, double* buffers, Complex* planes, const double* moved, const double* twists,
+                  double dt) {
     extern __shared__ Complex memory[];
     __shared__ double sums[4 * THREADS / 32];
     __shared__ Bounds bounds;
@@ -162,22 +193,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     fill_roots(memory, plan.size);
     fill_roots(memory + plan.size, half.size);
     while (true) {
-        const int k = next_press(taken, &next);
-        if (k >= count) return;
-        const int press = members[k];
+        const int press = next_press(queue, members, &next);
+        if (press < 0) return;
         const double* depth = depths + (long long)press * cells;
         double* traction = tractions + 3ll * press * cells;
         ContactRegion region = regions[press];
         const double tolerance_m = grid.contact.tolerance * region.max_depth;
         while (true) {
             load_region(work, region, grid, depth, covered + (long long)press * cells, traction);
-            const Effort effort = solve_tractions(work, grid.contact, tolerance_m, region.max_depth);
+            if (moved) load_carried(work, region, grid, depth, moved + 3ll * press * cells, twists + 6ll * press, dt);
+            const Effort effort = solve_tractions(work, grid.contact, tolerance_m, region.max_depth, moved != nullptr);
             region.iterations += effort.iterations;
             region.unsolved = effort.unsolved;
             region.growths++;
             store_region(work, region, grid.cols, cells, traction, bounds);
             if (!reaches_border(grid, region, bounds) || region.growths >= MAX_GROWTHS) {
                 region.status = SOLVED;
+                if (moved) clear_outside(grid, region, traction);
                 if (has_friction(grid.contact)) measure_increment(work, grid.contact, region);
                 break;
             }

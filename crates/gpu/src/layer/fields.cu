@@ -125,12 +125,12 @@ __device__ __forceinline__ void lateral_fields(int which, const FieldPlanes& pla
     }
 }
 
-// Surface displacement (m) along x, y and down, and stress below (Pa) along x, y and as pressure, of `count` presses `members`. Each block
-// takes one press after the other and owns three planes. A press whose surface overlaps the indenter outside its region becomes OPEN again,
-// with a larger region. `lateral`: compute lateral displacement without friction too; `lateral_below`: the same for shear below.
+// Surface displacement (m) along x, y and down, and stress below (Pa) along x, y and as pressure, of the presses `members` of
+// a queue. Each block takes one press after the other and owns three planes. A press whose surface overlaps the indenter outside its region becomes OPEN again,
+// with a larger region, unless this is the `final` time. `lateral`: compute lateral displacement without friction too; `lateral_below`: the same for shear below.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    evaluate_fields(LayerGrid grid, FftPlan plan, int lateral, int lateral_below, int tile_lines, const int* members,
-                    int count, int* taken, const double* depths, const double* tractions, ContactRegion* regions, const Real* spectra,
+    evaluate_fields(LayerGrid grid, FftPlan plan, int lateral, int lateral_below, int final, int tile_lines, const int* members,
+                    PressQueue* queue, const double* depths, const double* tractions, ContactRegion* regions, const Real* spectra,
                     const int* opposite, Complex* all_planes, double* surfaces, double* belows) {
     extern __shared__ Complex roots[];
     __shared__ Bounds overlap;
@@ -145,9 +145,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                                 {first.data + 2 * all, size, false, roots + size, tile_lines},
                                 roots, has_friction(grid.contact)};
     while (true) {
-        const int k = next_press(taken, &next);
-        if (k >= count) return;
-        const int press = members[k];
+        const int press = next_press(queue, members, &next);
+        if (press < 0) return;
         const double* depth = depths + (long long)press * cells;
         double *surface = surfaces + 3ll * press * cells, *below = belows + 3ll * press * cells;
         ContactRegion region = regions[press];
@@ -163,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         normal_fields(planes, plan, grid, spectra, opposite, region, 10.0 * grid.contact.tolerance * region.max_depth,
                       depth, surface + 2 * cells, below + 2 * cells, overlap);
         __syncthreads();
-        const bool overlaps = overlap.bottom >= 0, missed = overlaps && region.growths < MAX_GROWTHS;
+        const bool overlaps = overlap.bottom >= 0, missed = overlaps && !final && region.growths < MAX_GROWTHS;
         if (missed) {
             include_overlap(grid, region, overlap);
         } else if (overlaps) {

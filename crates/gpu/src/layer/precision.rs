@@ -2,7 +2,7 @@
 
 use super::LayerGrid;
 use super::fft_plan::FftPlan;
-use super::press::{ContactRegion, MAX_LEVELS, OPEN, REGION_BUFFERS, THREADS, TOO_DEEP};
+use super::press::{ContactRegion, MAX_LEVELS, OPEN, PressQueue, REGION_BUFFERS, THREADS, TOO_DEEP};
 use super::taxels::TaxelGrid;
 use crate::object::{ObjectView, SurfaceKind};
 use crate::program::{COMMON, Program};
@@ -17,6 +17,7 @@ const SOURCE: &[&str] = &[
     LayerContact::CUDA,
     LayerGrid::CUDA,
     ContactRegion::CUDA,
+    PressQueue::CUDA,
     TaxelGrid::CUDA,
     include_str!("fft.cu"),
     include_str!("../cuda/ray.cuh"),

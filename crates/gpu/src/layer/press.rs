@@ -4,11 +4,11 @@ use super::spectra::Spectra;
 use super::taxels::TaxelGrid;
 use super::{LayerBatch, LayerTouches, Outputs};
 use crate::array::Poses;
-use crate::cuda_struct::{Ptr, cuda_struct};
-use crate::memory::launch;
+use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
+use crate::memory::{launch, launch_on};
 use crate::object::SurfaceKind;
 use crate::{DeviceBuffer, GpuError};
-use cudarc::driver::{CudaStream, LaunchConfig};
+use cudarc::driver::{CudaFunction, CudaStream, LaunchConfig};
 use dermis_geometry::Pose;
 use dermis_skin::layer::{ContactExtent, Effort, OneIncrement};
 use std::collections::BTreeMap;
@@ -41,13 +41,24 @@ cuda_struct! {
     }
 }
 
+cuda_struct! {
+    /// A list of presses that blocks take one after the other: how many are taken, and how many there are.
+    #[derive(Default)]
+    pub(super) struct PressQueue {
+        pub taken: i32,
+        pub count: i32,
+    }
+}
+
 impl ContactRegion {
-    /// Iterations and errors of the solution; the error of its one increment is zero without contact or friction.
-    fn effort(&self) -> Effort {
-        let reached = 1.0 - self.min_depth / self.max_depth;
+    /// Iterations and errors of the solution, after one with the given largest depth (m); the error of its one increment is
+    /// zero without contact or friction.
+    pub fn effort_after(&self, last_depth: f64) -> Effort {
+        let (rise, deeper) = ((self.max_depth - last_depth).abs(), self.max_depth.max(last_depth));
+        let reached = if rise > 0.0 { (deeper - self.min_depth) / rise } else { 0.0 };
         let increment = OneIncrement { used: self.used, pushed_m: self.pushed, motion_m: self.motion, reached };
-        let (iterations, path_error) = (self.iterations as usize, increment.path_error());
-        Effort { iterations, unsolved: self.unsolved, path_error, ..Effort::default() }
+        let path_error = if rise > 0.0 { rise / deeper * increment.path_error() } else { 0.0 };
+        Effort { iterations: self.iterations as usize, unsolved: self.unsolved, path_error, ..Effort::default() }
     }
 }
 
@@ -58,7 +69,7 @@ pub(super) const TOO_DEEP: i32 = 4;
 /// Threads per block.
 pub(super) const THREADS: u32 = 256;
 /// Number of buffers of a region while it is solved.
-pub(super) const REGION_BUFFERS: usize = 15;
+pub(super) const REGION_BUFFERS: usize = 17;
 /// Numbers per pose.
 const POSE: usize = 7;
 /// Numbers per press of the kernel `measure_contact`.
@@ -82,9 +93,9 @@ pub(super) fn grid(x: usize, y: usize) -> LaunchConfig {
 struct SideStream {
     main: Arc<CudaStream>,
     stream: Arc<CudaStream>,
-    _buffers: DeviceBuffer<f64>,
-    _planes: DeviceBuffer<u8>,
-    _lists: [DeviceBuffer<i32>; 2],
+    _solver: ContactSolver,
+    _list: DeviceBuffer<i32>,
+    _queue: DeviceBuffer<PressQueue>,
 }
 
 impl Drop for SideStream {
@@ -95,18 +106,64 @@ impl Drop for SideStream {
 }
 
 /// The fields of presses that are solved together.
-struct Chunk {
-    count: usize,
+#[derive(Debug)]
+pub(super) struct Chunk {
+    pub count: usize,
     /// Depth (m) of the object; initially the height map of the kernels.
-    depths: DeviceBuffer<f64>,
+    pub depths: DeviceBuffer<f64>,
     /// Fraction of each cell that the object covers.
-    covered: DeviceBuffer<f64>,
+    pub covered: DeviceBuffer<f64>,
     /// Tractions along x, along y and as pressure (Pa), surface displacement along x, y and down (m), stress at the
     /// sensing depth along x, y and as pressure (Pa).
-    tractions: DeviceBuffer<f64>,
-    surfaces: DeviceBuffer<f64>,
-    belows: DeviceBuffer<f64>,
-    regions: DeviceBuffer<ContactRegion>,
+    pub tractions: DeviceBuffer<f64>,
+    pub surfaces: DeviceBuffer<f64>,
+    pub belows: DeviceBuffer<f64>,
+    pub regions: DeviceBuffer<ContactRegion>,
+    /// Number of cells under a cliff, zero before the heights are computed, and these cells.
+    pub cliff_count: DeviceBuffer<u64>,
+    cliffs: DeviceBuffer<i64>,
+}
+
+/// The surfaces of presses after their last step, the velocity of each object at the sensor's origin, and the duration (s) of
+/// this step; null for presses from rest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct History {
+    pub moved: Ptr<f64>,
+    pub twists: Ptr<f64>,
+    pub dt_s: f64,
+}
+
+/// Solves contacts whose regions fit one size of transform, and the memory of its blocks.
+#[derive(Debug)]
+pub(super) struct ContactSolver {
+    kernel: CudaFunction,
+    spectra: Arc<Spectra>,
+    config: LaunchConfig,
+    /// 1 if transforms run in shared memory.
+    in_shared: i32,
+    tile_lines: i32,
+    buffers: DeviceBuffer<f64>,
+    planes: DeviceBuffer<u8>,
+}
+
+/// Computes surfaces and stresses from tractions, and the memory of its blocks.
+#[derive(Debug)]
+pub(super) struct FieldSolver {
+    kernel: CudaFunction,
+    config: LaunchConfig,
+    tile_lines: i32,
+    planes: DeviceBuffer<u8>,
+}
+
+/// The kernels that compute height maps and regions.
+#[derive(Debug)]
+pub(super) struct HeightKernels {
+    clear: CudaFunction,
+    rasterize: CudaFunction,
+    enter: CudaFunction,
+    find_cliffs: CudaFunction,
+    average_cliffs: CudaFunction,
+    find_region: CudaFunction,
 }
 
 impl LayerBatch {
@@ -124,7 +181,8 @@ impl LayerBatch {
             let last = (first + at_once).min(poses.count);
             let chunk = || {
                 let chunk = self.chunk(last - first)?;
-                self.rasterize(&chunk, poses.values.at(first * POSE))?;
+                let poses = poses.values.at(first * POSE);
+                self.rasterize(&self.height_kernels()?, &chunk, poses, self.gpu.stream_handle())?;
                 Ok(chunk)
             };
             match chunk().and_then(|chunk| self.solve(&chunk, first, outputs, &mut touches)) {
@@ -198,7 +256,7 @@ impl LayerBatch {
         }
     }
 
-    fn chunk(&self, count: usize) -> Result<Chunk, GpuError> {
+    pub(super) fn chunk(&self, count: usize) -> Result<Chunk, GpuError> {
         let (gpu, cells) = (&self.gpu, self.cells());
         Ok(Chunk {
             count,
@@ -208,54 +266,72 @@ impl LayerBatch {
             surfaces: gpu.uninitialised(3 * count * cells)?,
             belows: gpu.uninitialised(3 * count * cells)?,
             regions: gpu.zeros(count)?,
+            cliff_count: gpu.zeros(1)?,
+            cliffs: gpu.uninitialised(count * cells)?,
         })
     }
 
-    /// Computes the height map of the object at each pose: of a primitive in closed form, else of its mesh.
-    fn rasterize(&self, chunk: &Chunk, poses: Ptr<f64>) -> Result<(), GpuError> {
+    /// The kernels of height maps.
+    pub(super) fn height_kernels(&self) -> Result<HeightKernels, GpuError> {
+        Ok(HeightKernels {
+            clear: self.kernel("clear_heights")?,
+            rasterize: self.kernel("rasterize_indenter")?,
+            enter: self.kernel("enter_primitive")?,
+            find_cliffs: self.kernel("find_cliffs")?,
+            average_cliffs: self.kernel("average_cliffs")?,
+            find_region: self.kernel("find_contact_region")?,
+        })
+    }
+
+    /// Enqueues the height map of the object at each pose: of a primitive in closed form, else of its mesh.
+    pub(super) fn rasterize(
+        &self,
+        kernels: &HeightKernels,
+        chunk: &Chunk,
+        poses: Ptr<f64>,
+        stream: usize,
+    ) -> Result<(), GpuError> {
         let (gpu, object, keys) = (&self.gpu, self.object.view(), chunk.count * self.cells());
-        let (depths, covered) = (&chunk.depths, &chunk.covered);
-        let (cliff_count, cliffs) = (gpu.zeros::<u64>(1)?, gpu.uninitialised::<i64>(keys)?);
-        let blocks = grid(keys.div_ceil(THREADS as usize).min(1 << 16), 1);
+        let (depths, covered) = (&chunk.depths.at_mut(0), &chunk.covered.at_mut(0));
+        let (cliff_count, cliffs) = (&chunk.cliff_count.at_mut(0), &chunk.cliffs.at_mut(0));
         let over_triangles = grid(chunk.count, (object.triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
         let over_cells = grid(chunk.count, self.cells().div_ceil(CELLS_PER_BLOCK));
-        let (triangles, cells) = (TRIANGLES_PER_BLOCK as i32, CELLS_PER_BLOCK as i32);
+        let (triangles, cells) = (&(TRIANGLES_PER_BLOCK as i32), &(CELLS_PER_BLOCK as i32));
         // SAFETY: `depths`, `covered` and `cliffs` have room for one grid per press, and there is one pose per press.
         unsafe {
             if self.object.cast_kind == SurfaceKind::Mesh {
-                launch!(gpu, &self.kernel("clear_heights")?, blocks, depths, &(keys as i64))?;
-                let rasterize = self.kernel("rasterize_indenter")?;
-                launch!(gpu, &rasterize, over_triangles, &self.grid, &poses, object, &triangles, depths)?;
+                let blocks = grid(keys.div_ceil(THREADS as usize).min(1 << 16), 1);
+                launch_on!(gpu, stream, kernels.clear, blocks; depths, &(keys as i64))?;
+                launch_on!(
+                    gpu, stream, kernels.rasterize, over_triangles; &self.grid, &poses, object, triangles, depths
+                )?;
             } else {
-                let enter = self.kernel("enter_primitive")?;
-                launch!(gpu, &enter, over_cells, &self.grid, &poses, object, &cells, depths)?;
+                launch_on!(gpu, stream, kernels.enter, over_cells; &self.grid, &poses, object, cells, depths)?;
             }
-            let find = self.kernel("find_cliffs")?;
-            launch!(gpu, &find, over_cells, &self.grid, &cells, depths, covered, &cliff_count, &cliffs)?;
-            let average = self.kernel("average_cliffs")?;
-            launch!(
-                gpu,
-                &average,
-                grid(CLIFF_BLOCKS, 1),
-                &self.grid,
-                &poses,
-                object,
-                &cliff_count,
-                &cliffs,
-                depths,
-                covered
+            launch_on!(
+                gpu, stream, kernels.find_cliffs, over_cells; &self.grid, cells, depths, covered, cliff_count, cliffs
             )?;
+            launch_on!(
+                gpu, stream, kernels.average_cliffs, grid(CLIFF_BLOCKS, 1);
+                &self.grid, &poses, object, cliff_count, cliffs, depths, covered
+            )
         }
-        Ok(())
+    }
+
+    /// Enqueues the search of the region of each press.
+    pub(super) fn find_regions(&self, kernels: &HeightKernels, chunk: &Chunk, stream: usize) -> Result<(), GpuError> {
+        // SAFETY: there is one grid of depths and one region per press.
+        unsafe {
+            launch_on!(
+                self.gpu, stream, kernels.find_region, grid(chunk.count, 1);
+                &self.grid, &chunk.depths.at_mut(0), &chunk.regions.at_mut(0)
+            )
+        }
     }
 
     /// Computes results from height maps and stores them after those of the `first` presses.
     fn solve(&self, chunk: &Chunk, first: usize, outputs: Outputs, touches: &mut LayerTouches) -> Result<(), GpuError> {
-        let (gpu, kernel) = (&self.gpu, self.kernel("find_contact_region")?);
-        // SAFETY: there is one grid of depths and one region per press.
-        unsafe {
-            launch!(gpu, &kernel, grid(chunk.count, 1), &self.grid, &chunk.depths, &chunk.regions)?;
-        }
+        self.find_regions(&self.height_kernels()?, chunk, self.gpu.stream_handle())?;
         let mut regions = chunk.regions.download()?;
         if let Some(i) = regions.iter().position(|region| region.status == TOO_DEEP) {
             let (depth_mm, max_mm) = (regions[i].max_depth * 1e3, self.grid.max_depth * 1e3);
@@ -273,7 +349,7 @@ impl LayerBatch {
             // Largest size first, and concurrently: idle multiprocessors at the end of one size start on the next.
             let mut running = Vec::new();
             for (size, group) in groups.iter().rev() {
-                running.push(self.solve_contact(chunk, &*self.region_spectra(*size as usize)?, group)?);
+                running.push(self.solve_contact(chunk, *size as usize, group)?);
             }
             drop(running);
             self.evaluate_fields(chunk, &members, outputs.taxels)?;
@@ -282,7 +358,7 @@ impl LayerBatch {
         }
         let steep = self.finish(chunk, first, outputs, touches)?;
         touches.extents.extend(self.extents(chunk)?);
-        touches.efforts.extend(regions.iter().map(ContactRegion::effort));
+        touches.efforts.extend(regions.iter().map(|region| region.effort_after(0.0)));
         touches.steep.extend(steep);
         touches.operations += regions.iter().map(|region| self.operations(region, outputs.taxels)).sum::<f64>();
         Ok(())
@@ -322,9 +398,9 @@ impl LayerBatch {
         Ok(presses.min(self.gpu.multiprocessors() * each.max(1) as usize))
     }
 
-    /// Solves the contact of presses whose regions fit one size of transform.
-    fn solve_contact(&self, chunk: &Chunk, spectra: &Spectra, members: &[i32]) -> Result<SideStream, GpuError> {
-        let (gpu, kernel) = (&self.gpu, self.kernel("solve_contact")?);
+    /// The solver of `presses` at once whose regions fit a size of transform.
+    pub(super) fn contact_solver(&self, size: usize, presses: usize) -> Result<ContactSolver, GpuError> {
+        let (gpu, kernel, spectra) = (&self.gpu, self.kernel("solve_contact")?, self.region_spectra(size)?);
         let (size, side) = (spectra.size, spectra.size / 2);
         // A row in shared memory is padded by one number, so that a column is spread over all banks.
         let bytes = |numbers: usize| self.precision.complex_bytes(numbers);
@@ -332,51 +408,107 @@ impl LayerBatch {
         let in_shared = all_shared_bytes <= self.max_shared_bytes;
         let tile_lines = self.tile_lines(size);
         let shared_bytes = if in_shared { all_shared_bytes } else { bytes(size + side + tile_lines * (size + 1)) };
-        let blocks = self.blocks(&kernel, shared_bytes, members.len())?;
-        let buffers = gpu.zeros::<f64>(blocks * REGION_BUFFERS * (side * side).next_multiple_of(32))?;
-        let planes = gpu.zeros::<u8>(if in_shared { 0 } else { bytes(blocks * size * size) })?;
-        let (list, taken) = (gpu.upload(members)?, gpu.zeros::<i32>(1)?);
-        let (in_shared, tile_lines, count) = (i32::from(in_shared), tile_lines as i32, members.len() as i32);
-        let (main, stream) = (Arc::clone(&gpu.stream), gpu.stream.fork()?);
-        let side = SideStream { main, stream, _buffers: buffers, _planes: planes, _lists: [list, taken] };
-        let [list, taken] = &side._lists;
-        let config = LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) };
-        // SAFETY: the regions of these presses have at most `side` cells per side, and each block has its own buffers
-        // and plane.
+        let blocks = self.blocks(&kernel, shared_bytes, presses)?;
+        Ok(ContactSolver {
+            kernel,
+            spectra,
+            config: LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) },
+            in_shared: i32::from(in_shared),
+            tile_lines: tile_lines as i32,
+            buffers: gpu.zeros(blocks * REGION_BUFFERS * (side * side).next_multiple_of(32))?,
+            planes: gpu.zeros(if in_shared { 0 } else { bytes(blocks * size * size) })?,
+        })
+    }
+
+    /// Enqueues the solution of the presses of a queue.
+    ///
+    /// # Safety
+    /// The members are presses of the chunk whose regions fit the size; the history is null or has a row per press.
+    pub(super) unsafe fn enqueue_contact(
+        &self,
+        solver: &ContactSolver,
+        chunk: &Chunk,
+        members: Ptr<i32>,
+        queue: PtrMut<PressQueue>,
+        history: &History,
+        stream: usize,
+    ) -> Result<(), GpuError> {
+        let ContactSolver { kernel, spectra, config, in_shared, tile_lines, buffers, planes } = solver;
+        // SAFETY: the caller guarantees the members; each block has its own buffers and plane.
         unsafe {
-            launch!(
-                side, &kernel, config; &self.grid, &spectra.plan, &spectra.half, &in_shared, &tile_lines,
-                list, &count, taken, &chunk.depths, &chunk.covered, &chunk.tractions, &chunk.regions, &spectra.spectra, &spectra.inverse,
-                &spectra.opposite, &side._buffers, &side._planes
-            )?;
+            launch_on!(
+                self.gpu, stream, kernel, *config; &self.grid, &spectra.plan, &spectra.half, in_shared, tile_lines, &members, &queue,
+                &chunk.depths.at(0), &chunk.covered.at(0), &chunk.tractions.at_mut(0), &chunk.regions.at_mut(0),
+                &spectra.spectra.at(0), &spectra.inverse.at(0), &spectra.opposite.at(0), &buffers.at_mut(0), &planes.at_mut(0),
+                &history.moved, &history.twists, &history.dt_s
+            )
         }
+    }
+
+    /// Solves the contact of presses whose regions fit one size of transform.
+    fn solve_contact(&self, chunk: &Chunk, size: usize, members: &[i32]) -> Result<SideStream, GpuError> {
+        let (gpu, solver) = (&self.gpu, self.contact_solver(size, members.len())?);
+        let list = gpu.upload(members)?;
+        let queue = gpu.upload(&[PressQueue { taken: 0, count: members.len() as i32 }])?;
+        let (main, stream) = (Arc::clone(&gpu.stream), gpu.stream.fork()?);
+        let side = SideStream { main, stream, _solver: solver, _list: list, _queue: queue };
+        let (members, queue, handle) = (side._list.at(0), side._queue.at_mut(0), side.stream.cu_stream() as usize);
+        // SAFETY: the regions of these presses have at most `side` cells per side.
+        unsafe { self.enqueue_contact(&side._solver, chunk, members, queue, &History::default(), handle)? };
         Ok(side)
+    }
+
+    /// The solver of the fields of `presses` at once.
+    pub(super) fn field_solver(&self, presses: usize) -> Result<FieldSolver, GpuError> {
+        let (kernel, size) = (self.kernel("evaluate_fields")?, self.whole.size);
+        let tile_lines = self.tile_lines(size);
+        let shared_bytes = self.precision.complex_bytes(size + tile_lines * (size + 1));
+        let blocks = self.blocks(&kernel, shared_bytes, presses)?;
+        let planes = self.gpu.zeros(self.precision.complex_bytes(3 * blocks * size * size))?;
+        let config = LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) };
+        Ok(FieldSolver { kernel, config, tile_lines: tile_lines as i32, planes })
+    }
+
+    /// Enqueues surfaces and stresses at the sensing depth of the presses of a queue. With `is_final` an overlap outside a
+    /// region is accepted as an error.
+    ///
+    /// # Safety
+    /// The members are presses of the chunk.
+    #[allow(clippy::too_many_arguments, reason = "what a launch needs")]
+    pub(super) unsafe fn enqueue_fields(
+        &self,
+        solver: &FieldSolver,
+        chunk: &Chunk,
+        members: Ptr<i32>,
+        queue: PtrMut<PressQueue>,
+        lateral_below: bool,
+        is_final: bool,
+        stream: usize,
+    ) -> Result<(), GpuError> {
+        let FieldSolver { kernel, config, tile_lines, planes } = solver;
+        let [lateral, lateral_below, is_final] = [self.lateral, lateral_below, is_final].map(i32::from);
+        // SAFETY: the caller guarantees the members; each block has three planes of its own.
+        unsafe {
+            launch_on!(
+                self.gpu, stream, kernel, *config; &self.grid, &self.whole.plan, &lateral, &lateral_below, &is_final, tile_lines,
+                &members, &queue, &chunk.depths.at(0), &chunk.tractions.at(0), &chunk.regions.at_mut(0), &self.whole.spectra.at(0),
+                &self.whole.opposite.at(0), &planes.at_mut(0), &chunk.surfaces.at_mut(0), &chunk.belows.at_mut(0)
+            )
+        }
     }
 
     /// Computes the surface and the stress at the sensing depth of presses from their tractions.
     fn evaluate_fields(&self, chunk: &Chunk, members: &[i32], lateral_below: bool) -> Result<(), GpuError> {
-        let (gpu, kernel, size) = (&self.gpu, self.kernel("evaluate_fields")?, self.whole.size);
-        let tile_lines = self.tile_lines(size);
-        let shared_bytes = self.precision.complex_bytes(size + tile_lines * (size + 1));
-        let blocks = self.blocks(&kernel, shared_bytes, members.len())?;
-        let planes = gpu.zeros::<u8>(self.precision.complex_bytes(3 * blocks * size * size))?;
-        let (list, taken, count) = (gpu.upload(members)?, gpu.zeros::<i32>(1)?, members.len() as i32);
-        let (lateral, lateral_below, tile_lines) =
-            (i32::from(self.lateral), i32::from(lateral_below), tile_lines as i32);
-        let config = LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) };
-        // SAFETY: each block has three planes of its own, and there are fields for every press.
-        unsafe {
-            launch!(
-                gpu, &kernel, config; &self.grid, &self.whole.plan, &lateral, &lateral_below, &tile_lines,
-                &list, &count, &taken, &chunk.depths, &chunk.tractions, &chunk.regions, &self.whole.spectra, &self.whole.opposite,
-                &planes, &chunk.surfaces, &chunk.belows
-            )?;
-        }
-        Ok(())
+        let (gpu, solver) = (&self.gpu, self.field_solver(members.len())?);
+        let list = gpu.upload(members)?;
+        let queue = gpu.upload(&[PressQueue { taken: 0, count: members.len() as i32 }])?;
+        let stream = gpu.stream_handle();
+        // SAFETY: the members are presses of the chunk, and one stream orders the work with the release of its memory.
+        unsafe { self.enqueue_fields(&solver, chunk, list.at(0), queue.at_mut(0), lateral_below, false, stream) }
     }
 
     /// The extent of the contact of each press.
-    fn extents(&self, chunk: &Chunk) -> Result<Vec<ContactExtent>, GpuError> {
+    pub(super) fn extents(&self, chunk: &Chunk) -> Result<Vec<ContactExtent>, GpuError> {
         let (gpu, extents) = (&self.gpu, self.gpu.uninitialised::<f64>(EXTENT * chunk.count)?);
         let kernel = self.kernel("measure_contact")?;
         // SAFETY: there are fields for every press, and `extents` holds four numbers per press.

@@ -7,6 +7,7 @@ enum Buffer {
     PRESSURE,         // (Pa)
     SHEAR_X, SHEAR_Y, // (Pa)
     PARTIAL,          // additional compliance of cells that the indenter covers in part (m/Pa)
+    CARRIED_X, CARRIED_Y, // displacement of a cell that sticks: that after the last step and the slide of the object in this one (m)
     // Pressure solver.
     GAP,              // deflection by pressure minus depth (m)
     ACTIVE,           // 1 in cells that are in contact or overlap, 0 elsewhere

@@ -5,6 +5,7 @@ mod arrays;
 mod environments;
 mod gel;
 mod layer;
+mod layers_in_time;
 mod warnings;
 
 use dermis_gpu::Gpu;

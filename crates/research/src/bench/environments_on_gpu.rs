@@ -61,6 +61,108 @@ delay = {{ time = "4 ms" }}
     )
 }
 
+/// A gel of 64 × 64 cells with 9 × 7 markers, seen by a camera of 160 × 120 pixels.
+const GEL: &str = r#"
+name = "gel"
+[surface.grid]
+rows = 8
+cols = 8
+pitch = "2 mm"
+[skin]
+kind = "layer"
+thickness = "4 mm"
+young = "200 kPa"
+poisson = 0.47
+cell = "0.25 mm"
+mu = 0.5
+[camera]
+width = 160
+height = 120
+pixel = "0.1 mm"
+[light]
+kind = "phong"
+shininess = 5
+background = { colour = [76.0, 76.0, 76.0] }
+[[light.sources]]
+azimuth = "90 deg"
+elevation = "14 deg"
+diffuse = [153.0, 100.0, 50.0]
+specular = [12.0, 12.0, 12.0]
+[[light.sources]]
+azimuth = "210 deg"
+elevation = "14 deg"
+diffuse = [50.0, 150.0, 80.0]
+specular = [12.0, 12.0, 12.0]
+[markers]
+radius = "0.2 mm"
+colour = [25.0, 25.0, 28.0]
+[markers.pattern.grid]
+rows = 9
+cols = 7
+pitch = "1.5 mm"
+"#;
+/// Environments of that gel, and the steps after which a ball is where it was.
+const GELS: usize = 1024;
+const CIRCLE: usize = 40;
+
+/// Poses (w first) and velocities of all balls at one step of their circles: they slide and twist.
+fn circling(step: usize, dt_s: f64) -> Vec<f32> {
+    let mut rows = Vec::with_capacity(13 * GELS);
+    for i in 0..GELS {
+        let turn = std::f64::consts::TAU / CIRCLE as f64;
+        let (start, angle) = (i as f64, turn * step as f64);
+        let (radius_m, speed) = (1.5e-3, turn / dt_s);
+        let (sine, cosine) = (angle + start).sin_cos();
+        let depth_m = 0.3e-3 + 0.3e-3 * (i as f64 / GELS as f64);
+        rows.extend([radius_m * cosine, radius_m * sine, 5e-3 - depth_m]);
+        rows.extend([(0.5 * angle).cos(), 0.0, 0.0, (0.5 * angle).sin()]);
+        rows.extend([-radius_m * sine * speed, radius_m * cosine * speed, 0.0, 0.0, 0.0, speed]);
+    }
+    rows.into_iter().map(|number| number as f32).collect()
+}
+
+/// Steps of gels (µs) in which balls slide and twist, with markers, and with images too.
+fn run_gels(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), GpuError> {
+    let bad = |error: &dyn std::fmt::Display| GpuError::BadInput { reason: error.to_string() };
+    let ball = Object::of_primitive(Primitive::Sphere { radius_m: 5e-3 }, 2e-3).map_err(|error| bad(&error))?;
+    let spec = SensorSpec::parse("the gel of the benchmark", GEL).map_err(|error| bad(&error))?;
+    let sensor = spec.build(None).map_err(|error| bad(&error))?;
+    let dt_s = 2e-3;
+    let rows = (0..CIRCLE).map(|step| gpu.upload(&circling(step, dt_s))).collect::<Result<Vec<_>, _>>()?;
+    let (markers, taxels) = (gpu.zeros::<f32>(2 * 63 * GELS)?, gpu.zeros::<f32>(64 * GELS)?);
+    let images = gpu.zeros::<u8>(3 * 160 * 120 * GELS)?;
+    for (label, has_images) in [("markers", false), ("images", true)] {
+        let mut environments = Environments::with_layer(gpu, &sensor, &ball, GELS)?;
+        let mut times = Vec::new();
+        for _ in 0..=RUNS {
+            let timer = gpu.timer()?;
+            for rows in &rows {
+                let mut bindings = Bindings::new(dt_s);
+                let view = |first: u64| View::new(rows.address() + 4 * first, &[13, 1], Element::F32);
+                (bindings.object.position, bindings.object.rotation, bindings.object.twist) =
+                    (view(0), view(3), view(7));
+                bindings.object.rotation_format = RotationFormat::QuaternionWFirst as i32;
+                bindings.taxels = View::new(taxels.address(), &[64, 1], Element::F32);
+                bindings.markers = View::new(markers.address(), &[2 * 63, 2, 1], Element::F32);
+                if has_images {
+                    bindings.image = View::new(images.address(), &[3 * 160 * 120, 3 * 160, 1], Element::U8);
+                }
+                // SAFETY: the arrays have a row per environment, on this GPU, and live until the work is done.
+                #[allow(unsafe_code)]
+                unsafe {
+                    environments.bind(bindings)?;
+                }
+                environments.launch(gpu.stream_handle())?;
+            }
+            times.push(timer.stop()? / CIRCLE as f64);
+        }
+        times.remove(0);
+        times.sort_by(f64::total_cmp);
+        numbers.insert(format!("gels_{GELS}_{label}_steps_per_s"), GELS as f64 / times[RUNS / 2]);
+    }
+    Ok(())
+}
+
 fn ranges() -> Result<Randomisation, GpuError> {
     let mut ranges = Randomisation::new(1);
     for name in ["stiffness", "friction", "gain", "threshold", "noise", "spread"] {
@@ -138,5 +240,6 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
             }
         }
     }
+    run_gels(gpu, &mut numbers)?;
     Ok(numbers)
 }

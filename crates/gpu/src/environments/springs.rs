@@ -1,0 +1,268 @@
+//! One step of springs in many environments on the GPU.
+
+use super::bindings::{Bindings, BodyArrays};
+use super::view::View;
+use crate::array::{Arrays, Poses, Presses, Springs, Twists};
+use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
+use crate::memory::launch_on;
+use crate::object::SurfaceKind;
+use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
+use cudarc::driver::CudaFunction;
+use dermis_geometry::Vec3;
+use std::sync::Arc;
+
+/// Environments per block, one warp each; as in the kernel.
+const WARPS: usize = 8;
+const THREADS: usize = 32 * WARPS;
+/// Size (bytes) of the buffer for forces of springs before they are summed over taxels.
+const SCRATCH_BYTES: usize = 1 << 29;
+
+cuda_struct! {
+    /// The memory of all environments.
+    pub(crate) struct Memory {
+        /// Deflection (m) and contact normal of each spring, (environments, springs, 6).
+        bristles: PtrMut<f64>,
+        /// One bit per spring that touched in the last step, (environments, groups of 32 springs).
+        touching: PtrMut<u32>,
+        /// Triangle of a mesh that each spring touched last, (environments, springs).
+        triangles: PtrMut<u32>,
+        /// Status bits, (environments).
+        status: PtrMut<u32>,
+        /// Outputs of one step, or null: numbers of contact points, and of those beyond the skin's range, (environments).
+        points: PtrMut<u32>,
+        saturated: PtrMut<u32>,
+    }
+}
+
+/// Springs of many environments, each with one object, and their history.
+#[derive(Debug)]
+pub(super) struct SpringSteps {
+    gpu: Arc<Gpu>,
+    arrays: Arc<Arrays>,
+    object: Arc<GpuObject>,
+    count: usize,
+    memory: Memory,
+    step: CudaFunction,
+    sum: CudaFunction,
+    reset: CudaFunction,
+    /// Bounding spheres of every 32 springs and their rays, (groups, 4).
+    spheres: DeviceBuffer<f64>,
+    /// Forces of springs of the environments that are processed at once, if taxels are sums over springs.
+    scratch: Option<DeviceBuffer<f64>>,
+    at_once: usize,
+    /// Zeros, for the points of velocities at the sensor's origin.
+    zeros: DeviceBuffer<f64>,
+    _numbers: DeviceBuffer<f64>,
+    _flags: [DeviceBuffer<u32>; 2],
+}
+
+impl SpringSteps {
+    pub fn new(
+        arrays: &Arc<Arrays>,
+        object: &Arc<GpuObject>,
+        count: usize,
+        status: PtrMut<u32>,
+    ) -> Result<Self, GpuError> {
+        let (gpu, springs) = (arrays.gpu(), arrays.springs()?);
+        let (sites, groups) = (springs.sites, springs.sites.div_ceil(32));
+        let is_mesh = object.cast_kind == SurfaceKind::Mesh;
+        let each = super::gpu::BODY_BYTES + 48 * sites + 4 * groups + if is_mesh { 4 * sites } else { 0 };
+        let at_once =
+            if springs.weights.is_some() { (SCRATCH_BYTES / (24 * sites)).clamp(1, count.max(1)) } else { count };
+        let scratch_bytes = if springs.weights.is_some() { 24 * sites * at_once } else { 0 };
+        gpu.require_free(
+            each * count + scratch_bytes,
+            || format!("the history of {count} environments of {sites} springs"),
+            |free_bytes| format!("at most {} fit", free_bytes.saturating_sub(scratch_bytes) / each),
+        )?;
+        let numbers = gpu.uninitialised(6 * count * sites)?;
+        let flags = [gpu.zeros(count * groups)?, gpu.uninitialised(if is_mesh { count * sites } else { 0 })?];
+        let memory = Memory {
+            bristles: numbers.at_mut(0),
+            touching: flags[0].at_mut(0),
+            triangles: flags[1].at_mut(0),
+            status,
+            points: PtrMut::default(),
+            saturated: PtrMut::default(),
+        };
+        let program = springs.step_program(object, false);
+        Ok(Self {
+            gpu: Arc::clone(gpu),
+            arrays: Arc::clone(arrays),
+            object: Arc::clone(object),
+            count,
+            memory,
+            step: gpu.kernel(&program, "step")?,
+            sum: gpu.kernel(&program, "sum_over_taxels")?,
+            reset: gpu.kernel(&program, "reset")?,
+            spheres: gpu.upload(&springs.spheres)?,
+            scratch: springs.weights.as_ref().map(|_| gpu.uninitialised(3 * sites * at_once)).transpose()?,
+            at_once: at_once.max(1),
+            zeros: gpu.zeros(3)?,
+            _numbers: numbers,
+            _flags: flags,
+        })
+    }
+
+    /// True if contacts have friction.
+    pub fn has_friction(&self) -> bool {
+        self.arrays.springs().is_ok_and(Springs::has_friction)
+    }
+
+    /// Uses the kernels in which every environment has parameters of its own.
+    pub fn use_own_parameters(&mut self) -> Result<(), GpuError> {
+        let program = self.arrays.springs()?.step_program(&self.object, true);
+        self.step = self.gpu.kernel(&program, "step")?;
+        Ok(())
+    }
+
+    /// Enqueues a step of all environments.
+    ///
+    /// # Safety
+    /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment, as
+    /// have the bodies and the parameters.
+    pub unsafe fn enqueue(
+        &self,
+        bindings: &Bindings,
+        bodies: Ptr<f64>,
+        parameters: Ptr<f64>,
+        stream: usize,
+    ) -> Result<(), GpuError> {
+        // SAFETY: the caller guarantees the arrays.
+        unsafe { self.enqueue_with(self.memory, bindings, bodies, parameters, stream) }
+    }
+
+    unsafe fn enqueue_with(
+        &self,
+        memory: Memory,
+        bindings: &Bindings,
+        bodies: Ptr<f64>,
+        parameters: Ptr<f64>,
+        stream: usize,
+    ) -> Result<(), GpuError> {
+        let springs = self.arrays.springs()?;
+        for first in (0..self.count).step_by(self.at_once) {
+            let part = self.at_once.min(self.count - first);
+            let (start, length) = (first as u32, part as u32);
+            let forces = self.scratch.as_ref().map_or(PtrMut::default(), |scratch| scratch.at_mut(0));
+            // SAFETY: the caller guarantees the bound arrays; the others have the lengths given in the kernel's comment.
+            unsafe {
+                launch_on!(
+                    self.gpu, stream, self.step, (part.div_ceil(WARPS), THREADS);
+                    &springs.skin, self.object.view(), bindings, &memory, &bodies, &self.spheres.at(0), &start, &length, &forces,
+                    &parameters
+                )?;
+            }
+            if let Some(scratch) = &self.scratch {
+                // SAFETY: as above; the indices of the matrix are below the number of springs.
+                unsafe { self.sum_over_taxels(springs, bindings, scratch, first, part, stream)? };
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn sum_over_taxels(
+        &self,
+        springs: &Springs,
+        bindings: &Bindings,
+        scratch: &DeviceBuffer<f64>,
+        first: usize,
+        part: usize,
+        stream: usize,
+    ) -> Result<(), GpuError> {
+        let Some(matrix) = &springs.weights else { return Ok(()) };
+        let [taxels, sites, first, length] = [springs.taxels, springs.sites, first, part].map(|number| number as u32);
+        let blocks = (part * (springs.taxels + 1)).div_ceil(THREADS);
+        // SAFETY: the caller guarantees the bound arrays.
+        unsafe {
+            launch_on!(
+                self.gpu, stream, self.sum, (blocks, THREADS);
+                &matrix.starts.at(0), &matrix.sites.at(0), &matrix.weights.at(0), &taxels, &sites, &first, &length,
+                &scratch.at(0), &springs.normals.at(0), &bindings.forces, &bindings.taxels, &bindings.outside
+            )
+        }
+    }
+
+    /// Enqueues the end of all contact, and of the status, where the mask is not zero.
+    ///
+    /// # Safety
+    /// The mask is alive until the work is done, in the memory of this GPU, and has an element per environment.
+    pub unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
+        let [groups, count] = [self.arrays.springs()?.sites.div_ceil(32), self.count].map(|number| number as u32);
+        // SAFETY: the caller guarantees the mask.
+        unsafe {
+            launch_on!(
+                self.gpu, stream, self.reset, (self.count.div_ceil(THREADS).max(1), THREADS);
+                mask, &self.memory, &groups, &count
+            )
+        }
+    }
+
+    /// Steps all environments at given poses and velocities, and returns all loads. Allocates their memory. `read` enqueues
+    /// what the step needs of the bound bodies and returns where it is.
+    pub fn step(
+        &self,
+        poses: &Poses,
+        twists: &Twists,
+        dt_s: f64,
+        read: impl FnOnce(&Bindings, usize) -> Result<[Ptr<f64>; 2], GpuError>,
+    ) -> Result<Presses, GpuError> {
+        let springs = self.arrays.springs()?;
+        let outputs = Presses::allocate(&self.gpu, self.count, springs.taxels, 0)?;
+        let object = BodyArrays {
+            twist_at: View::of_rows(&self.zeros, 0),
+            ..BodyArrays::of_poses(&poses.values, &twists.values)
+        };
+        let mut bindings = Bindings::new(dt_s);
+        bindings.object = object;
+        bindings.taxels = View::of_rows(&outputs.values_newton, springs.taxels);
+        bindings.forces = View::of_vectors(&outputs.forces_newton, springs.taxels);
+        bindings.wrench = View::of_rows(&outputs.wrench, 6);
+        bindings.outside = View::of_rows(&outputs.outside_newton, 3);
+        let memory = Memory { points: outputs.points.at_mut(0), saturated: outputs.saturated.at_mut(0), ..self.memory };
+        let stream = self.gpu.stream_handle();
+        let [bodies, parameters] = read(&bindings, stream)?;
+        // SAFETY: the arrays have a row per environment, and one stream orders the work with their release.
+        unsafe { self.enqueue_with(memory, &bindings, bodies, parameters, stream)? };
+        Ok(outputs)
+    }
+}
+
+impl View {
+    /// Rows of `width` numbers in a buffer.
+    pub(crate) fn of_rows(buffer: &DeviceBuffer<f64>, width: usize) -> Self {
+        Self::new(buffer.address(), &[width as i64, 1], super::Element::F64)
+    }
+
+    /// Rows of `count` vectors in a buffer.
+    pub(crate) fn of_vectors(buffer: &DeviceBuffer<f64>, count: usize) -> Self {
+        Self::new(buffer.address(), &[3 * count as i64, 3, 1], super::Element::F64)
+    }
+}
+
+impl BodyArrays {
+    /// Poses (position, quaternion x, y, z, w) and velocities in buffers.
+    fn of_poses(poses: &DeviceBuffer<f64>, twists: &DeviceBuffer<f64>) -> Self {
+        let rotation = View::new(poses.address() + 24, &[7, 1], super::Element::F64);
+        Self {
+            position: View::of_rows(poses, 7),
+            rotation,
+            twist: View::of_rows(twists, 6),
+            offset: super::NO_OFFSET,
+            rotation_format: super::RotationFormat::QuaternionWLast as i32,
+            ..Self::default()
+        }
+    }
+}
+
+/// Bounding spheres (centre, radius, m) of every 32 springs with their rays: from the point along −normal for `depth_m`.
+pub(crate) fn bounding_spheres(sites: &[(Vec3, Vec3)], depth_m: f64) -> Vec<f64> {
+    let sphere = |group: &[(Vec3, Vec3)]| {
+        let ends: Vec<_> = group.iter().flat_map(|(point, normal)| [*point, *point - *normal * depth_m]).collect();
+        let bounds = ends.iter().fold((ends[0], ends[0]), |(low, high), end| (low.min(*end), high.max(*end)));
+        let center = (bounds.0 + bounds.1) * 0.5;
+        let radius = ends.iter().map(|end| (*end - center).length()).fold(0.0, f64::max);
+        [center.x, center.y, center.z, radius]
+    };
+    sites.chunks(32).flat_map(sphere).collect()
+}

@@ -1,0 +1,100 @@
+// Steps of a layer in many environments: what comes before and after the kernels that solve presses. `Bodies` is declared in frames.cuh.
+
+// Bit of the status: the skin could not be solved, as on the host.
+#define FAILED 16u
+
+// Pose of each object in the sensor's frame and its velocity at the sensor's origin, one environment per thread. An object with a fault is
+// far above. Keeps the largest depth (m) of the last step, and begins the count of cells under a cliff.
+extern "C" __global__ void place_objects(const Bodies* bodies, const ContactRegion* regions, double* poses, double* twists, double* last_depths,
+                                         u64* cliffs, u32 n) {
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0) *cliffs = 0;
+    if (i >= n) return;
+    const Relative& relative = bodies[i].relative;
+    const bool fault = bodies[i].fault != 0;
+    const Vec3 at = fault ? vec3(0.0, 0.0, MAX_MAGNITUDE) : relative.position, v = relative.linear, w = relative.angular;
+    const Quat q = fault ? Quat{0.0, 0.0, 0.0, 1.0} : relative.rotation;
+    double *pose = poses + 7 * (u64)i, *twist = twists + 6 * (u64)i;
+    pose[0] = at.x; pose[1] = at.y; pose[2] = at.z;
+    pose[3] = q.x; pose[4] = q.y; pose[5] = q.z; pose[6] = q.w;
+    twist[0] = v.x; twist[1] = v.y; twist[2] = v.z;
+    twist[3] = w.x; twist[4] = w.y; twist[5] = w.z;
+    last_depths[i] = regions[i].max_depth;
+}
+
+// Clears the history of one environment: tractions, displacements and stresses. One number per thread of the block.
+__device__ __forceinline__ void clear_history(u32 i, u64 numbers, double* tractions, double* surfaces, double* belows) {
+    for (u64 k = threadIdx.x; k < numbers; k += blockDim.x) {
+        tractions[i * numbers + k] = surfaces[i * numbers + k] = belows[i * numbers + k] = 0.0;
+    }
+}
+
+// Ends the contact of environments whose object has left the layer. One block per environment; `numbers` is three times the cells.
+extern "C" __global__ void lift_objects(const ContactRegion* regions, u32* touching, u64 numbers, double* tractions, double* surfaces,
+                                        double* belows) {
+    const u32 i = blockIdx.x, before = touching[i];
+    const int status = regions[i].status;
+    if (before && status == CLEAR) clear_history(i, numbers, tractions, surfaces, belows);
+    __syncthreads();
+    if (threadIdx.x == 0 && status != TOO_DEEP) touching[i] = status != CLEAR;
+}
+
+// Ends contact and clears the status of the environments where the mask is not zero. One block per environment. mask: (n); null for all.
+extern "C" __global__ void reset_layers(View mask, ContactRegion* regions, u32* touching, u32* status, u64 numbers, double* tractions,
+                                        double* surfaces, double* belows) {
+    const u32 i = blockIdx.x;
+    if (mask.address && number_at(mask, i, 0, 0) == 0.0) return;
+    if (touching[i]) clear_history(i, numbers, tractions, surfaces, belows);
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    touching[i] = status[i] = 0;
+    regions[i].status = CLEAR;
+    regions[i].max_depth = 0.0;
+    regions[i].rows = regions[i].cols = 0;
+}
+
+// Lists the open presses by the index of their transform size, and all of them in one more list. One block; one environment per thread at a
+// time. lists: (sizes + 1, n).
+extern "C" __global__ void list_open(const ContactRegion* regions, int sizes, int n, PressQueue* queues, int* lists) {
+    for (int k = threadIdx.x; k <= sizes; k += blockDim.x) queues[k] = PressQueue{0, 0};
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        if (regions[i].status != OPEN) continue;
+        const int size = regions[i].size;
+        lists[size * (long long)n + atomicAdd(&queues[size].count, 1)] = i;
+        lists[sizes * (long long)n + atomicAdd(&queues[sizes].count, 1)] = i;
+    }
+}
+
+// Writes the loads of every environment, one block each. An environment that could not be solved has none, and its history is as before.
+// forces: (n, taxels, 3), outsides: (n, 3), wrenches: (n, 6).
+extern "C" __global__ void write_layers(Bindings b, const Bodies* bodies, const ContactRegion* regions, u32* status, u32 taxels,
+                                        const double* forces, const double* outsides, const double* wrenches) {
+    const u32 i = blockIdx.x;
+    const bool solved = regions[i].status != TOO_DEEP && regions[i].status != OPEN;
+    const double* force = forces + 3 * (u64)i * taxels;
+    for (u32 t = threadIdx.x; t < taxels; t += blockDim.x) {
+        const Vec3 on = solved ? vec3(force + 3 * t) : vec3(0.0, 0.0, 0.0);
+        set_number(b.taxels, i, t, 0, 0.0 - on.z);
+        set_vector(b.forces, i, t, on);
+    }
+    if (threadIdx.x > 0) return;
+    const Vec3 zero = vec3(0.0, 0.0, 0.0);
+    set_row_vector(b.outside, i, 0, solved ? vec3(outsides + 3 * (u64)i) : zero);
+    const double* wrench = wrenches + 6 * (u64)i;
+    Bodies read = bodies[i];
+    const u32 now = (u32)read.fault | (solved ? 0u : FAILED);
+    // As with a fault, nothing acts on the bodies.
+    read.fault = now;
+    write_loads(b, i, read, solved ? vec3(wrench) : zero, solved ? vec3(wrench + 3) : zero);
+    if (now) status[i] |= now;
+}
+
+// Writes the positions of the markers, one per thread. tracks: (n, markers, 2).
+extern "C" __global__ void write_markers(Bindings b, const float* tracks, u32 markers, u32 n) {
+    const u64 k = blockIdx.x * (u64)blockDim.x + threadIdx.x;
+    if (k >= (u64)n * markers) return;
+    const u32 i = (u32)(k / markers), m = (u32)(k % markers);
+    set_number(b.markers, i, m, 0, tracks[2 * k]);
+    set_number(b.markers, i, m, 1, tracks[2 * k + 1]);
+}

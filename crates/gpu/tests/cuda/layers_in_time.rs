@@ -1,0 +1,255 @@
+//! Layers of many environments on the GPU, with their history, against those on the CPU.
+
+use crate::gpu;
+use dermis_geometry::{Primitive, shapes};
+use dermis_gpu::environments::{Bindings, Element, Environments, RotationFormat, View};
+use dermis_gpu::{DeviceBuffer, Gpu};
+use dermis_sensor::{Sensor, SensorSpec};
+use dermis_skin::{Layer, LayerParameters, Object};
+use std::sync::Arc;
+
+const DT_S: f64 = 2e-3;
+const COUNT: usize = 24;
+const RADIUS_M: f64 = 5e-3;
+
+/// 64 x 64 cells, 8 x 8 taxels, 9 x 7 markers and an image of 160 x 120 pixels.
+const TEXT: &str = r#"
+name = "gel"
+[surface.grid]
+rows = 8
+cols = 8
+pitch = "2 mm"
+[skin]
+kind = "layer"
+thickness = "4 mm"
+young = "200 kPa"
+poisson = 0.47
+cell = "0.25 mm"
+mu = 0.5
+[camera]
+width = 160
+height = 120
+pixel = "0.1 mm"
+[light]
+kind = "phong"
+shininess = 5
+background = { colour = [76.0, 76.0, 76.0] }
+[[light.sources]]
+azimuth = "90 deg"
+elevation = "14 deg"
+diffuse = [153.0, 100.0, 50.0]
+specular = [12.0, 12.0, 12.0]
+[markers]
+radius = "0.2 mm"
+colour = [25.0, 25.0, 28.0]
+[markers.pattern.grid]
+rows = 9
+cols = 7
+pitch = "1.5 mm"
+"#;
+
+/// The sensor with a contact tolerance, in one increment a step, as on the GPU.
+fn sensor(tolerance: f64) -> Sensor {
+    let sensor = SensorSpec::parse("the test", TEXT).unwrap().build(None).unwrap();
+    let mut parameters: LayerParameters = sensor.skin_as::<Layer>().unwrap().parameters().clone();
+    (parameters.contact.tolerance, parameters.max_increments) = (tolerance, 1);
+    sensor.with_skin(Layer::new(parameters).unwrap())
+}
+
+/// Pose (w first) and velocity of each object at the end of a step: presses, slides in a circle of its own, twists and leaves.
+fn rows(step: usize) -> Vec<f64> {
+    let mut all = Vec::new();
+    for i in 0..COUNT {
+        let phase = |step: f64| {
+            let (time, way) = (step / 20.0, 0.6 + 0.02 * i as f64);
+            let angle = std::f64::consts::TAU * (way * time + 0.04 * i as f64);
+            let depth = (3e-4 + 1e-5 * i as f64) * (1.0 - (2.0 * time - 1.2).powi(2));
+            let (x, y) = (1e-3 * angle.cos() + 1e-4 * i as f64, 1e-3 * angle.sin());
+            ([x, y, RADIUS_M - depth], 0.8 * time)
+        };
+        let ((at, turned), (before, turned_before)) = (phase(step as f64), phase(step as f64 - 1.0));
+        let rate = (turned - turned_before) / DT_S;
+        all.extend(at);
+        all.extend([(0.5 * turned).cos(), 0.0, 0.0, (0.5 * turned).sin()]);
+        all.extend([0, 1, 2].map(|axis| (at[axis] - before[axis]) / DT_S));
+        all.extend([0.0, 0.0, rate]);
+    }
+    all
+}
+
+/// Numbers and images of all environments.
+struct Outputs<T> {
+    taxels: T,
+    forces: T,
+    wrench: T,
+    markers: T,
+}
+
+/// Bindings of inputs and outputs at addresses in host or GPU memory.
+fn bindings(sensor: &Sensor, inputs: u64, numbers: &Outputs<u64>, image: u64) -> Bindings {
+    let taxels = sensor.taxels().len() as i64;
+    let mut bindings = Bindings::new(DT_S);
+    let view = |first: u64| View::new(inputs + 8 * first, &[13, 1], Element::F64);
+    bindings.object.position = view(0);
+    bindings.object.rotation = view(3);
+    bindings.object.twist = view(7);
+    bindings.object.rotation_format = RotationFormat::QuaternionWFirst as i32;
+    bindings.taxels = View::new(numbers.taxels, &[taxels, 1], Element::F64);
+    bindings.forces = View::new(numbers.forces, &[3 * taxels, 3, 1], Element::F64);
+    bindings.wrench = View::new(numbers.wrench, &[6, 1], Element::F64);
+    bindings.markers = View::new(numbers.markers, &[2 * 63, 2, 1], Element::F64);
+    bindings.image = View::new(image, &[3 * 160 * 120, 3 * 160, 1], Element::U8);
+    bindings
+}
+
+/// One device with its outputs.
+struct Run {
+    environments: Environments,
+    numbers: Outputs<DeviceBuffer<f64>>,
+    images: DeviceBuffer<u8>,
+}
+
+impl Run {
+    fn new(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object) -> Self {
+        let taxels = sensor.taxels().len();
+        let zeros = |each: usize| gpu.zeros::<f64>(each * COUNT).unwrap();
+        Self {
+            environments: Environments::with_layer(gpu, sensor, object, COUNT).unwrap(),
+            numbers: Outputs {
+                taxels: zeros(taxels),
+                forces: zeros(3 * taxels),
+                wrench: zeros(6),
+                markers: zeros(126),
+            },
+            images: gpu.zeros(3 * 160 * 120 * COUNT).unwrap(),
+        }
+    }
+
+    fn launch(&mut self, gpu: &Arc<Gpu>, sensor: &Sensor, rows: &[f64]) {
+        let inputs = gpu.upload(rows).unwrap();
+        gpu.finish().unwrap();
+        let Outputs { taxels, forces, wrench, markers } = &self.numbers;
+        let addresses = Outputs {
+            taxels: taxels.address(),
+            forces: forces.address(),
+            wrench: wrench.address(),
+            markers: markers.address(),
+        };
+        let bindings = bindings(sensor, inputs.address(), &addresses, self.images.address());
+        // SAFETY: the arrays have a row per environment and live until the end of the step.
+        #[allow(unsafe_code)]
+        unsafe {
+            self.environments.bind(bindings).unwrap();
+        }
+        self.environments.launch(0).unwrap();
+        gpu.finish_all_streams().unwrap();
+    }
+
+    fn download(&self) -> [Vec<f64>; 4] {
+        let Outputs { taxels, forces, wrench, markers } = &self.numbers;
+        [taxels, forces, wrench, markers].map(|buffer| buffer.download().unwrap())
+    }
+}
+
+fn compare(gpu: &Arc<Gpu>, label: &str, object: &Object, tolerance: f64, bar: f64) {
+    let sensor = sensor(tolerance);
+    let mut there = Run::new(gpu, &sensor, object);
+    let mut here = Environments::on_cpu(&sensor, &Arc::new(object.clone()), COUNT);
+    let taxels = sensor.taxels().len();
+    let sizes = [taxels, 3 * taxels, 6, 126];
+    let mut own = sizes.map(|size| vec![7.0f64; size * COUNT]);
+    let mut image = vec![0u8; 3 * 160 * 120 * COUNT];
+    let (mut worst, mut largest, mut off, mut sheared) = ([0.0f64; 4], [0.0f64; 4], 0usize, 0.0f64);
+    let steps = 24;
+    for step in 1..=steps {
+        let inputs = rows(step);
+        let [a, b, c, d] = own.each_mut().map(|numbers| numbers.as_mut_ptr() as u64);
+        let addresses = Outputs { taxels: a, forces: b, wrench: c, markers: d };
+        let bound = bindings(&sensor, inputs.as_ptr() as u64, &addresses, image.as_mut_ptr() as u64);
+        // SAFETY: the arrays have a row per environment and live until the end of the step.
+        #[allow(unsafe_code)]
+        unsafe {
+            here.bind(bound).unwrap();
+        }
+        here.launch(0).unwrap();
+        there.launch(gpu, &sensor, &inputs);
+        for (k, (expected, got)) in own.iter().zip(there.download()).enumerate() {
+            for (expected, got) in expected.iter().zip(&got) {
+                assert!(got.is_finite());
+                worst[k] = worst[k].max((expected - got).abs());
+                largest[k] = largest[k].max(expected.abs());
+            }
+        }
+        sheared = own[2].chunks(6).fold(sheared, |most, load| most.max(load[0].hypot(load[1])));
+        let images = there.images.download().unwrap();
+        off = off.max(images.iter().zip(&image).filter(|(a, b)| a.abs_diff(**b) > 1).count());
+    }
+    println!(
+        "{label}: largest {largest:.3?}, difference {worst:?}, shear {sheared:.3} N, pixels off by more than 1: {off}"
+    );
+    assert_eq!(there.environments.status().unwrap(), here.status().unwrap(), "{label}");
+    assert!(sheared > 0.02, "{label}: {sheared} N");
+    for k in 0..3 {
+        assert!(worst[k] <= bar * largest[k], "{label}, output {k}: {:e} of {:e}", worst[k], largest[k]);
+    }
+    // Markers move by several pixels.
+    assert!(worst[3] <= bar * 100.0, "{label}: markers {:e} pixels", worst[3]);
+    assert!(off * 1000 <= image.len(), "{label}: {off} pixels");
+}
+
+/// A ball and a mesh that press, slide, twist and leave: loads, markers and images of every step.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn layers_in_time_match_the_cpu() {
+    let gpu = gpu();
+    let ball = Object::of_primitive(Primitive::Sphere { radius_m: RADIUS_M }, 2e-3).unwrap();
+    let mesh = Object::new(shapes::sphere(RADIUS_M, 0.5e-3).unwrap());
+    compare(&gpu, "ball, tolerance 1e-7", &ball, 1e-7, 1e-5);
+    compare(&gpu, "ball, default tolerance", &ball, 1e-5, 1e-4);
+    compare(&gpu, "mesh, default tolerance", &mesh, 1e-5, 1e-4);
+}
+
+/// Two runs have the same bytes; a reset by mask, a fault and an object that is too deep harm no other environment.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn layers_repeat_and_a_broken_one_harms_no_other() {
+    let gpu = gpu();
+    let sensor = sensor(1e-5);
+    let ball = Object::of_primitive(Primitive::Sphere { radius_m: RADIUS_M }, 2e-3).unwrap();
+    let (mut fine, mut again, mut broken) =
+        (Run::new(&gpu, &sensor, &ball), Run::new(&gpu, &sensor, &ball), Run::new(&gpu, &sensor, &ball));
+    let mask: Vec<u8> = (0..COUNT).map(|i| u8::from(i == 3)).collect();
+    let mask = gpu.upload(&mask).unwrap();
+    for step in 4..16 {
+        let inputs = rows(step);
+        fine.launch(&gpu, &sensor, &inputs);
+        again.launch(&gpu, &sensor, &inputs);
+        assert_eq!(fine.download(), again.download(), "step {step}");
+        assert_eq!(fine.images.download().unwrap(), again.images.download().unwrap(), "step {step}");
+        let mut bad = inputs.clone();
+        if step == 7 {
+            (bad[13], bad[2 * 13 + 2]) = (f64::NAN, RADIUS_M - 3.9e-3);
+        }
+        if step == 9 {
+            // SAFETY: the mask has an element per environment and outlives the work.
+            #[allow(unsafe_code)]
+            unsafe { broken.environments.reset(&View::new(mask.address(), &[1], Element::U8), 0) }.unwrap();
+        }
+        broken.launch(&gpu, &sensor, &bad);
+        let (expected, got) = (fine.download(), broken.download());
+        for (k, each) in [64, 192, 6, 126].into_iter().enumerate() {
+            for i in (0..COUNT).filter(|i| !(1..4).contains(i)) {
+                assert_eq!(expected[k][each * i..][..each], got[k][each * i..][..each], "step {step}, environment {i}");
+            }
+        }
+        if step == 7 {
+            assert!(got[2][6..18].iter().all(|load| *load == 0.0));
+            assert_eq!(broken.environments.status().unwrap()[..4], [0, 1, 16, 0]);
+            let refused = broken.environments.check().unwrap_err().to_string();
+            assert!(refused.contains("environment 1 (1 others"), "{refused}");
+        }
+    }
+    // The layer is small for its thickness.
+    let warning = fine.environments.check().unwrap().unwrap();
+    assert!(warning.starts_with("environment 0 (23 others") && warning.contains("rim"), "{warning}");
+}
