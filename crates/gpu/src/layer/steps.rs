@@ -200,17 +200,19 @@ impl LayerSteps {
                 gpu, stream, self.kernels.lift, (count, THREADS); regions, touching, &numbers, tractions, surfaces, belows
             )?;
             for round in 1..=ROUNDS {
-                self.solve(bindings.dt_s, round == ROUNDS, stream)?;
+                self.solve(bindings, round == ROUNDS, stream)?;
             }
             self.write(bindings, bodies, stream)
         }
     }
 
     /// Enqueues the solution of all open presses: those of one size beside those of another.
-    unsafe fn solve(&self, dt_s: f64, is_final: bool, stream: usize) -> Result<(), GpuError> {
+    unsafe fn solve(&self, bindings: &Bindings, is_final: bool, stream: usize) -> Result<(), GpuError> {
         let (gpu, chunk, sizes) = (&self.gpu, &self.chunk, self.solvers.len());
         let (count, own) = (chunk.count, stream as CUstream);
-        let history = History { moved: chunk.surfaces.at(0), twists: self.twists.at(0), dt_s };
+        let history = History { moved: chunk.surfaces.at(0), twists: self.twists.at(0), dt_s: bindings.dt_s };
+        // Other loads on taxels have no part of the shear.
+        let lateral_below = bindings.forces.is_bound() || bindings.outside.is_bound();
         let wait = CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: the lists have room for all environments, and the members of a list have regions of its size.
         unsafe {
@@ -229,7 +231,7 @@ impl LayerSteps {
                 result::stream::wait_event(own, side.done.cu_event(), wait)?;
             }
             let (members, queue) = (self.lists.at(sizes * count), self.queues.at_mut(sizes));
-            self.batch.enqueue_fields(&self.fields, chunk, members, queue, true, is_final, stream)
+            self.batch.enqueue_fields(&self.fields, chunk, members, queue, lateral_below, is_final, stream)
         }
     }
 

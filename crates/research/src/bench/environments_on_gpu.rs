@@ -101,17 +101,17 @@ rows = 9
 cols = 7
 pitch = "1.5 mm"
 "#;
-/// Environments of that gel, and the steps after which a ball is where it was.
+/// Environments of that gel, and radius (m) of the circles on which balls slide; they twist by one turn a circle.
 const GELS: usize = 1024;
-const CIRCLE: usize = 40;
+const CIRCLE_M: f64 = 1.5e-3;
 
-/// Poses (w first) and velocities of all balls at one step of their circles: they slide and twist.
-fn circling(step: usize, dt_s: f64) -> Vec<f32> {
+/// Poses (w first) and velocities of all balls at one step of a circle of so many steps.
+fn circling(step: usize, steps: usize, dt_s: f64) -> Vec<f32> {
     let mut rows = Vec::with_capacity(13 * GELS);
     for i in 0..GELS {
-        let turn = std::f64::consts::TAU / CIRCLE as f64;
+        let turn = std::f64::consts::TAU / steps as f64;
         let (start, angle) = (i as f64, turn * step as f64);
-        let (radius_m, speed) = (1.5e-3, turn / dt_s);
+        let (radius_m, speed) = (CIRCLE_M, turn / dt_s);
         let (sine, cosine) = (angle + start).sin_cos();
         let depth_m = 0.3e-3 + 0.3e-3 * (i as f64 / GELS as f64);
         rows.extend([radius_m * cosine, radius_m * sine, 5e-3 - depth_m]);
@@ -121,17 +121,18 @@ fn circling(step: usize, dt_s: f64) -> Vec<f32> {
     rows.into_iter().map(|number| number as f32).collect()
 }
 
-/// Steps of gels (µs) in which balls slide and twist, with markers, and with images too.
+/// Steps of gels (1/s) in which balls slide and twist, with markers, and with images too.
 fn run_gels(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), GpuError> {
     let bad = |error: &dyn std::fmt::Display| GpuError::BadInput { reason: error.to_string() };
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: 5e-3 }, 2e-3).map_err(|error| bad(&error))?;
     let spec = SensorSpec::parse("the gel of the benchmark", GEL).map_err(|error| bad(&error))?;
     let sensor = spec.build(None).map_err(|error| bad(&error))?;
     let dt_s = 2e-3;
-    let rows = (0..CIRCLE).map(|step| gpu.upload(&circling(step, dt_s))).collect::<Result<Vec<_>, _>>()?;
     let (markers, taxels) = (gpu.zeros::<f32>(2 * 63 * GELS)?, gpu.zeros::<f32>(64 * GELS)?);
     let images = gpu.zeros::<u8>(3 * 160 * 120 * GELS)?;
-    for (label, has_images) in [("markers", false), ("images", true)] {
+    for (speed_mm_s, has_images) in [(20.0, false), (20.0, true), (100.0, false), (100.0, true)] {
+        let steps = (std::f64::consts::TAU * CIRCLE_M * 1e3 / (speed_mm_s * dt_s)).round() as usize;
+        let rows = (0..steps).map(|step| gpu.upload(&circling(step, steps, dt_s))).collect::<Result<Vec<_>, _>>()?;
         let mut environments = Environments::with_layer(gpu, &sensor, &ball, GELS)?;
         let mut times = Vec::new();
         for _ in 0..=RUNS {
@@ -154,11 +155,12 @@ fn run_gels(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), G
                 }
                 environments.launch(gpu.stream_handle())?;
             }
-            times.push(timer.stop()? / CIRCLE as f64);
+            times.push(timer.stop()? / steps as f64);
         }
         times.remove(0);
         times.sort_by(f64::total_cmp);
-        numbers.insert(format!("gels_{GELS}_{label}_steps_per_s"), GELS as f64 / times[RUNS / 2]);
+        let label = if has_images { "images" } else { "markers" };
+        numbers.insert(format!("gels_{GELS}_at_{speed_mm_s}_mm_s_{label}_per_s"), GELS as f64 / times[RUNS / 2]);
     }
     Ok(())
 }

@@ -7,16 +7,17 @@
 >>> observation["tactile"].shape
 (263,)
 
-The import registers ``dermis/EdgeFollow-v0`` and ``dermis/GraspLift-v0``; ``follow_edge`` and ``grasp_and_lift`` are policies that solve them.
+``EdgeFollowVector`` steps thousands of environments on a GPU, with tensors of PyTorch. The import registers ``dermis/EdgeFollow-v0`` and ``dermis/GraspLift-v0``; ``follow_edge`` and ``grasp_and_lift`` are policies that solve them.
 """
 
 import gymnasium
 
 from dermis.gym._edge_follow import EdgeFollow, follow_edge
+from dermis.gym._edge_follow_vector import EdgeFollowVector
 from dermis.gym._grasp_lift import GraspLift, grasp_and_lift
 from dermis.gym._tactile import TactileObservation
 
-__all__ = ["EdgeFollow", "GraspLift", "TactileObservation", "follow_edge", "grasp_and_lift"]
+__all__ = ["EdgeFollow", "EdgeFollowVector", "GraspLift", "TactileObservation", "follow_edge", "grasp_and_lift"]
 
 for _name, _entry, _steps in (("EdgeFollow", EdgeFollow, 400), ("GraspLift", GraspLift, 200)):
     if f"dermis/{_name}-v0" not in gymnasium.registry:

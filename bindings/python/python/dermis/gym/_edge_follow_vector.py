@@ -1,0 +1,142 @@
+"""Following a cable by touch, in many environments at once: tensors in, tensors out."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import dermis
+from dermis.gym._edge_follow import PRESSED, RADIUS, REACH, SEGMENT, SEGMENTS, SPEED, STEP, YAW_RATE
+
+MAX_STEPS = 400
+
+
+class EdgeFollowVector:
+    """``EdgeFollow`` in ``num_envs`` environments that step together on one device, for libraries that learn with tensors of PyTorch.
+
+    Task, observation, action, reward and end of an episode are those of ``EdgeFollow``; an episode is truncated after 400 steps. Under the
+    hand, the cable is the straight line of its nearest segment. All numbers stay on the device: observations, rewards and flags are tensors
+    of ``num_envs`` rows, and observations are overwritten by the next step. An environment whose episode ends is reset in the same step:
+    its observation is the first one of the next episode, and ``info`` and the reward are those of the step that ended.
+    """
+
+    def __init__(self, num_envs: int, *, device: str = "cuda", sensor: dermis.Sensor | None = None) -> None:
+        """device: "cuda" or "cpu". sensor: the array on the hand, a flat grid of springs; default: capacitive-8x8."""
+        import torch
+
+        self.num_envs = num_envs
+        self.device = torch.device(device)
+        sensor = sensor or dermis.Sensor.preset("capacitive-8x8")
+        self.observation_shape, self.action_shape = tuple(sensor.shape), (3,)
+        cable = dermis.Object.capsule(radius=RADIUS, length=4 * SEGMENT)
+        self._torch, self._random = torch, torch.Generator(self.device)
+        self._touch = sensor.environments(cable, num_envs, device=self.device.type)
+        zeros = lambda *shape: torch.zeros(num_envs, *shape, device=self.device)  # noqa: E731
+        self._tactile = zeros(*sensor.shape)
+        self._hand, self._twist, self._cable = zeros(7), zeros(6), zeros(7)
+        # Position (m) and yaw (rad) of the hand.
+        self._state = zeros(3)
+        self._nodes = zeros(SEGMENTS + 1, 2)
+        self._along, self._steps = zeros(), zeros()
+        half = math.sqrt(0.5)
+        # +z of the sensor is down, row 0 is in front.
+        self._touch.bind(
+            dt=STEP,
+            pose=self._cable,
+            sensor_pose=self._hand,
+            sensor_offset=[0.0, 0.0, 0.0, 0.0, half, half, 0.0],
+            sensor_twist=self._twist,
+            reported=self._tactile,
+        )
+
+    def reset(self, *, seed: int | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Lays new cables and places the hands near their starts."""
+        if seed is not None:
+            self._random.manual_seed(seed)
+        everywhere = self._torch.ones(self.num_envs, dtype=self._torch.bool, device=self.device)
+        self._lay(everywhere)
+        self._twist.zero_()
+        self._touch.reset(everywhere, self._stream())
+        self._look()
+        _, offset = self._progress()
+        return {"tactile": self._tactile}, {"offset": offset, "success": self._torch.zeros_like(everywhere)}
+
+    def step(self, action: Any) -> tuple[dict[str, Any], Any, Any, Any, dict[str, Any]]:
+        """Moves the hands: actions (num_envs, 3) from -1 to 1. Returns observation, reward, terminated, truncated and info."""
+        torch = self._torch
+        forward, left, rate = (action.to(self._state).clip(-1, 1) * torch.tensor([SPEED, SPEED, YAW_RATE], device=self.device)).unbind(1)
+        cosine, sine = self._state[:, 2].cos(), self._state[:, 2].sin()
+        velocity = torch.stack([forward * cosine - left * sine, forward * sine + left * cosine, rate], 1)
+        self._state += velocity * STEP
+        self._steps += 1
+        along, offset = self._progress()
+        lost, done = offset > REACH, along > SEGMENT * (SEGMENTS - 2)
+        reward = 10 * (along - self._along) / (SEGMENT * SEGMENTS) - 0.01 * (offset / 5e-3) ** 2 - lost.float()
+        self._along.copy_(along)
+        terminated, truncated = lost | done, self._steps >= MAX_STEPS
+        over = terminated | truncated
+        self._lay(over)
+        self._twist[:, :2], self._twist[:, 5] = velocity[:, :2], velocity[:, 2]
+        self._twist *= ~over[:, None]
+        self._touch.reset(over, self._stream())
+        self._look()
+        info = {"offset": offset, "success": done & ~lost}
+        return {"tactile": self._tactile}, reward, terminated, truncated & ~terminated, info
+
+    def close(self) -> None:
+        """Raises ``dermis.Error`` if an environment had an invalid state. Waits for the GPU."""
+        self._touch.check()
+
+    def _stream(self) -> Any:
+        return self._torch.cuda.current_stream(self.device) if self.device.type == "cuda" else None
+
+    def _uniform(self, low: float, high: float, *shape: int) -> Any:
+        numbers = self._torch.rand(self.num_envs, *shape, device=self.device, generator=self._random)
+        return low + (high - low) * numbers
+
+    def _lay(self, where: Any) -> None:
+        """Lays random cables in the chosen environments, and the hands near their starts."""
+        torch = self._torch
+        arc = SEGMENT * torch.arange(SEGMENTS, device=self.device)
+        height, length, phase = self._uniform(0.1, 0.5, 2), self._uniform(0.12, 0.36, 2), self._uniform(0, 2 * math.pi, 2)
+        headings = (height[:, :, None] * (2 * math.pi * arc / length[:, :, None] + phase[:, :, None]).sin()).sum(1)
+        ways = SEGMENT * torch.stack([headings.cos(), headings.sin()], 2)
+        nodes = torch.cat([torch.zeros_like(ways[:, :1]), ways.cumsum(1)], 1)
+        offset, turned = self._uniform(-3e-3, 3e-3), self._uniform(-0.2, 0.2)
+        heading = headings[:, 2]
+        across = torch.stack([-heading.sin(), heading.cos()], 1)
+        hand = torch.cat([nodes[:, 2] + offset[:, None] * across, (heading + turned)[:, None]], 1)
+        self._nodes.copy_(torch.where(where[:, None, None], nodes, self._nodes))
+        self._state.copy_(torch.where(where[:, None], hand, self._state))
+        self._steps.mul_(~where)
+        self._along.copy_(torch.where(where, self._progress()[0], self._along))
+
+    def _nearest(self) -> tuple[Any, Any, Any]:
+        """Index of the nearest segment of each cable, the part of it up to the hand, and the distance from it (m)."""
+        torch, starts = self._torch, self._nodes[:, :-1]
+        ways = self._nodes[:, 1:] - starts
+        from_start = self._state[:, None, :2] - starts
+        part = ((from_start * ways).sum(2) / SEGMENT**2).clip(0, 1)
+        apart = (from_start - part[:, :, None] * ways).norm(dim=2)
+        nearest = apart.argmin(1, keepdim=True)
+        return nearest, torch.gather(part, 1, nearest)[:, 0], torch.gather(apart, 1, nearest)[:, 0]
+
+    def _progress(self) -> tuple[Any, Any]:
+        """Distance of each hand along its cable, and from it (m)."""
+        nearest, part, apart = self._nearest()
+        return SEGMENT * (nearest[:, 0] + part), apart
+
+    def _look(self) -> None:
+        """Reads the arrays on the hands."""
+        torch = self._torch
+        nearest, _, _ = self._nearest()
+        ends = [torch.gather(nodes, 1, nearest[:, :, None].expand(-1, -1, 2))[:, 0] for nodes in (self._nodes[:, :-1], self._nodes[:, 1:])]
+        way = ends[1] - ends[0]
+        self._cable[:, :2] = 0.5 * (ends[0] + ends[1])
+        # The axis of a capsule is z: rotated by 90° about y onto x, then to its heading.
+        half = 0.5 * torch.atan2(way[:, 1], way[:, 0])
+        lie = math.sqrt(0.5)
+        self._cable[:, 3:] = lie * torch.stack([half.cos(), -half.sin(), half.cos(), half.sin()], 1)
+        self._hand[:, :2], self._hand[:, 2] = self._state[:, :2], RADIUS - PRESSED
+        self._hand[:, 3], self._hand[:, 6] = (0.5 * self._state[:, 2]).cos(), (0.5 * self._state[:, 2]).sin()
+        self._touch.launch(self._stream())
