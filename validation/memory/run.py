@@ -78,6 +78,9 @@ def errors(folder):
         if "</valgrindoutput>" not in text:
             text += "</valgrindoutput>"
         for error in ElementTree.fromstring(text).iter("error"):
+            # A host that ends holds its models; what a model leaves behind is counted by tests of the plugin and the extension.
+            if error.findtext("kind", "").startswith("Leak_"):
+                continue
             frames = error.findall("./stack/frame")
             objects = [frame.findtext("obj", "") for frame in frames]
             if any(library in place for place in objects for library in LIBRARIES):
@@ -94,8 +97,8 @@ def memcheck(part, made, work):
     folder.mkdir(parents=True)
     tests = ROOT / "bindings" / ("mujoco" if part == "plugin" else "python") / "tests"
     words = " and ".join(f"not {word}" for word in left_out)
-    command = ["valgrind", "--tool=memcheck", "--leak-check=no", "--track-origins=no", "--num-callers=30", "--xml=yes"]
-    command += [f"--xml-file={folder}/memcheck-%p.xml", sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--durations=5"]
+    command = ["valgrind", "--tool=memcheck", "--leak-check=no", "--show-leak-kinds=none", "--track-origins=no", "--num-callers=30", "--xml=yes"]
+    command += [f"--xml-file={folder}/memcheck-%p.xml", sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "--durations=5"]
     command += (["-k", words] if words else []) + [str(tests / name) for name in files]
     # The system's allocator instead of Python's pools, so that each object has its own block; one thread for each pool.
     environment = {**os.environ, "PYTHONMALLOC": "malloc", "PYTHONPATH": str(made), "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}

@@ -4,6 +4,7 @@
 
 Without a GPU it runs on the CPU, with fewer environments. The curve of training is written to curve.csv."""
 
+import math
 import os
 import pathlib
 import sys
@@ -51,7 +52,7 @@ def train(touch: bool) -> tuple[nn.Module, list[str]]:
             nn.utils.clip_grad_norm_(net.parameters(), 1.0)
             optimizer.step()
         done, episodes = ended.tolist()
-        curve.append(f"{int(touch)},{(update + 1) * STEPS * COUNT},{rewards.mean().item():.5f},{done / max(episodes, 1):.4f}")
+        curve.append(f"{int(touch)},{(update + 1) * STEPS * COUNT},{rewards.mean().item():.5f},{done / episodes if episodes else math.nan:.4f}")
     env.close()
     return net, curve
 

@@ -138,20 +138,20 @@ def test_every_skin_steps_on_the_cpu():
 
 def test_gels_are_seen(device):
     """A ball that presses a gel and slides on it: loads, markers and images are those of single sensors."""
-    gel = dermis.Sensor.preset("gelsight-dots", resolution=(80, 60))
-    singles = [dermis.Sensor.preset("gelsight-dots", resolution=(80, 60)) for _ in range(2)]
+    gel = dermis.Sensor.preset("gelsight-dots")
+    singles = [dermis.Sensor.preset("gelsight-dots") for _ in range(2)]
     taxels, read_taxels = on(device, np.zeros((2, 20, 20)))
     markers, read_markers = on(device, np.zeros((2, 108, 2), np.float32))
-    image, read_image = on(device, np.zeros((2, 60, 80, 3), np.uint8))
+    image, read_image = on(device, np.zeros((2, 480, 640, 3), np.uint8))
     environments = gel.environments(BALL, 2, device=device)
-    for step in range(3):
+    for step in range(2):
         pose = np.array([[1e-4 * step, 0, 9.95e-3 - 2e-5 * step], [0, 0, 9.9e-3]])
         twist = np.tile([0.1, 0, 0, 0, 0, 0], (2, 1))
         poses, _ = on(device, pose)
         twists, _ = on(device, twist)
         environments.bind(dt=DT, pose=poses, twist=twists, taxels=taxels, markers=markers, image=image)
         environments.launch()
-        readings = [one.step((BALL, pose[i], twist[i]), dt=DT) for i, one in enumerate(singles)]
+        readings = [one.step([(BALL, pose[i], twist[i])], dt=DT) for i, one in enumerate(singles)]
         got = read_taxels(), read_markers(), read_image()
         for i, reading in enumerate(readings):
             # On a GPU a step is one increment, and the first touch of a cell depends on its path.
@@ -160,16 +160,16 @@ def test_gels_are_seen(device):
             assert np.abs(got[2][i].astype(int) - reading.image).max() <= (0 if device == "cpu" else 6)
         assert np.abs(readings[0].markers[:, 2:] - readings[0].markers[:, :2]).max() > 0.01
     for words, arrays in (
-        (r"`image` must have shape \(2, 60, 80, 3\)", {"image": np.zeros((2, 80, 60, 3), np.uint8)}),
-        (r"`image` must be of uint8", {"image": np.zeros((2, 60, 80, 3), np.float32)}),
-        (r"`image`: an image must have no gaps", {"image": np.zeros((2, 60, 160, 3), np.uint8)[:, :, ::2]}),
+        (r"`image` must have shape \(2, 480, 640, 3\)", {"image": np.zeros((2, 640, 480, 3), np.uint8)}),
+        (r"`image` must be of uint8", {"image": np.zeros((2, 480, 640, 3), np.float32)}),
+        (r"`image`: an image must have no gaps", {"image": np.zeros((2, 480, 1280, 3), np.uint8)[:, :, ::2]}),
         (r"`markers` must have shape \(2, 108, 2\)", {"markers": np.zeros((2, 108, 4))}),
     ):
         with pytest.raises(dermis.Error, match=words):
             gel.environments(BALL, 2, device="cpu").bind(dt=DT, pose=np.zeros((2, 7)), **arrays)
     with pytest.raises(dermis.Error, match="\"uji-foam-14x6\" has no camera"):
         foam = dermis.Sensor.preset("uji-foam-14x6").environments(BALL, 2, device="cpu")
-        foam.bind(dt=DT, pose=np.zeros((2, 7)), image=np.zeros((2, 60, 80, 3), np.uint8))
+        foam.bind(dt=DT, pose=np.zeros((2, 7)), image=np.zeros((2, 480, 640, 3), np.uint8))
 
 
 def test_arrays_that_do_not_fit_are_refused():

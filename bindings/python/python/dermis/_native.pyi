@@ -484,7 +484,8 @@ class Environments:
 
         Outputs: taxels, the loads (N), (n, taxels) or (n, rows, cols); reported, the readings after the response (N), of the
         same shape: bind it from the first launch on, because the response has memory; forces (N), (n, taxels, 3); wrench (N, N m) on the sensor about
-        its origin, in its frame, (n, 6); outside (N), (n, 3). on_object and on_sensor: force (N) and torque (N m) on each
+        its origin, in its frame, (n, 6); outside (N), (n, 3). Of a sensor with a camera: markers, column and row of each
+        marker in the image (pixels), (n, markers, 2), and image, uint8, (n, height, width, 3), images without gaps. on_object and on_sensor: force (N) and torque (N m) on each
         body in the world, (n, 6), about on_object_at and on_sensor_at, points as in twist_at; with
         add_to_object and add_to_sensor they are added to the arrays, else they replace their contents.
         """
@@ -504,8 +505,9 @@ class Environments:
         """
 
     def check(self) -> None:
-        """Raises an Error that names the first environment with an invalid pose or velocity since its last reset, and how many
-        there are; else warns about contacts deeper than the skin allows. Waits for the GPU.
+        """Raises an Error that names the first environment with an invalid pose or velocity since its last reset, or whose skin
+        could not be solved, and how many there are; else warns about contacts deeper than the skin allows, or, with a layer, about what
+        its press warns about, in the last step. Waits for the GPU.
         """
 
     def step(self, poses: ArrayLike | _OnGpu, twists: ArrayLike | _OnGpu | None = None, *, dt: float) -> DeviceBatch:
@@ -663,7 +665,8 @@ class Sensor(_Copyable):
         seed: int = 0,
     ) -> Environments:
         """Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
-        libraries. device: "cuda" (springs only), "cpu" (any skin) or "auto": a GPU if there is one.
+        libraries. device: "cuda" (springs, and layers that do not relax), "cpu" (any skin) or "auto": a GPU if there is one and it
+        supports the skin.
 
         randomise: ranges (low, high) from which every environment draws parameters of its own, when it is made and at each
         of its resets. Factors on those of the sensor: "stiffness" (all forces of the skin), "friction" (springs), "gain",

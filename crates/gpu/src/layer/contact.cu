@@ -166,7 +166,7 @@ __device__ __forceinline__ void grow_region(const LayerGrid& grid, ContactRegion
 // shared memory (`in_shared`), or in `planes` through a tile of `tile_lines` lines; `buffers` holds REGION_BUFFERS · side² values per block.
 // Presses with a history have the surfaces after their last step in `moved`, and the velocity of each object at the origin in `twists`, for
 // a step of `dt` (s); without, both are null.
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
     solve_contact(LayerGrid grid, FftPlan plan, FftPlan half, int in_shared, int tile_lines, const int* members, PressQueue* queue,
                   const double* depths, const double* covered, double* tractions, ContactRegion* regions, const Real* spectra,
                   const Real* inverse, const int* opposite, double* buffers, Complex* planes, const double* moved, const double* twists,

@@ -128,7 +128,7 @@ __device__ __forceinline__ void lateral_fields(int which, const FieldPlanes& pla
 // Surface displacement (m) along x, y and down, and stress below (Pa) along x, y and as pressure, of the presses `members` of
 // a queue. Each block takes one press after the other and owns three planes. A press whose surface overlaps the indenter outside its region becomes OPEN again,
 // with a larger region, unless this is the `final` time. `lateral`: compute lateral displacement without friction too; `lateral_below`: the same for shear below.
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
     evaluate_fields(LayerGrid grid, FftPlan plan, int lateral, int lateral_below, int final, int tile_lines, const int* members,
                     PressQueue* queue, const double* depths, const double* tractions, ContactRegion* regions, const Real* spectra,
                     const int* opposite, Complex* all_planes, double* surfaces, double* belows) {

@@ -61,15 +61,16 @@ impl Precision {
 
     /// The kernels with transforms of this precision.
     pub fn program(self) -> Program {
-        // More blocks per multiprocessor leave fewer registers per thread.
-        let (name, real, blocks) = match self {
-            Self::Single => ("layer-single", "float", 4),
-            Self::Double => ("layer-double", "double", 2),
+        let (name, real) = match self {
+            Self::Single => ("layer-single", "float"),
+            Self::Double => ("layer-double", "double"),
         };
         let mut program = Program::new(name, SOURCE, &[]);
         program.options = vec![
             format!("-DREAL={real}"),
-            format!("-DBLOCKS={blocks}"),
+            // More blocks per multiprocessor leave fewer registers per thread, and with fewer the contact solver waits for memory.
+            "-DCONTACT_BLOCKS=3".to_owned(),
+            "-DFIELD_BLOCKS=4".to_owned(),
             format!("-DTHREADS={THREADS}"),
             // Rays are cast at meshes; primitives have heights in closed form.
             format!("-DKIND={}", SurfaceKind::Mesh as i32),

@@ -67,7 +67,7 @@ pub(super) const OPEN: i32 = 1;
 pub(super) const TOO_DEEP: i32 = 4;
 
 /// Threads per block.
-pub(super) const THREADS: u32 = 256;
+pub(super) const THREADS: u32 = 128;
 /// Number of buffers of a region while it is solved.
 pub(super) const REGION_BUFFERS: usize = 17;
 /// Numbers per pose.

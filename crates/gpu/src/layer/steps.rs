@@ -244,7 +244,7 @@ impl LayerSteps {
         // SAFETY: the caller guarantees the bound arrays; ours have a row per environment.
         unsafe {
             launch_on!(
-                gpu, stream, self.kernels.integrate, (count, THREADS); &batch.grid, grid, &batch.taxels.spans.at(0),
+                gpu, stream, self.kernels.integrate, (count, super::press::THREADS); &batch.grid, grid, &batch.taxels.spans.at(0),
                 &batch.taxels.weights.at(0), &chunk.tractions.at(0), &chunk.surfaces.at(0), &chunk.belows.at(0), forces, outside, wrench
             )?;
             launch_on!(
