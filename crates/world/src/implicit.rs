@@ -96,9 +96,11 @@ where
 
 /// Maximum number of evaluations of the contact law.
 const MAX_EVALUATIONS: usize = 30;
-/// Relative tolerance of the loads, in the norm √(wᵀAw): far below the error of the step itself. At rest the first load is
-/// exact.
-const TOLERANCE: f64 = 1e-4;
+/// Tolerance of the loads w at rest, relative to them, in the norm √(wᵀAw).
+const TOLERANCE: f64 = 1e-6;
+/// Tolerance relative to the part of the loads that accelerates the bodies, √|wᵀ(a − Aw)|, which vanishes at rest: far
+/// below the error of the step itself.
+const MOVING_TOLERANCE: f64 = 1e-4;
 /// Ratio of two residuals, or of the first one and the loads, up to which no new derivative is computed.
 const FAST: f64 = 0.25;
 /// Lower bound of the part of a step that Broyden's update leaves.
@@ -176,7 +178,8 @@ where
     step: &'a ImplicitStep<'a>,
     size: D,
     mobility: OMatrix<f64, D, D>,
-    /// Velocity at the end of the step without contact.
+    /// Acceleration, and velocity at the end of the step, without contact.
+    acceleration: OVector<f64, D>,
     free: OVector<f64, D>,
     /// Motion of the objects of each sensor at the last evaluation.
     motion: Vec<Vec<ImplicitMotion>>,
@@ -200,9 +203,10 @@ where
     fn new(step: &'a ImplicitStep<'a>, size: D) -> Self {
         let vector = |from: &DVector<f64>| OVector::from_column_slice_generic(size, Const::<1>, from.as_slice());
         let mobility = OMatrix::from_column_slice_generic(size, size, step.mobility.as_slice());
-        let free = vector(&step.velocity) + vector(&step.acceleration) * step.step_s;
+        let acceleration = vector(&step.acceleration);
+        let free = vector(&step.velocity) + &acceleration * step.step_s;
         let objects = |contact: &ImplicitContact| vec![ImplicitMotion::default(); contact.static_loads().len()];
-        Self { step, size, mobility, free, motion: step.contacts.iter().map(objects).collect() }
+        Self { step, size, mobility, acceleration, free, motion: step.contacts.iter().map(objects).collect() }
     }
 
     fn solve(mut self) -> Option<ImplicitSolution> {
@@ -226,12 +230,14 @@ where
             if !error.is_finite() {
                 return None;
             }
+            let net = law.dot(&(&self.acceleration - &moved_by_law)).abs().min(scale);
+            let tolerance = TOLERANCE * TOLERANCE * scale + MOVING_TOLERANCE * MOVING_TOLERANCE * net;
             let solution = |loads: &OVector<f64, D>, error: f64, points| ImplicitSolution {
                 loads: DVector::from_column_slice(loads.as_slice()),
                 points,
                 residual: if error > 0.0 { (error / scale).sqrt() } else { 0.0 },
             };
-            if error <= TOLERANCE * TOLERANCE * scale {
+            if error <= tolerance {
                 // Equal up to the tolerance; with the law, the loads that are reported are those that act.
                 return Some(solution(&law, error, points));
             }
@@ -260,7 +266,7 @@ where
                 // The distance of the law from the solution that the derivative predicts.
                 let rest = &residual - &step;
                 let error = rest.dot(&(&mobility * &rest));
-                if error <= TOLERANCE * TOLERANCE * scale {
+                if error <= tolerance {
                     return Some(solution(&law, error, points));
                 }
                 step
