@@ -146,6 +146,7 @@ impl Kernel for Sum<'_> {
 
 /// Adds forces at points to the sums of forces and torques. `force` returns that of a lane.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 pub(crate) fn add_loads(sum: &mut [[f64; WIDTH]; 6], force: impl Fn(usize) -> [f64; 3], arm: &[[f64; LANES]; 3]) {
     for first in (0..LANES).step_by(WIDTH) {
         for part in 0..WIDTH {

@@ -27,6 +27,11 @@ use nalgebra::allocator::Allocator;
 use nalgebra::{Const, DMatrix, DVector, DefaultAllocator, Dim, DimMin, Dyn, LU, OMatrix, OVector};
 use std::rc::Rc;
 
+/// A vector of the loads or velocities of all pairs.
+type Vector<D> = OVector<f64, D>;
+/// A matrix of them.
+type Square<D> = OMatrix<f64, D, D>;
+
 /// A derivative, updated by Broyden's method: after every step it maps the step to the change of the residual. Products
 /// of vectors are those of the mobility A, so that forces and torques have the same unit.
 struct Broyden<'a, D: DimMin<D, Output = D>>
@@ -34,21 +39,21 @@ where
     DefaultAllocator: Allocator<D> + Allocator<D, D>,
 {
     derivative: Rc<LU<f64, D, D>>,
-    mobility: &'a OMatrix<f64, D, D>,
+    mobility: &'a Square<D>,
     /// The steps so far, each with A s and sᵀAs.
-    steps: Vec<(OVector<f64, D>, OVector<f64, D>, f64)>,
+    steps: Vec<(Vector<D>, Vector<D>, f64)>,
 }
 
 impl<'a, D: DimMin<D, Output = D>> Broyden<'a, D>
 where
     DefaultAllocator: Allocator<D> + Allocator<D, D>,
 {
-    fn new(derivative: Rc<LU<f64, D, D>>, mobility: &'a OMatrix<f64, D, D>) -> Self {
+    fn new(derivative: Rc<LU<f64, D, D>>, mobility: &'a Square<D>) -> Self {
         Self { derivative, mobility, steps: Vec::new() }
     }
 
     /// The next step (Kelley 1995, section 7.3). Every residual but the first is that after the last step.
-    fn step(&mut self, residual: &OVector<f64, D>) -> Option<OVector<f64, D>> {
+    fn step(&mut self, residual: &Vector<D>) -> Option<Vector<D>> {
         let mut step = self.derivative.solve(residual)?;
         for pair in self.steps.windows(2) {
             step += &pair[1].0 * (pair[0].1.dot(&step) / pair[0].2);
@@ -68,7 +73,7 @@ where
 }
 
 /// 1 + M.
-fn plus_one<D: Dim>(mut matrix: OMatrix<f64, D, D>) -> OMatrix<f64, D, D>
+fn plus_one<D: Dim>(mut matrix: Square<D>) -> Square<D>
 where
     DefaultAllocator: Allocator<D, D>,
 {
@@ -77,7 +82,7 @@ where
 }
 
 /// The product of two small matrices; nalgebra's copies both into blocks, which takes longer than the product.
-fn product<D: Dim>(a: &OMatrix<f64, D, D>, b: &OMatrix<f64, D, D>) -> OMatrix<f64, D, D>
+fn product<D: Dim>(a: &Square<D>, b: &Square<D>) -> Square<D>
 where
     DefaultAllocator: Allocator<D, D>,
 {
@@ -177,10 +182,10 @@ where
 {
     step: &'a ImplicitStep<'a>,
     size: D,
-    mobility: OMatrix<f64, D, D>,
+    mobility: Square<D>,
     /// Acceleration, and velocity at the end of the step, without contact.
-    acceleration: OVector<f64, D>,
-    free: OVector<f64, D>,
+    acceleration: Vector<D>,
+    free: Vector<D>,
     /// Motion of the objects of each sensor at the last evaluation.
     motion: Vec<Vec<ImplicitMotion>>,
 }
@@ -190,8 +195,8 @@ struct Accepted<D: Dim>
 where
     DefaultAllocator: Allocator<D>,
 {
-    load: OVector<f64, D>,
-    residual: OVector<f64, D>,
+    load: Vector<D>,
+    residual: Vector<D>,
     /// rᵀAr of the residual.
     error: f64,
 }
@@ -218,7 +223,7 @@ where
         let mut quasi = Broyden::new(Rc::clone(&bound), &mobility);
         let mut best: Option<Accepted<D>> = None;
         // The last step with the derivative at its start, and the part of it that was taken.
-        let mut newton: Option<(OVector<f64, D>, f64)> = None;
+        let mut newton: Option<(Vector<D>, f64)> = None;
         let mut points = vec![PointLoads::default(); self.step.contacts.len()];
         for evaluation in 0..MAX_EVALUATIONS {
             self.set_motion(&(&self.free - &reach * &load), &filter);
@@ -232,7 +237,7 @@ where
             }
             let net = law.dot(&(&self.acceleration - &moved_by_law)).abs().min(scale);
             let tolerance = TOLERANCE * TOLERANCE * scale + MOVING_TOLERANCE * MOVING_TOLERANCE * net;
-            let solution = |loads: &OVector<f64, D>, error: f64, points| ImplicitSolution {
+            let solution = |loads: &Vector<D>, error: f64, points| ImplicitSolution {
                 loads: DVector::from_column_slice(loads.as_slice()),
                 points,
                 residual: if error > 0.0 { (error / scale).sqrt() } else { 0.0 },
@@ -283,7 +288,7 @@ where
         None
     }
 
-    fn zeros(&self) -> OMatrix<f64, D, D> {
+    fn zeros(&self) -> Square<D> {
         OMatrix::zeros_generic(self.size, self.size)
     }
 
@@ -295,8 +300,7 @@ where
     }
 
     /// Θ, the static load, and the slope of sticking points.
-    #[allow(clippy::type_complexity, reason = "three results of one loop")]
-    fn sticking(&self) -> Option<(OMatrix<f64, D, D>, OVector<f64, D>, OMatrix<f64, D, D>)> {
+    fn sticking(&self) -> Option<(Square<D>, Vector<D>, Square<D>)> {
         let step_s = self.step.step_s;
         let mut load = OVector::zeros_generic(self.size, Const::<1>);
         let (mut stiffness, mut slope) = (self.zeros(), self.zeros());
@@ -315,7 +319,7 @@ where
     }
 
     /// Sets the motion of the objects from the velocity at the end of the step.
-    fn set_motion(&mut self, velocity: &OVector<f64, D>, filter: &OMatrix<f64, D, D>) {
+    fn set_motion(&mut self, velocity: &Vector<D>, filter: &Square<D>) {
         let spring = filter * velocity;
         for (index, pair) in self.step.pairs.iter().enumerate() {
             let six = 6 * index..6 * index + 6;
@@ -327,7 +331,7 @@ where
     }
 
     /// Loads of all points, and their sum for each pair.
-    fn loads(&self, points: &mut [PointLoads]) -> OVector<f64, D> {
+    fn loads(&self, points: &mut [PointLoads]) -> Vector<D> {
         let mut sum = OVector::zeros_generic(self.size, Const::<1>);
         for (sensor, contact) in self.step.contacts.iter().enumerate() {
             contact.load(&self.motion[sensor], self.step.step_s, &mut points[sensor]);
@@ -339,7 +343,7 @@ where
     }
 
     /// Derivative of the loads.
-    fn slope(&self, filter: &OMatrix<f64, D, D>) -> OMatrix<f64, D, D> {
+    fn slope(&self, filter: &Square<D>) -> Square<D> {
         let (mut slope, mut spring_slope) = (self.zeros(), self.zeros());
         for (sensor, contact) in self.step.contacts.iter().enumerate() {
             let answers = contact.respond(&self.motion[sensor], self.step.step_s);
@@ -358,7 +362,7 @@ fn write_wrench(vector: &mut [f64], index: usize, wrench: &Wrench) {
 }
 
 /// Writes the diagonal block of a pair.
-fn write<D: Dim>(matrix: &mut OMatrix<f64, D, D>, index: usize, block: &dermis_skin::Matrix6)
+fn write<D: Dim>(matrix: &mut Square<D>, index: usize, block: &dermis_skin::Matrix6)
 where
     DefaultAllocator: Allocator<D, D>,
 {
