@@ -1,9 +1,33 @@
-//! Bounds of the triangles of a surface inside a box.
+//! Triangles of a surface inside a box.
 
 use crate::bvh::Slab;
-use crate::{Bounds, Mat3, Pose, Surface, Vec3};
+use crate::ray::RayFrame;
+use crate::{Bounds, Mat3, Pose, Ray, Surface, Vec3};
 
 impl Surface {
+    /// Calls `visit` with the position in the hierarchy ([`crate::Bvh::order`]) and the corners (m), in another frame, of all
+    /// triangles that overlap the box `within` of that frame, and possibly a few more.
+    pub fn each_triangle_in(
+        &self,
+        frame_from_surface: &Pose,
+        within: &Bounds,
+        mut visit: impl FnMut(usize, [Vec3; 3]),
+    ) {
+        let rotation = Mat3::from_quat(frame_from_surface.rotation);
+        let axes = rotation.transpose();
+        let (low, high) = (within.min - frame_from_surface.translation, within.max - frame_from_surface.translation);
+        // Along an axis of the frame, the box is a slab.
+        let slabs: [Slab; 3] =
+            std::array::from_fn(|axis| Slab { normal: axes.col(axis), low: low[axis], high: high[axis] });
+        let center = axes * ((low + high) * 0.5);
+        let half = (high - low) * 0.5;
+        let reach = axes.x_axis.abs() * half.x + axes.y_axis.abs() * half.y + axes.z_axis.abs() * half.z;
+        self.bvh().within(&Bounds { min: center - reach, max: center + reach }, &slabs, |position| {
+            let corners = self.leaf_corners(position).map(|corner| rotation * corner + frame_from_surface.translation);
+            visit(position, corners);
+        });
+    }
+
     /// Bounds, in another frame, of the parts of the triangles' bounding boxes inside the box `within` of that frame:
     /// empty if there is none. `None` if more than `max_triangles` may overlap the box.
     ///
@@ -14,36 +38,29 @@ impl Surface {
         within: &Bounds,
         max_triangles: usize,
     ) -> Option<Bounds> {
-        let rotation = Mat3::from_quat(frame_from_surface.rotation);
-        let axes = rotation.transpose();
-        let (low, high) = (within.min - frame_from_surface.translation, within.max - frame_from_surface.translation);
-        // Along an axis of the frame, the box is a slab.
-        let slabs: [Slab; 3] =
-            std::array::from_fn(|axis| Slab { normal: axes.col(axis), low: low[axis], high: high[axis] });
-        let center = axes * ((low + high) * 0.5);
-        let half = (high - low) * 0.5;
-        let reach = axes.x_axis.abs() * half.x + axes.y_axis.abs() * half.y + axes.z_axis.abs() * half.z;
         let (mut bounds, mut visited) = (Bounds::EMPTY, 0);
-        self.bvh().within(&Bounds { min: center - reach, max: center + reach }, &slabs, |position| {
+        self.each_triangle_in(frame_from_surface, within, |_, [a, b, c]| {
             visited += 1;
-            if visited > max_triangles {
-                return;
-            }
-            let corners = self.leaf_corners(position).map(|corner| rotation * corner);
-            let [a, b, c] = corners.map(|corner: Vec3| corner + frame_from_surface.translation);
             let part = Bounds { min: a.min(b).min(c).max(within.min), max: a.max(b).max(c).min(within.max) };
-            if part.min.cmple(part.max).all() {
+            if visited <= max_triangles && part.min.cmple(part.max).all() {
                 bounds = bounds.union(&part);
             }
         });
         (visited <= max_triangles).then_some(bounds)
+    }
+
+    /// Distance (m) at which a ray of any length hits the triangle at a position of the hierarchy, edges and corners
+    /// included; the same number as that of [`Surface::cast`].
+    #[inline]
+    pub fn cast_at_position(&self, ray: &Ray, position: usize) -> Option<f64> {
+        RayFrame::new(ray).intersect(self.leaf_corners(position))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Primitive, Quat, Random, Ray};
+    use crate::{Primitive, Quat, Random};
 
     /// Every ray inside the box that hits a triangle there meets the bounds, which are much smaller than those of the
     /// ball: its cap.

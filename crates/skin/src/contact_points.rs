@@ -1,7 +1,7 @@
 //! The contact points of a skin of springs.
 
 use crate::friction_lanes::{LANES, get};
-use crate::lane_sums::{WIDTH, add_all, total};
+use crate::lane_sums::{WIDTH, total};
 use crate::point_block::PointBlock;
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::spare::{Spare, keep, reuse};
@@ -137,23 +137,28 @@ impl Kernel for Sum<'_> {
     fn run<V: Vectors>(self) -> Wrench {
         let mut sum = [[0.0; WIDTH]; 6];
         for block in &self.points.blocks {
-            add_loads(&mut sum, &block.force, &block.arm);
+            add_loads(&mut sum, |lane| [0, 1, 2].map(|axis| block.force[axis][lane]), &block.arm);
         }
         let [fx, fy, fz, tx, ty, tz] = sum.each_ref().map(total);
         Wrench { force: Vec3::new(fx, fy, fz), torque: Vec3::new(tx, ty, tz) }
     }
 }
 
-/// Adds forces at points to the sums of forces and torques.
+/// Adds forces at points to the sums of forces and torques. `force` returns that of a lane.
 #[inline(always)]
-pub(crate) fn add_loads(sum: &mut [[f64; WIDTH]; 6], force: &[[f64; LANES]; 3], arm: &[[f64; LANES]; 3]) {
-    let mut torque = [[0.0; LANES]; 3];
-    for lane in 0..LANES {
-        let f = [force[0][lane], force[1][lane], force[2][lane]];
-        let [x, y, z] = [arm[0][lane], arm[1][lane], arm[2][lane]];
-        torque[0][lane] = y * f[2] - z * f[1];
-        torque[1][lane] = z * f[0] - x * f[2];
-        torque[2][lane] = x * f[1] - y * f[0];
+#[allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
+pub(crate) fn add_loads(sum: &mut [[f64; WIDTH]; 6], force: impl Fn(usize) -> [f64; 3], arm: &[[f64; LANES]; 3]) {
+    for first in (0..LANES).step_by(WIDTH) {
+        for part in 0..WIDTH {
+            let lane = first + part;
+            let f = force(lane);
+            let [x, y, z] = [arm[0][lane], arm[1][lane], arm[2][lane]];
+            sum[0][part] += f[0];
+            sum[1][part] += f[1];
+            sum[2][part] += f[2];
+            sum[3][part] += y * f[2] - z * f[1];
+            sum[4][part] += z * f[0] - x * f[2];
+            sum[5][part] += x * f[1] - y * f[0];
+        }
     }
-    sum.iter_mut().zip(force.iter().chain(&torque)).for_each(|(sum, values)| add_all(sum, values));
 }

@@ -280,8 +280,9 @@ impl PointBlock {
             slides.normal_newton[lane] = if newton > 0.0 { newton } else { 0.0 };
             for axis in 0..3 {
                 slides.velocity[axis][lane] = v[axis] - n[axis] * along;
+                slides.deflection_m[axis][lane] = self.deflection_m[axis][lane];
             }
+            slides.share[lane] = self.share[lane];
         }
-        (slides.deflection_m, slides.share) = (self.deflection_m, self.share);
     }
 }

@@ -3,8 +3,10 @@
 mod block;
 mod elasticity;
 mod gradient;
+mod mesh_hits;
 mod rays;
 mod site;
+mod site_cells;
 mod site_lanes;
 
 pub use elasticity::{Damping, Elasticity, Law, Table};
@@ -20,10 +22,12 @@ use crate::{
     Support, Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
 };
 use block::Presser;
-use dermis_geometry::{Bounds, Bvh, Mat3, Pose, Primitive, Ray, Twist, Vec3, Wrench};
+use dermis_geometry::{Bounds, Bvh, Hit, Mat3, Pose, Primitive, Ray, Twist, Vec3, Wrench};
+use mesh_hits::{MeshHit, MeshHits};
 use rayon::prelude::*;
 use rays::RayBlock;
 use serde::{Deserialize, Serialize};
+use site_cells::SiteCells;
 use site_lanes::SiteLanes;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -73,6 +77,8 @@ impl SpringParameters {
 pub struct Springs {
     sites: Vec<Site>,
     site_lanes: SiteLanes,
+    /// The sites by their place, if their normals are the same.
+    cells: Option<SiteCells>,
     parameters: SpringParameters,
     /// Origins of the rays: h below each site.
     starts: Vec<Vec3>,
@@ -130,7 +136,9 @@ impl Springs {
         let spacing_m = (sites.iter().map(|site| site.area_m2).sum::<f64>() / sites.len() as f64).sqrt();
         let (site_lanes, start_bounds) =
             (SiteLanes::new(&sites), Bounds::around(starts.iter().copied()).padded(1e-6 * h));
-        Ok(Self { sites, site_lanes, parameters, starts, start_bounds, rays: Bvh::over(&boxes), core, spacing_m })
+        let cells = site_lanes.parallel.map(|normal| SiteCells::new(&sites, normal, spacing_m));
+        let rays = Bvh::over(&boxes);
+        Ok(Self { sites, site_lanes, cells, parameters, starts, start_bounds, rays, core, spacing_m })
     }
 
     /// The contact points.
@@ -174,6 +182,8 @@ struct NearObject<'a> {
     closed: bool,
     index: u32,
     velocity: Twist,
+    /// The hits of all rays at a mesh; `None` if each ray has to be cast.
+    hits: Option<MeshHits>,
 }
 
 impl Springs {
@@ -190,7 +200,6 @@ impl Springs {
             .filter_map(|(index, target)| {
                 let surface = &target.object.surface;
                 let reach = surface.bounds_in(&target.sensor_from_object, &rays)?;
-                let reach = self.tightened(target, reach, &rays)?.padded(slack);
                 let sphere_radius_m = match surface.primitive() {
                     Some(Primitive::Sphere { radius_m }) => Some(*radius_m),
                     _ => None,
@@ -201,7 +210,7 @@ impl Springs {
                     target.sensor_from_object.inverse()
                 };
                 let rotation = Mat3::from_quat(object_from_sensor.rotation);
-                Some(NearObject {
+                let mut seen = NearObject {
                     surface,
                     object_from_sensor: rotation,
                     sensor_from_object: rotation.transpose(),
@@ -212,23 +221,30 @@ impl Springs {
                     closed: surface.is_closed(),
                     index: index as u32,
                     velocity: target.velocity,
-                })
+                    hits: None,
+                };
+                self.tighten(target, &mut seen, &rays)?;
+                seen.reach = seen.reach.padded(slack);
+                Some(seen)
             })
             .collect()
     }
 
-    /// The bounds of a mesh inside the bounds of the rays, reduced to its triangles there; `None` without any. Not if a ray
-    /// may start inside the mesh, which it may hit anywhere.
-    fn tightened(&self, target: &Target<'_>, reach: Bounds, rays: &Bounds) -> Option<Bounds> {
-        let (surface, pose) = (&target.object.surface, &target.sensor_from_object);
-        let starts = surface.is_closed() && surface.bounds_in(pose, &self.start_bounds).is_some();
-        if surface.primitive().is_some() || starts {
-            return Some(reach);
+    /// Finds the hits of parallel rays at a mesh, or reduces its bounds to those of its triangles there; `None` without
+    /// any. Not if a ray may start inside the mesh, which it may hit anywhere.
+    fn tighten(&self, target: &Target<'_>, seen: &mut NearObject<'_>, rays: &Bounds) -> Option<()> {
+        let pose = &target.sensor_from_object;
+        let starts = seen.closed && seen.surface.bounds_in(pose, &self.start_bounds).is_some();
+        if seen.surface.primitive().is_some() || starts {
+            return Some(());
         }
-        match surface.triangle_bounds_in(pose, rays, self.sites.len()) {
-            Some(tight) => (tight != Bounds::EMPTY).then_some(tight),
-            None => Some(reach),
+        if let Some(cells) = &self.cells {
+            seen.hits = MeshHits::find(self, cells, target, seen, rays);
+            return seen.hits.as_ref().is_none_or(|hits| !hits.all().is_empty()).then_some(());
         }
+        let tight = seen.surface.triangle_bounds_in(pose, rays, self.sites.len());
+        seen.reach = tight.unwrap_or(seen.reach);
+        (seen.reach != Bounds::EMPTY).then_some(())
     }
 
     /// The sites whose rays may hit an object, in order, each with the place of its bristles (block × lanes + lane) or
@@ -237,18 +253,20 @@ impl Springs {
         let mut found = reuse(&SPARE);
         found.clear();
         let [upper, lower] = self.core;
-        if near.iter().any(|seen| seen.reach.min.cmple(upper).all() && seen.reach.max.cmpge(lower).all()) {
+        let covers = |seen: &NearObject<'_>| seen.reach.min.cmple(upper).all() && seen.reach.max.cmpge(lower).all();
+        if near.iter().any(|seen| seen.hits.is_none() && covers(seen)) {
             found.extend((0..self.sites.len() as u32).map(|site| (site, FREE)));
             add_places(&mut found, last);
             return found;
         }
         let mut marked = vec![0u64; self.sites.len().div_ceil(64)];
         let order = self.rays.order();
+        let mut mark = |site: u32| marked[site as usize / 64] |= 1 << (site % 64);
         for seen in near {
-            self.rays.overlapping(&seen.reach, |position| {
-                let site = order[position];
-                marked[site as usize / 64] |= 1 << (site % 64);
-            });
+            match &seen.hits {
+                Some(hits) => hits.all().iter().for_each(|hit| mark(hit.site)),
+                None => self.rays.overlapping(&seen.reach, |position| mark(order[position])),
+            }
         }
         let sphere = single_sphere(near);
         // Drops rays that overlap the bounds but not the sphere. If the centre lies beyond the end of a ray, that end is
@@ -365,8 +383,13 @@ impl Springs {
         // starts in the bounds of the object can do so, so shallow contact has no extra cost.
         let may_start_inside = seen.closed && surface.bounds().contains(origin);
         let length = if may_start_inside { h.max(seen.diameter_m) } else { h - min_depth_m };
-        let hint = held.filter(|(object, _)| *object == seen.index).map(|(_, triangle)| triangle);
-        let hit = surface.cast(&Ray { origin, direction, length }, hint)?;
+        let hit = if let Some(hits) = &seen.hits {
+            let MeshHit { triangle, distance_m: distance, .. } = hits.of(site)?;
+            Hit { distance, triangle, normal: surface.normal(triangle) }
+        } else {
+            let hint = held.filter(|(object, _)| *object == seen.index).map(|(_, triangle)| triangle);
+            surface.cast(&Ray { origin, direction, length }, hint)?
+        };
         let contact = |depth_m, normal, saturated| RayContact {
             object: seen.index,
             depth_m,

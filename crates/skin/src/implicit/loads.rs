@@ -1,9 +1,8 @@
 //! Loads of contact points.
-#![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
 use super::{ImplicitContact, ImplicitMotion, PointLoad};
 use crate::contact_points::add_loads;
-use crate::friction_lanes::{FrictionLanes, LANES, get};
+use crate::friction_lanes::{FrictionLanes, get};
 use crate::lane_sums::{WIDTH, total};
 use crate::simd::{Kernel, Vectors};
 use crate::spare::{Spare, keep, reuse};
@@ -62,14 +61,11 @@ impl Kernel for Loads<'_> {
             for (block, slides) in blocks.iter().zip(&mut points.blocks[range]) {
                 block.press(&motion[object], dt_s, slides);
                 slides.step(&contact.points.friction, dt_s);
-                let mut force = [[0.0; LANES]; 3];
-                for axis in 0..3 {
-                    for lane in 0..LANES {
-                        let along = block.normal[axis][lane] * slides.normal_newton[lane];
-                        force[axis][lane] = slides.force[axis][lane] - along;
-                    }
-                }
-                add_loads(&mut sum, &force, &block.arm);
+                let force = |lane: usize| {
+                    let newton = slides.normal_newton[lane];
+                    [0, 1, 2].map(|axis| slides.force[axis][lane] - block.normal[axis][lane] * newton)
+                };
+                add_loads(&mut sum, force, &block.arm);
             }
             let [fx, fy, fz, tx, ty, tz] = sum.each_ref().map(total);
             points.on_sensor[object] = Wrench { force: Vec3::new(fx, fy, fz), torque: Vec3::new(tx, ty, tz) };

@@ -3,7 +3,7 @@
 
 use super::{ImplicitContact, Matrix6, StickingSlope};
 use crate::friction_lanes::{LANES, Lanes, Lanes3};
-use crate::lane_sums::{WIDTH, add_all, add_products, total};
+use crate::lane_sums::{WIDTH, add_products, total};
 use crate::point_block::PointBlock;
 use crate::simd::{Kernel, Vectors};
 use dermis_geometry::Vec3;
@@ -73,17 +73,21 @@ impl Kernel for Sticking<'_> {
 /// Adds Σ w, Σ w r and Σ w r rᵀ of weights at points.
 #[inline(always)]
 fn add_moments(moments: &mut [[f64; WIDTH]; 10], weight: &Lanes, r: &Lanes3) {
-    add_all(&mut moments[0], weight);
-    let mut entry = 4;
-    for a in 0..3 {
-        let mut moment = [0.0; LANES];
-        for lane in 0..LANES {
-            moment[lane] = weight[lane] * r[a][lane];
-        }
-        add_all(&mut moments[a + 1], &moment);
-        for b in 0..=a {
-            add_products(&mut moments[entry], &moment, &r[b]);
-            entry += 1;
+    for first in (0..LANES).step_by(WIDTH) {
+        for part in 0..WIDTH {
+            let lane = first + part;
+            let (w, x, y, z) = (weight[lane], r[0][lane], r[1][lane], r[2][lane]);
+            let (wx, wy, wz) = (w * x, w * y, w * z);
+            moments[0][part] += w;
+            moments[1][part] += wx;
+            moments[2][part] += wy;
+            moments[3][part] += wz;
+            moments[4][part] += wx * x;
+            moments[5][part] += wy * x;
+            moments[6][part] += wy * y;
+            moments[7][part] += wz * x;
+            moments[8][part] += wz * y;
+            moments[9][part] += wz * z;
         }
     }
 }

@@ -202,10 +202,10 @@ fn load_springs(points: &PointBlock, elasticity: &Elasticity, spring: &mut Lanes
 fn contact_velocity(points: &mut PointBlock, out: &Lanes3, velocities: &[Twist], slides: &mut FrictionLanes) {
     for axis in 0..3 {
         for lane in 0..LANES {
-            points.at[axis][lane] = points.anchor[axis][lane] - out[axis][lane] * points.depth_m[lane];
+            let at = points.anchor[axis][lane] - out[axis][lane] * points.depth_m[lane];
+            (points.at[axis][lane], points.arm[axis][lane]) = (at, at);
         }
     }
-    points.arm = points.at;
     if let [Twist { linear, angular }] = velocities {
         for lane in 0..LANES {
             let [x, y, z] = [points.at[0][lane], points.at[1][lane], points.at[2][lane]];

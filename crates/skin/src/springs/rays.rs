@@ -7,8 +7,6 @@ use crate::friction_lanes::{LANES, Lanes, Lanes3, set};
 use crate::point_block::PointBlock;
 use dermis_geometry::{Primitive, Vec3};
 
-const ZERO: Lanes = [0.0; LANES];
-
 /// Up to [`LANES`] rays of sites. The numbers of their contacts are written to a block of points, a lane for each ray.
 pub(super) struct RayBlock {
     count: usize,
@@ -129,19 +127,21 @@ impl RayBlock {
     fn intersect_cuboid(&self, cuboid: &NearObject<'_>, half_m: Vec3, h: f64, points: &mut PointBlock) -> [u64; LANES] {
         let rows = cuboid.sensor_from_object.to_cols_array_2d();
         let (shifts, halves) = (cuboid.sensor_origin_in_object.to_array(), half_m.to_array());
-        let mut passage = Passage::new(points);
-        for axis in 0..3 {
-            let (row, shift, half) = (rows[axis], shifts[axis], halves[axis]);
-            for lane in 0..LANES {
-                let out = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
-                let start: [f64; 3] = std::array::from_fn(|i| points.anchor[i][lane] - out[i] * h);
+        let mut outcome = [MISS; LANES];
+        for lane in 0..LANES {
+            let out = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
+            let start: [f64; 3] = std::array::from_fn(|i| points.anchor[i][lane] - out[i] * h);
+            let mut passage = Passage::WHOLE;
+            for axis in 0..3 {
+                let row = rows[axis];
                 let d = row[0] * out[0] + row[1] * out[1] + row[2] * out[2];
-                let o = (row[0] * start[0] + row[1] * start[1] + row[2] * start[2]) + shift;
+                let o = (row[0] * start[0] + row[1] * start[1] + row[2] * start[2]) + shifts[axis];
                 let side = if d < 0.0 { -1.0 } else { 1.0 };
-                passage.cross(lane, (o, d, side, 1.0 / (d * side)), half, row, points);
+                passage = passage.cross(o * side, halves[axis], d.abs().recip(), row.map(|c| c * side));
             }
+            outcome[lane] = passage.outcome(h, lane, points);
         }
-        passage.outcome(h, points)
+        outcome
     }
 
     #[inline(always)]
@@ -185,72 +185,63 @@ fn intersect_slabs(cuboid: &NearObject<'_>, half_m: Vec3, h: f64, out: Vec3, poi
     let rows = cuboid.sensor_from_object.to_cols_array_2d();
     let (shifts, halves, out) = (cuboid.sensor_origin_in_object.to_array(), half_m.to_array(), out.to_array());
     let below = out.map(|out| out * h);
-    let mut passage = Passage::new(points);
-    for axis in 0..3 {
-        let (row, shift, half) = (rows[axis], shifts[axis], halves[axis]);
-        let d = row[0] * out[0] + row[1] * out[1] + row[2] * out[2];
-        let side = if d < 0.0 { -1.0 } else { 1.0 };
-        let by_size = 1.0 / (d * side);
-        for lane in 0..LANES {
-            let start: [f64; 3] = std::array::from_fn(|i| points.anchor[i][lane] - below[i]);
-            let o = (row[0] * start[0] + row[1] * start[1] + row[2] * start[2]) + shift;
-            passage.cross(lane, (o, d, side, by_size), half, row, points);
+    let along = rows.map(|row| row[0] * out[0] + row[1] * out[1] + row[2] * out[2]);
+    let sides = along.map(|d| if d < 0.0 { -1.0 } else { 1.0 });
+    let by_size = along.map(|d| d.abs().recip());
+    let normals: [[f64; 3]; 3] = std::array::from_fn(|axis| rows[axis].map(|c| c * sides[axis]));
+    let mut outcome = [MISS; LANES];
+    for lane in 0..LANES {
+        let start: [f64; 3] = std::array::from_fn(|i| points.anchor[i][lane] - below[i]);
+        let mut passage = Passage::WHOLE;
+        for axis in 0..3 {
+            let row = rows[axis];
+            let o = (row[0] * start[0] + row[1] * start[1] + row[2] * start[2]) + shifts[axis];
+            passage = passage.cross(o * sides[axis], halves[axis], by_size[axis], normals[axis]);
         }
+        outcome[lane] = passage.outcome(h, lane, points);
     }
-    passage.outcome(h, points)
+    outcome
 }
 
-/// The parts of rays between the planes of a cuboid.
+/// The part of a ray between the planes of a cuboid, and the normal of the planes that it enters last.
+#[derive(Clone, Copy)]
 struct Passage {
-    enter: Lanes,
-    leave: Lanes,
+    enter: f64,
+    leave: f64,
+    normal: [f64; 3],
 }
 
 impl Passage {
-    #[inline(always)]
-    fn new(points: &mut PointBlock) -> Self {
-        points.normal = [ZERO; 3];
-        Self { enter: [f64::NEG_INFINITY; LANES], leave: [f64::INFINITY; LANES] }
-    }
+    const WHOLE: Self = Self { enter: f64::NEG_INFINITY, leave: f64::INFINITY, normal: [0.0; 3] };
 
-    /// Cuts a ray at the two planes of an axis. Along the axis it starts at `o` and moves by `d`, to the side of the sign
-    /// of `d`; the last number is 1/|d|.
+    /// Cuts a ray at the two planes of an axis, along which it starts at `from` and rises; `by_size` is 1/|d| for its
+    /// direction d. A ray along the planes (`by_size` = ∞) is between them or misses; in one of them its distance is NaN,
+    /// for which both comparisons are false, so it is between them.
     #[inline(always)]
-    fn cross(
-        &mut self,
-        lane: usize,
-        (o, d, side, by_size): (f64, f64, f64, f64),
-        half: f64,
-        row: [f64; 3],
-        points: &mut PointBlock,
-    ) {
-        let from = o * side;
-        let never = if from.abs() <= half { f64::NEG_INFINITY } else { f64::INFINITY };
+    fn cross(self, from: f64, half: f64, by_size: f64, normal: [f64; 3]) -> Self {
         let (first, last) = ((-half - from) * by_size, (half - from) * by_size);
-        let first = if d == 0.0 { never } else { first };
-        let last = if d == 0.0 { f64::INFINITY } else { last };
-        let later = first > self.enter[lane];
-        self.enter[lane] = if later { first } else { self.enter[lane] };
-        self.leave[lane] = if last < self.leave[lane] { last } else { self.leave[lane] };
-        for i in 0..3 {
-            let normal = row[i] * side;
-            points.normal[i][lane] = if later { normal } else { points.normal[i][lane] };
+        let later = first > self.enter;
+        // Takes numbers: a choice between two arrays would be one between their addresses.
+        let pick = |new: f64, old: f64| if later { new } else { old };
+        let ([x, y, z], [old_x, old_y, old_z]) = (normal, self.normal);
+        Self {
+            enter: pick(first, self.enter),
+            leave: if last < self.leave { last } else { self.leave },
+            normal: [pick(x, old_x), pick(y, old_y), pick(z, old_z)],
         }
     }
 
-    /// Sets the depths of the rays that hit.
+    /// Sets normal and depth of the ray of a lane.
     #[inline(always)]
-    fn outcome(&self, h: f64, points: &mut PointBlock) -> [u64; LANES] {
-        let mut outcome = [MISS; LANES];
-        for lane in 0..LANES {
-            let (enter, leave) = (self.enter[lane], self.leave[lane]);
-            let meets = u64::from(enter <= leave);
-            let hits = meets & u64::from(enter > 0.0) & u64::from(enter <= h);
-            let starts_inside = meets & u64::from(enter <= 0.0) & u64::from(leave >= 0.0);
-            outcome[lane] = hits * HIT + starts_inside * STARTS_INSIDE;
-            let depth_m = h - enter;
-            points.depth_m[lane] = if hits > 0 { depth_m } else { 0.0 };
+    fn outcome(&self, h: f64, lane: usize, points: &mut PointBlock) -> u64 {
+        let meets = u64::from(self.enter <= self.leave);
+        let hits = meets & u64::from(self.enter > 0.0) & u64::from(self.enter <= h);
+        let starts_inside = meets & u64::from(self.enter <= 0.0) & u64::from(self.leave >= 0.0);
+        let depth_m = h - self.enter;
+        points.depth_m[lane] = if hits > 0 { depth_m } else { 0.0 };
+        for i in 0..3 {
+            points.normal[i][lane] = self.normal[i];
         }
-        outcome
+        hits * HIT + starts_inside * STARTS_INSIDE
     }
 }
