@@ -462,6 +462,8 @@ class Environments:
         forces: Any = None,
         wrench: Any = None,
         outside: Any = None,
+        markers: Any = None,
+        image: Any = None,
         on_object: Any = None,
         on_object_at: Any = None,
         on_sensor: Any = None,
