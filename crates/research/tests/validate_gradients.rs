@@ -7,8 +7,8 @@ fn gradients_are_those_of_central_differences() {
     let some = [
         "springs, ellipsoid",
         "springs, mesh",
-        "hydroelastic pad, capsule",
-        "hydroelastic dome, mesh",
+        "hydroelastic pad, cuboid",
+        "hydroelastic pad, mesh",
         "layer, capsule",
         "shadows, calibrated, sphere",
     ];

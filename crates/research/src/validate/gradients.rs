@@ -15,7 +15,7 @@ mod sensors;
 
 use super::ValidateError;
 use dermis::geometry::{Pose, Primitive, Quat, Random, Vec3, Wrench, shapes};
-use dermis::sensor::{Aim, Cotangents, Goal, Gradients, Pressed, Sensor, press, press_to_pose};
+use dermis::sensor::{Aim, Cotangents, Goal, GradientError, Gradients, Pressed, Sensor, press, press_to_pose};
 use dermis::skin::layer::LayerContact;
 use dermis::skin::{Hydroelastic, Layer, Object};
 use images::ImageSlopes;
@@ -182,7 +182,7 @@ fn setups() -> Vec<Setup> {
         max_ratio: 4.0,
     };
     let pads = shapes.iter().map(|(name, shape)| on_hydroelastic("pad", HYDROELASTIC, name, *shape));
-    let domes = ["ellipsoid", "cuboid", "mesh"];
+    let domes = ["cuboid", "mesh"];
     let domes = shapes.iter().filter(|(name, _)| domes.contains(name));
     let domes = domes.map(|(name, shape)| on_hydroelastic("dome", DOME, name, *shape));
     let hydroelastic: Vec<Setup> = pads.chain(domes).collect();
@@ -293,7 +293,11 @@ impl Setup {
         };
         let pose = pressed.sensor_from_object;
         let pressed = press_to_pose(sensor, object, &pose).map_err(bad_press)?;
-        let gradients = sensor.vjp(object, &pressed, &weights).map_err(bad_press)?;
+        let gradients = match sensor.vjp(object, &pressed, &weights) {
+            // A load beyond the reach of the taxels of a dome.
+            Err(GradientError::NoTaxels { .. }) => return Ok(None),
+            found => found.map_err(bad_press)?,
+        };
         let contact = self.terms(sensor, object, &pose, &weights)?.contact;
         Ok(Some(Trial { pose, weights, gradients, contact }))
     }
@@ -401,7 +405,11 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
         trials.extend(setup.trial(&sensor, &object, &mut random)?);
     }
     // Differences that are less certain than the tolerance decide nothing.
-    let smooth = setup.tolerance;
+    let smooth = match sensor.skin_as::<Hydroelastic>() {
+        // Here nothing else finds a kink.
+        Some(_) => 0.2 * setup.tolerance,
+        None => setup.tolerance,
+    };
     let mut found: BTreeMap<String, (usize, usize, f64)> = BTreeMap::new();
     let mut keep = |name: String, got: f64, truth: Option<(f64, f64)>| {
         let entry = found.entry(name).or_insert((0, 0, 0.0));

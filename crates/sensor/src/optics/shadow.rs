@@ -51,12 +51,12 @@ impl Shadow {
         let mut carried = vec![f32::NEG_INFINITY; sweep.length];
         let mut next = carried.clone();
         for k in 0..sweep.lines {
-            for at in 0..sweep.length {
+            for (at, next) in next.iter_mut().enumerate() {
                 let (pixel, arrived) = (sweep.pixel(k, at), sweep.arrived(&carried, at));
                 let own = -relief.z_m[pixel];
                 let hidden = ((arrived - own) / self.softness_m).clamp(0.0, 1.0);
                 lit[pixel] = 1.0 - self.strength * hidden * hidden * (3.0 - 2.0 * hidden);
-                next[at] = arrived.max(own);
+                *next = arrived.max(own);
             }
             std::mem::swap(&mut carried, &mut next);
         }
@@ -76,7 +76,7 @@ impl Shadow {
         let mut by_next = vec![0.0; sweep.length];
         for k in (0..sweep.lines).rev() {
             let mut by_carried = vec![0.0; sweep.length];
-            for at in 0..sweep.length {
+            for (at, by_next) in by_next.iter().enumerate() {
                 let (pixel, arrived) = (sweep.pixel(k, at), sweep.arrived(&carried[k], at));
                 let own = -relief.z_m[pixel];
                 let hidden = f64::from((arrived - own) / self.softness_m).clamp(0.0, 1.0);
@@ -85,9 +85,9 @@ impl Shadow {
                 // A height towards the camera is −z.
                 by_z[pixel] += by_arrived;
                 if arrived > own {
-                    by_arrived += by_next[at];
+                    by_arrived += by_next;
                 } else {
-                    by_z[pixel] -= by_next[at];
+                    by_z[pixel] -= by_next;
                 }
                 let ([low, high], part) = sweep.from(at);
                 by_carried[low] += by_arrived * f64::from(1.0 - part);
