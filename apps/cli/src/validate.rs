@@ -42,11 +42,14 @@ enum What {
         cell: Length,
     },
     /// Gradients of random presses against central differences, and their cost.
-    #[command(after_help = "Example:\n  dermis validate gradients --presses 5")]
+    #[command(after_help = "Example:\n  dermis validate gradients --presses 5 --only hydroelastic")]
     Gradients {
         /// Number of presses of every sensor and object.
         #[arg(long, value_name = "N", default_value_t = 40)]
         presses: usize,
+        /// Only sensors and objects whose name contains this text, such as "layer" or "mesh".
+        #[arg(long, value_name = "TEXT", default_value = "")]
+        only: String,
     },
     /// Real sensors: fits each to some samples of its measurements and predicts the others, beside null model and peers.
     Real(real::Arguments),
@@ -83,7 +86,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
         What::Hydroelastic { file, time } => run_hydroelastic(file, *time, json),
         What::Feats { folder, cell } => run_feats(folder, *cell, json),
-        What::Gradients { presses } => run_gradients(*presses, json),
+        What::Gradients { presses, only } => run_gradients(*presses, only, json),
         What::Layer { file, cells } => run_layer(file, *cells, json),
         What::Pose(arguments) => pose::run(arguments, json),
         What::Magnetic { file } => run_magnetic(file, json),
@@ -145,19 +148,24 @@ fn run_eflesh(folder: &Path, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn run_gradients(presses: usize, json: bool) -> anyhow::Result<()> {
-    let report = gradients::run(presses, |_| true)?;
+fn run_gradients(presses: usize, only: &str, json: bool) -> anyhow::Result<()> {
+    let report = gradients::run(presses, |name| name.contains(only))?;
+    if report.errors.is_empty() {
+        anyhow::bail!("`--only {only}`: no sensor and object has such a name; leave it out to see all");
+    }
     if json {
         return say_json(&report);
     }
-    say(format!("{:<26} {:<14} {:>7} {:>9} {:>14}", "press", "by", "presses", "excluded", "relative error"));
+    say(format!("{:<38} {:<20} {:>7} {:>9} {:>14}", "press", "by", "presses", "excluded", "relative error"));
     for errors in &report.errors {
-        let gradients::GradientErrors { case, parameter, presses, excluded, worst_rel, .. } = errors;
-        say(format!("{case:<26} {parameter:<14} {presses:>7} {excluded:>9} {worst_rel:>14.1e}"));
+        let gradients::GradientErrors { case, parameter, presses, excluded, worst_rel, kinked, .. } = errors;
+        let pixels =
+            if *kinked > 0.0 { format!("; {:.1} % of the pixels left out", 100.0 * kinked) } else { String::new() };
+        say(format!("{case:<38} {parameter:<20} {presses:>7} {excluded:>9} {worst_rel:>14.1e}{pixels}"));
     }
-    say(format!("{:<26} {:>12} {:>12} {:>7}", "cost", "press µs", "gradient µs", "ratio"));
+    say(format!("{:<38} {:>12} {:>12} {:>7}", "cost", "press µs", "gradient µs", "ratio"));
     for gradients::GradientCost { case, press_us, vjp_us, ratio, .. } in &report.costs {
-        say(format!("{case:<26} {press_us:>12.1} {vjp_us:>12.1} {ratio:>7.2}"));
+        say(format!("{case:<38} {press_us:>12.1} {vjp_us:>12.1} {ratio:>7.2}"));
     }
     match report.failures().next() {
         Some(errors) => {

@@ -19,6 +19,17 @@ young = "140 kPa"
 poisson = 0.42
 cell = "0.4 mm"
 """
+PAD = """
+name = "pad"
+[surface.grid]
+rows = 6
+cols = 6
+pitch = "2 mm"
+[skin]
+kind = "hydroelastic"
+hydroelastic_modulus = "60 kPa"
+thickness = "4 mm"
+"""
 POSE = np.array([[0.3e-3, -0.4e-3, 3.3e-3, 0.9, 0.1, -0.2, 0.3]])
 
 
@@ -28,8 +39,8 @@ def difference(value, step):
     return (4 * two - one) / 3
 
 
-def test_a_pose_has_the_gradient_of_differences():
-    sensor = dermis.Sensor.preset("uji-foam-14x6")
+@pytest.mark.parametrize("sensor", [dermis.Sensor.preset("uji-foam-14x6"), dermis.Sensor.parse(PAD)], ids=["springs", "hydroelastic"])
+def test_a_pose_has_the_gradient_of_differences(sensor):
     obj = dermis.Object.ellipsoid(semi_axes=[5e-3, 4.5e-3, 4e-3])
     presses = Presses(sensor, obj, {})
     weights = np.random.default_rng(3).normal(size=(1, *sensor.shape))
@@ -46,15 +57,16 @@ def test_a_pose_has_the_gradient_of_differences():
         assert abs(found[0, entry] - truth) <= 2e-5 * np.abs(found[0, 3 * (entry > 2) :]).max(), entry
 
 
-def test_a_layer_is_in_proportion_to_its_modulus():
+@pytest.mark.parametrize(("text", "modulus"), [(LAYER, "young"), (PAD, "hydroelastic_modulus")])
+def test_a_skin_is_in_proportion_to_its_modulus(text, modulus):
     """At a given pose E ∂L/∂E = L for a weighted sum L of taxels; `dermis validate gradients` has all other derivatives."""
-    sensor, ball = dermis.Sensor.parse(LAYER), dermis.Object.sphere(radius=4e-3)
-    values = {"young": np.array(1.6e5), "radius": np.array(4.1e-3)}
+    sensor, ball = dermis.Sensor.parse(text), dermis.Object.sphere(radius=4e-3)
+    values = {modulus: np.array(1.6e5), "radius": np.array(4.1e-3)}
     presses = Presses(sensor, ball, values)
     weights, empty = np.arange(36.0).reshape(1, 6, 6), (np.zeros((1, 0, 2)), np.zeros((1, 0, 0, 3)))
     _, taxels, *_ = presses.read(POSE[:, :3], image=False)
     _, found = presses.pull_back(POSE[:, :3], np.zeros((1, 6)), weights, *empty)
-    assert found["young"] * 1.6e5 == pytest.approx(np.sum(taxels * weights), rel=1e-9)
+    assert found[modulus] * 1.6e5 == pytest.approx(np.sum(taxels * weights), rel=1e-9)
     assert found["radius"] > 0.0
 
 

@@ -84,6 +84,21 @@ impl ShapeGradient {
         }
     }
 
+    /// Adds the derivatives of a term that depends by `by_corner` (1/m) on a corner of the object's mesh at `corner`, both in the
+    /// sensor's frame. The mesh of a primitive stretches with it; the corners between the ends of a capsule move in proportion
+    /// to their distance from its middle.
+    pub fn add_corner(&mut self, shape: &PlacedShape<'_>, corner: Vec3, by_corner: Vec3) {
+        let object_from_sensor = shape.sensor_from_object.transpose();
+        let arm = corner - shape.origin;
+        self.position += by_corner;
+        self.rotation += arm.cross(by_corner);
+        let (at, by) = (object_from_sensor * arm, object_from_sensor * by_corner);
+        self.stretch += by * at;
+        if let Some(Primitive::Capsule { half_length_m, .. }) = shape.primitive {
+            self.extension += by.z * (at.z / half_length_m).clamp(-1.0, 1.0);
+        }
+    }
+
     /// By the scale of the object.
     pub fn scale(&self) -> f64 {
         self.stretch.element_sum()

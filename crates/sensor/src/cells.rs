@@ -4,7 +4,7 @@
 //! triangle is clipped at the borders of the cells and each piece is integrated in closed form, without sampling: a
 //! reading changes continuously while a contact slides over a border, and the parts sum to the whole.
 
-use dermis_geometry::Vec3;
+use dermis_geometry::{Bounds, Vec3};
 use dermis_skin::{Corner, Facet};
 
 /// A point of a polygon and the traction (Pa) on the sensor there.
@@ -155,6 +155,10 @@ impl Piece {
 
     pub fn points(&self) -> impl Iterator<Item = Vec3> {
         self.0.iter().map(|node| node.at)
+    }
+
+    pub fn bounds(&self) -> Bounds {
+        Bounds::around(self.points())
     }
 
     /// ∫ t dA (N).

@@ -108,7 +108,14 @@ impl Sensor {
                     let no_grid = || GradientError::NoTaxels { sensor: sensor(), reason };
                     cotangent.base = self.taxels().by_base_stress(base, &by_forces).ok_or_else(no_grid)?;
                 }
-                None => cotangent.forces = self.taxels().by_point_forces(&pressed.touch, &by_forces),
+                None if pressed.touch.facets.points().is_some() => {
+                    cotangent.forces = self.taxels().by_point_forces(&pressed.touch, &by_forces);
+                }
+                None => {
+                    let reason = "a load lies beyond the `reach` of its taxel: enlarge it";
+                    let beyond = || GradientError::NoTaxels { sensor: sensor(), reason };
+                    cotangent.parts = self.taxels().by_facet_parts(&pressed.touch, &by_forces).ok_or_else(beyond)?;
+                }
             }
         }
         if !by.markers.is_empty() || by.image.iter().any(|channel| !channel.is_empty()) {

@@ -99,6 +99,11 @@ impl Optics {
         Self { light, ..self }
     }
 
+    /// The same camera with another [`Camera::sight_step`].
+    pub fn with_sight_step(self, sight_step: f64) -> Self {
+        Self { camera: Camera { sight_step, ..self.camera }, ..self }
+    }
+
     /// The markers, if any.
     pub fn markers(&self) -> Option<&Markers> {
         self.markers.as_ref()

@@ -2,6 +2,7 @@
 
 mod adjoint;
 mod grid_cells;
+mod part;
 
 use crate::cells::{Piece, Triangle, triangles};
 use crate::gaussian::Gaussian;
@@ -296,7 +297,7 @@ impl Taxels {
     fn bin_by_distance(&self, triangle: &Triangle, reach_m: f64, bins: &mut Bins) {
         let whole = triangle.piece();
         let mut outside = whole.force();
-        for taxel in self.near(&whole, reach_m) {
+        for taxel in self.near(&whole.bounds(), reach_m) {
             let piece = self.nearest_part(whole.clone(), taxel);
             if !piece.is_empty() {
                 let force = triangle.force_within(&piece, self.centers[taxel], reach_m);
@@ -321,7 +322,7 @@ impl Taxels {
             let normal = mesh.face_normal(t);
             let triangle = Triangle::under_unit_load(mesh.corners(t));
             let whole = triangle.piece();
-            for taxel in self.near(&whole, *reach_m).into_iter().filter(|&taxel| self.faces(taxel, normal)) {
+            for taxel in self.near(&whole.bounds(), *reach_m).into_iter().filter(|&taxel| self.faces(taxel, normal)) {
                 let piece = self.nearest_part(whole.clone(), taxel);
                 areas_m2[taxel] += triangle.force_within(&piece, self.centers[taxel], *reach_m).x;
             }
@@ -329,9 +330,8 @@ impl Taxels {
         areas_m2
     }
 
-    /// Taxels that may reach a piece, in ascending order.
-    fn near(&self, piece: &Piece, reach_m: f64) -> Vec<usize> {
-        let bounds = Bounds::around(piece.points());
+    /// Taxels that may reach into a box, in ascending order.
+    fn near(&self, bounds: &Bounds, reach_m: f64) -> Vec<usize> {
         let close = |&i: &usize| {
             let gap = (bounds.min - self.centers[i]).max(self.centers[i] - bounds.max).max(Vec3::ZERO);
             gap.length_squared() <= reach_m * reach_m

@@ -13,6 +13,28 @@ pub struct TouchCotangent {
     pub surface: Vec<Vec3>,
     /// By the stress (1/Pa) on each cell of the base.
     pub base: Vec<Vec3>,
+    /// By the forces on parts of the polygon facets, in the order of the facets.
+    pub parts: Vec<FacetPart>,
+}
+
+/// A convex part of a polygon facet with the derivative of a scalar by the force on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FacetPart {
+    /// Index of the facet.
+    pub facet: usize,
+    /// By the force on the part (1/N).
+    pub by_force: Vec3,
+    /// Corners (m), each with the edge from it to the next.
+    pub corners: Vec<(Vec3, PartEdge)>,
+}
+
+/// An edge of a part of a polygon facet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PartEdge {
+    /// On an edge of the facet: that from its corner of this index to the next.
+    Facet(usize),
+    /// On a plane at rest in the sensor's frame with this outward unit normal.
+    Border(Vec3),
 }
 
 /// Derivatives of a scalar L with respect to the object and the parameters of a skin.

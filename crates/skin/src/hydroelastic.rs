@@ -4,6 +4,7 @@ mod bristles;
 mod compliant;
 mod contact;
 mod field;
+mod gradient;
 mod material;
 mod polygon;
 mod rigid;
@@ -19,8 +20,8 @@ pub use solid::Solid;
 pub use surface::{ContactSurface, Face};
 
 use crate::{
-    Corner, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoads, Skin, SkinError, State, Support,
-    Tangent, Target, Touch, Warning, require_positive,
+    Corner, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoads, Skin, SkinError, SkinGradient,
+    State, Support, Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
 };
 use bristles::Held;
 use dermis_geometry::{Surface, TriMesh, Vec3};
@@ -254,6 +255,16 @@ impl Skin for Hydroelastic {
             is_missed.then_some(Warning::FacesAway { object })
         };
         (0..).zip(motion.targets).filter_map(is_missed).collect()
+    }
+
+    fn vjp(
+        &self,
+        touch: &Touch,
+        _state: &State,
+        target: &Target<'_>,
+        cotangent: &TouchCotangent,
+    ) -> Result<SkinGradient, SkinError> {
+        self.gradient(touch, target, cotangent)
     }
 
     /// One point per corner: a traction that is linear over each triangle acts as a third of the triangle's area at each

@@ -50,7 +50,7 @@ pub use contacts::{Contact, Contacts};
 pub use facets::Facets;
 pub use friction::{Coulomb, Friction};
 pub use gel::{Constitution, Gel, GelFriction, GelParameters};
-pub use gradient::{SkinGradient, TouchCotangent};
+pub use gradient::{FacetPart, PartEdge, SkinGradient, TouchCotangent};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
 pub use implicit::{
     ImplicitContact, ImplicitLoad, ImplicitMotion, ImplicitPoint, Matrix6, PointLoad, PointLoads, StickingSlope,
@@ -246,7 +246,7 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
         _target: &Target<'_>,
         _cotangent: &TouchCotangent,
     ) -> Result<SkinGradient, SkinError> {
-        Err(SkinError::NoGradient { reason: "of the skins, `springs` and `layer` have them" })
+        Err(SkinError::NoGradient { reason: "of the skins, `springs`, `hydroelastic` and `layer` have them" })
     }
 
     /// Contact loads from the contact points of another engine, in static equilibrium. The default assigns each force to

@@ -1,8 +1,12 @@
 //! Force of smooth shapes at the default resolution, compared with closed forms.
 
-use dermis_geometry::{Pose, Quat, Surface, Vec3, shapes, tets};
+use dermis_geometry::{Pose, Primitive, Quat, Surface, Vec3, shapes, tets};
 use dermis_skin::hydroelastic::{
     AngleLimit, Compliance, Material, PressureFieldShape, PressureLaw, Side, Solid, TetField, contact,
+};
+use dermis_skin::{
+    Corner, FacetPart, Hydroelastic, HydroelasticParameters, Load, Motion, Object, PartEdge, Skin, Target,
+    TouchCotangent,
 };
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -54,6 +58,76 @@ fn rigid_box_on_a_pad() {
             assert!((edge / (0.01 * E / 5e-3 * d * d) - 1.0).abs() < 1e-6, "{d}: {edge}");
         }
     }
+}
+
+/// The flat punch with sides a, b, c has F = (E/h) d a b at the depth d = c/2 − z: its derivatives are exact. The stiffness of the
+/// ball is E/h times the area π (2Rd − d²) of its circle, up to its tessellation. Under a taxel whose border x = 0 halves the
+/// punch, a motion along x carries the load over the border: ∂F/∂x = (E/h) d b.
+#[test]
+fn forces_of_punch_and_ball_have_the_slopes_of_their_closed_forms() {
+    let (size, h, d) = (Vec3::new(0.04, 0.04, 0.01), 5e-3, 1e-3);
+    let pad = Compliance::tets(TetField::new(tets::cuboid(size).unwrap()), Material::linear(E)).unwrap();
+    let skin = Hydroelastic::new(pad, HydroelasticParameters::default()).unwrap();
+    let slopes = |primitive: Primitive, edge_m: f64, z: f64, halved: bool| {
+        let object = Object::of_primitive(primitive, edge_m).unwrap();
+        let target = Target::at_rest(&object, at(z));
+        let (touch, state) = skin.settle(&skin.rest(), &Motion { targets: &[target] }).unwrap();
+        let down = Vec3::NEG_Z;
+        let mut cotangent = TouchCotangent::default();
+        if halved {
+            // The part of each polygon at x > 0; those of a cuboid are cut by no border but that of the taxel.
+            for (facet, found) in touch.facets.iter().enumerate() {
+                let Load::Polygon(corners) = &found.load else { panic!("a hydroelastic skin has polygons") };
+                cotangent.parts.extend(right_part(facet, corners, down));
+            }
+        } else {
+            cotangent.on_sensor.force = down;
+        }
+        (
+            skin.vjp(&touch, &state, &Target::at_rest(&object, at(z)), &cotangent).unwrap(),
+            touch.on_sensor.force.length(),
+        )
+    };
+    let sides = Vec3::new(0.012, 0.009, 0.01);
+    let punch = Primitive::Cuboid { half_m: 0.5 * sides };
+    let (found, newton) = slopes(punch, 1e-2, 5e-3 + 0.5 * sides.z - d, false);
+    let k = E / h;
+    let near = |got: f64, truth: f64, within: f64| {
+        assert!((got - truth).abs() <= within * truth.abs().max(1e-9), "{got} {truth}")
+    };
+    near(newton, k * d * sides.x * sides.y, 1e-9);
+    near(found.shape.position.z, -k * sides.x * sides.y, 1e-9);
+    let by_size = &found.shape.sizes(&punch)[0].1;
+    near(by_size[0], k * d * sides.y, 1e-9);
+    near(by_size[1], k * d * sides.x, 1e-9);
+    near(by_size[2], 0.5 * k * sides.x * sides.y, 1e-9);
+    assert!(found.shape.position.x.abs() + found.shape.position.y.abs() < 1e-9 * k * sides.x * sides.y);
+    assert_eq!(found.parameters[0].0, "hydroelastic_modulus");
+    near(found.parameters[0].1, newton / E, 1e-9);
+    let (found, _) = slopes(punch, 1e-2, 5e-3 + 0.5 * sides.z - d, true);
+    near(found.shape.position.x, k * d * sides.y, 1e-9);
+    near(found.shape.position.z, -0.5 * k * sides.x * sides.y, 1e-9);
+    let (found, _) = slopes(Primitive::Sphere { radius_m: R }, 1e-3, 5e-3 + R - d, false);
+    near(found.shape.position.z, -k * PI * (2.0 * R * d - d * d), 5e-3);
+}
+
+/// The part of a polygon at x > 0.
+fn right_part(facet: usize, corners: &[Corner], by_force: Vec3) -> Option<FacetPart> {
+    let mut kept = Vec::new();
+    for (i, corner) in corners.iter().enumerate() {
+        let next = corners[(i + 1) % corners.len()].at;
+        let (here, there) = (corner.at.x, next.x);
+        let cut = || corner.at.lerp(next, here / (here - there));
+        if here > 0.0 {
+            kept.push((corner.at, PartEdge::Facet(i)));
+        }
+        match (here > 0.0, there > 0.0) {
+            (true, false) => kept.push((cut(), PartEdge::Border(Vec3::NEG_X))),
+            (false, true) => kept.push((cut(), PartEdge::Facet(i))),
+            _ => {}
+        }
+    }
+    (kept.len() > 2).then_some(FacetPart { facet, by_force, corners: kept })
 }
 
 /// A compliant ball on a rigid plane: with h = R − d and a² = R² − h² the pressure on the plane is p = E(1 − √(ρ² +

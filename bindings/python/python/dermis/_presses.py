@@ -18,6 +18,7 @@ SIZES = ("scale", "radius", "semi_axes", "size", "length")
 _SENSOR = {
     "stiffness": ("skin", "stiffness", "N/m"),
     "stiffness_per_area": ("skin", "stiffness_per_area", "Pa/m"),
+    "hydroelastic_modulus": ("skin", "hydroelastic_modulus", "Pa"),
     "young": ("skin", "young", "Pa"),
     "poisson": ("skin", "poisson", None),
     "thickness": ("skin", "thickness", "m"),

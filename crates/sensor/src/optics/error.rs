@@ -4,9 +4,6 @@
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum OpticsError {
-    /// Derivatives of an image with cast shadows.
-    #[error("an image with cast shadows has no gradients: use a light without `shadow`")]
-    NoGradient,
     /// Derivatives of another size than the image.
     #[error("the cotangent of {what} has {got} values and the image has {expected}")]
     BadCotangent { what: &'static str, got: usize, expected: usize },

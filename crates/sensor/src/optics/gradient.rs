@@ -1,6 +1,6 @@
 //! Derivatives of a scalar through an image.
 
-use super::{Lattice, Light, Optics, OpticsError, Relief};
+use super::{Camera, Lattice, Light, Optics, OpticsError, Relief};
 use dermis_geometry::Vec3;
 use dermis_skin::SurfaceField;
 
@@ -13,31 +13,36 @@ pub struct OpticsGradient {
     pub light: Vec<(&'static str, Vec<f64>)>,
 }
 
-/// Derivatives of a scalar with respect to the slopes of a relief.
+/// Derivatives of a scalar with respect to the heights and slopes of a relief.
 #[derive(Clone, Debug)]
-pub(super) struct BySlopes {
+pub(super) struct ByRelief {
+    /// By the height (1/m), through shadows.
+    pub z: Vec<f64>,
     pub right: Vec<f64>,
     pub down: Vec<f64>,
 }
 
-impl BySlopes {
+impl ByRelief {
     pub fn zero(pixels: usize) -> Self {
-        Self { right: vec![0.0; pixels], down: vec![0.0; pixels] }
+        Self { z: vec![0.0; pixels], right: vec![0.0; pixels], down: vec![0.0; pixels] }
     }
 }
+
+/// [`Camera::sight_step`] of a derivative, which is that of a line of sight that ends on the surface.
+const SIGHT_STEP: f64 = 1e-6;
 
 impl Optics {
     /// Derivatives of a scalar by the surface and the light, from those by the levels of the image (before they are rounded)
     /// and by column and row of each marker. An empty list is zero. The noise of the camera is held fixed.
     ///
-    /// Returns an error for lists of other sizes and for a light with cast shadows, which has no derivatives yet.
+    /// A shadow follows the point of the surface that casts it. Returns an error for lists of other sizes.
     pub fn vjp(
         &self,
         surface: &SurfaceField,
         by_image: &[Vec<f64>; 3],
         by_markers: &[[f64; 2]],
     ) -> Result<OpticsGradient, OpticsError> {
-        let camera = &self.camera;
+        let camera = &Camera { sight_step: SIGHT_STEP, ..self.camera.clone() };
         let pixels = camera.width * camera.height;
         let tracks = self.markers.as_ref().map(|markers| markers.track(surface, camera)).unwrap_or_default();
         let wrong = |what, got, expected| Err(OpticsError::BadCotangent { what, got, expected });
@@ -68,12 +73,12 @@ impl Optics {
                     channel.iter_mut().zip(seen).filter(|(_, seen)| !**seen).for_each(|(by, _)| *by = 0.0);
                 }
             }
-            let (by_slopes, light) = match &self.light {
-                Light::Phong(phong) => phong.vjp(&relief, &by_levels)?,
-                Light::Calibrated(calibrated) => calibrated.vjp(&relief, rest.as_ref(), &by_levels)?,
+            let (by_relief, light) = match &self.light {
+                Light::Phong(phong) => phong.vjp(&relief, &by_levels),
+                Light::Calibrated(calibrated) => calibrated.vjp(&relief, rest.as_ref(), &by_levels),
             };
             gradient.light = light;
-            let by_heights = relief.by_heights(camera, &by_slopes);
+            let by_heights = relief.by_heights(camera, &by_relief);
             Lattice::over(surface, camera).add_by_surface(surface, camera, &by_heights, &mut gradient.surface);
         }
         if let Some(markers) = &self.markers {

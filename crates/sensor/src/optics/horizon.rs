@@ -106,17 +106,29 @@ impl Nodes {
         Self { stride, cols, rows, heights_m, tiles, middle, pixel_m: relief.pixel_m as f32 }
     }
 
+    /// The four nodes around coordinates of nodes, and the parts of the second column and row.
+    #[inline(always)]
+    fn around(&self, x: f32, y: f32) -> ([usize; 4], [f32; 2]) {
+        let (x, y) = (x.clamp(0.0, (self.cols - 1) as f32), y.clamp(0.0, (self.rows - 1) as f32));
+        let (col, row) = ((x as usize).min(self.cols.max(2) - 2), (y as usize).min(self.rows.max(2) - 2));
+        let (beside, below) = ((col + 1).min(self.cols - 1), (row + 1).min(self.rows - 1));
+        let (above, below) = (row * self.cols, below * self.cols);
+        ([above + col, above + beside, below + col, below + beside], [x - col as f32, y - row as f32])
+    }
+
     /// Linear interpolation at coordinates of nodes.
     #[inline(always)]
     fn at(&self, x: f32, y: f32) -> f32 {
-        let (x, y) = (x.clamp(0.0, (self.cols - 1) as f32), y.clamp(0.0, (self.rows - 1) as f32));
-        let (col, row) = ((x as usize).min(self.cols.max(2) - 2), (y as usize).min(self.rows.max(2) - 2));
-        let (right, down) = (x - col as f32, y - row as f32);
-        let (beside, below) = ((col + 1).min(self.cols - 1), (row + 1).min(self.rows - 1));
-        let value = |row: usize, col: usize| self.heights_m[row * self.cols + col];
-        let top = value(row, col) + (value(row, beside) - value(row, col)) * right;
-        let bottom = value(below, col) + (value(below, beside) - value(below, col)) * right;
+        let (nodes, [right, down]) = self.around(x, y);
+        let [a, b, c, d] = nodes.map(|node| self.heights_m[node]);
+        let (top, bottom) = (a + (b - a) * right, c + (d - c) * right);
         top + (bottom - top) * down
+    }
+
+    /// The pixel of a node of a relief.
+    fn pixel(&self, node: usize, relief: &Relief) -> usize {
+        let [row, col] = [node / self.cols, node % self.cols].map(|index| index * self.stride);
+        row.min(relief.height - 1) * relief.width + col.min(relief.width - 1)
     }
 
     /// Unit vector (right, down) from a node to a lamp.
@@ -228,6 +240,64 @@ impl Horizon {
             let top = above[col] + (above[beside] - above[col]) * right;
             let bottom = below[col] + (below[beside] - below[col]) * right;
             *out = top + (bottom - top) * down;
+        }
+    }
+}
+
+/// Derivatives of a scalar by the tangents of a horizon.
+pub(super) struct HorizonAdjoint<'a> {
+    horizon: &'a Horizon,
+    by_tangents: Vec<f64>,
+}
+
+impl<'a> HorizonAdjoint<'a> {
+    pub fn new(horizon: &'a Horizon) -> Self {
+        Self { horizon, by_tangents: vec![0.0; horizon.tangents.len()] }
+    }
+
+    /// Adds the derivative by the horizon of a pixel: the transpose of [`Horizon::row`].
+    pub fn add(&mut self, row: usize, col: usize, by: f64) {
+        let Horizon { stride, cols, .. } = *self.horizon;
+        let [above, below] = self.horizon.rows_around(row);
+        let down = (row - above * stride) as f64 / stride as f64;
+        let x = col as f64 / stride as f64;
+        let left = (x as usize).min(cols.max(2) - 2);
+        let beside = (left + 1).min(cols - 1);
+        let right = x - left as f64;
+        for (row, part) in [(above, 1.0 - down), (below, down)] {
+            self.by_tangents[row * cols + left] += by * part * (1.0 - right);
+            self.by_tangents[row * cols + beside] += by * part * right;
+        }
+    }
+
+    /// Adds derivatives by the height (1/m) of each pixel, at the points of the lines of sight that are the horizon.
+    pub fn add_by_heights(&self, relief: &Relief, lamp: &SideLamp, by_z: &mut [f64]) {
+        let nodes = Nodes::of(relief);
+        let node_m = nodes.pixel_m * nodes.stride as f32;
+        for (node, &by) in self.by_tangents.iter().enumerate() {
+            let tangent = self.horizon.tangents[node];
+            if by == 0.0 || tangent <= lamp.lower {
+                continue;
+            }
+            let (col, row) = (node % nodes.cols, node / nodes.cols);
+            let [right, down] = nodes.towards(lamp, [col, row]);
+            let on_line =
+                |distance: f32| (col as f32 + right * distance / node_m, row as f32 + down * distance / node_m);
+            let own = nodes.heights_m[node];
+            let is_horizon = |distance: &f32| {
+                let (x, y) = on_line(*distance);
+                (nodes.at(x, y) - own) / distance == tangent
+            };
+            let Some(distance) = sight_points_m().into_iter().find(is_horizon) else { continue };
+            let by_height = by / f64::from(distance);
+            // A height towards the camera is −z.
+            by_z[nodes.pixel(node, relief)] += by_height;
+            let (x, y) = on_line(distance);
+            let (around, [right, down]) = nodes.around(x, y);
+            let parts = [(1.0 - right) * (1.0 - down), right * (1.0 - down), (1.0 - right) * down, right * down];
+            for (there, part) in around.into_iter().zip(parts) {
+                by_z[nodes.pixel(there, relief)] -= by_height * f64::from(part);
+            }
         }
     }
 }

@@ -174,8 +174,7 @@ fn seen_at(sheet: &Membrane<'_>, camera: &Camera, node: [f64; 2], drift: [f64; 2
         let step = [(x * col_y - y * col_x) / determinant, (row_x * y - row_y * x) / determinant];
         // Limits the step at folds of the surface.
         at = [0, 1].map(|i| at[i] - step[i].clamp(-2.0, 2.0));
-        // Convergence is quadratic: after such a short step the error is below a thousandth of a cell.
-        if step[0].abs() + step[1].abs() < 0.02 {
+        if step[0].abs() + step[1].abs() < camera.sight_step {
             break;
         }
     }

@@ -1,6 +1,6 @@
 //! Phong shading.
 
-use super::gradient::BySlopes;
+use super::gradient::ByRelief;
 use super::shadow::{Shadow, ShadowSpec};
 use super::wide::widest;
 use super::{BackgroundSpec, FloatImage, OpticsError, Relief};
@@ -189,24 +189,19 @@ impl Phong {
         image
     }
 
-    /// Derivatives of a scalar by the slopes of a relief and by the lights, from those by the levels of its image. `azimuth`
-    /// and `elevation` have one entry per light (1/rad), `diffuse` and `specular` three.
+    /// Derivatives of a scalar by a relief and by the lights, from those by the levels of its image. `azimuth` and `elevation`
+    /// have one entry per light (1/rad), `diffuse` and `specular` three. The direction of a light with shadows has none.
     #[allow(clippy::type_complexity, reason = "a list of named lists")]
-    pub(super) fn vjp(
-        &self,
-        relief: &Relief,
-        by_levels: &[Vec<f64>; 3],
-    ) -> Result<(BySlopes, Vec<(&'static str, Vec<f64>)>), OpticsError> {
-        if self.shadow.is_some() {
-            return Err(OpticsError::NoGradient);
-        }
-        let mut by_slopes = BySlopes::zero(relief.z_m.len());
+    pub(super) fn vjp(&self, relief: &Relief, by_levels: &[Vec<f64>; 3]) -> (ByRelief, Vec<(&'static str, Vec<f64>)>) {
+        let mut by_relief = ByRelief::zero(relief.z_m.len());
         let [mut azimuth, mut elevation, mut diffuse, mut specular]: [Vec<f64>; 4] = Default::default();
         let alpha = self.shininess as i32;
         for source in &self.sources {
             let light = source.direction.map(f64::from);
             let flat = self.flat(source).map(f64::from);
             let (mut by_light, mut by_diffuse, mut by_specular) = ([0.0; 3], [0.0; 3], [0.0; 3]);
+            let reached = self.shadow.as_ref().map(|shadow| shadow.lit(relief, source.direction));
+            let mut by_reached = vec![0.0; reached.as_ref().map_or(0, Vec::len)];
             for i in 0..relief.z_m.len() {
                 let by = by_levels.each_ref().map(|channel| channel[i]);
                 if by == [0.0; 3] {
@@ -219,9 +214,10 @@ impl Phong {
                 let mirrored = if lit > 0.0 { (2.0 * lit * normal[2] - light[2]).max(0.0) } else { 0.0 };
                 let (mut by_lit, mut by_mirrored) = (0.0, 0.0);
                 let shine = mirrored.powi(alpha);
+                let part = reached.as_ref().map_or(1.0, |reached| f64::from(reached[i]));
                 for c in 0..3 {
-                    by_diffuse[c] += by[c] * (lit.max(0.0) - flat[0]);
-                    by_specular[c] += by[c] * (shine - flat[1]);
+                    by_diffuse[c] += by[c] * (lit.max(0.0) * part - flat[0]);
+                    by_specular[c] += by[c] * (shine * part - flat[1]);
                     by_lit += by[c] * f64::from(source.diffuse[c]);
                     by_mirrored += by[c] * f64::from(source.specular[c]);
                 }
@@ -229,9 +225,13 @@ impl Phong {
                     // L·N and R·V of a flat gel are both the third component of L.
                     by_light[2] -= by_lit + by_mirrored * f64::from(alpha) * light[2].powi(alpha - 1);
                 }
+                if let Some(by_reached) = by_reached.get_mut(i) {
+                    *by_reached = by_lit * lit.max(0.0) + by_mirrored * shine;
+                }
                 if lit <= 0.0 {
                     continue;
                 }
+                (by_lit, by_mirrored) = (by_lit * part, by_mirrored * part);
                 by_mirrored *= f64::from(alpha) * mirrored.powi(alpha - 1) * f64::from(u8::from(mirrored > 0.0));
                 by_lit += 2.0 * normal[2] * by_mirrored;
                 by_light[2] -= by_mirrored;
@@ -241,8 +241,11 @@ impl Phong {
                     by_light[axis] += normal[axis] * by_lit;
                 }
                 let along = (by_normal[0] * normal[0] + by_normal[1] * normal[1] + by_normal[2] * normal[2]) * scale;
-                by_slopes.right[i] += scale * by_normal[0] - normal[0] * along;
-                by_slopes.down[i] += normal[1] * along - scale * by_normal[1];
+                by_relief.right[i] += scale * by_normal[0] - normal[0] * along;
+                by_relief.down[i] += normal[1] * along - scale * by_normal[1];
+            }
+            if let Some(shadow) = &self.shadow {
+                shadow.add_by_heights(relief, source.direction, &by_reached, &mut by_relief.z);
             }
             let (around, up) = (light[1].atan2(light[0]), light[2].clamp(-1.0, 1.0).asin());
             let ((sin_a, cos_a), (sin_e, cos_e)) = (around.sin_cos(), up.sin_cos());
@@ -251,8 +254,11 @@ impl Phong {
             diffuse.extend(by_diffuse);
             specular.extend(by_specular);
         }
-        let light = vec![("azimuth", azimuth), ("elevation", elevation), ("diffuse", diffuse), ("specular", specular)];
-        Ok((by_slopes, light))
+        let mut light = vec![("diffuse", diffuse), ("specular", specular)];
+        if self.shadow.is_none() {
+            light.extend([("azimuth", azimuth), ("elevation", elevation)]);
+        }
+        (by_relief, light)
     }
 
     /// L·N and (R·V)^α of a flat gel if they are subtracted, otherwise zero.

@@ -1,7 +1,7 @@
 //! The surface as the camera sees it: depth and slope of every pixel.
 
 use super::Camera;
-use super::gradient::BySlopes;
+use super::gradient::ByRelief;
 use super::lattice::Lattice;
 use super::wide::widest;
 use dermis_geometry::Vec3;
@@ -95,13 +95,13 @@ impl Relief {
         }
     }
 
-    /// Derivatives by the height (1/m) of each pixel from those by the slopes: the transpose of [`Relief::take_slopes`].
+    /// Derivatives by the height (1/m) of each pixel from those by heights and slopes: the transpose of [`Relief::take_slopes`].
     ///
     /// With s = (D/p)/(D + z + U z_u + V z_v) the slopes are s z_u and s z_v, and ∂s = −s² (p/D) ∂(z + U z_u + V z_v).
-    pub(super) fn by_heights(&self, camera: &Camera, by: &BySlopes) -> Vec<f64> {
+    pub(super) fn by_heights(&self, camera: &Camera, by: &ByRelief) -> Vec<f64> {
         let (width, height) = (self.width, self.height);
         let per_pixel = 1.0 / camera.pixel_m;
-        let mut by_heights = vec![0.0; width * height];
+        let mut by_heights = by.z.clone();
         for row in 0..height {
             let (up, down) = (row.saturating_sub(1), (row + 1).min(height - 1));
             for col in 0..width {

@@ -45,16 +45,66 @@ impl Shadow {
     /// A point is in shadow if another point towards the light is higher, seen from the camera, than the ray between
     /// them. The maximum height so far, decreasing with the ray, is propagated away from the light from one line of
     /// pixels to the next.
-    pub fn lit(&self, relief: &Relief, [right, up, towards]: [f32; 3]) -> Vec<f32> {
+    pub fn lit(&self, relief: &Relief, direction: [f32; 3]) -> Vec<f32> {
+        let mut lit = vec![1.0; relief.z_m.len()];
+        let Some(sweep) = self.sweep(relief, direction) else { return lit };
+        let mut carried = vec![f32::NEG_INFINITY; sweep.length];
+        let mut next = carried.clone();
+        for k in 0..sweep.lines {
+            for (at, next) in next.iter_mut().enumerate() {
+                let (pixel, arrived) = (sweep.pixel(k, at), sweep.arrived(&carried, at));
+                let own = -relief.z_m[pixel];
+                let hidden = ((arrived - own) / self.softness_m).clamp(0.0, 1.0);
+                lit[pixel] = 1.0 - self.strength * hidden * hidden * (3.0 - 2.0 * hidden);
+                *next = arrived.max(own);
+            }
+            std::mem::swap(&mut carried, &mut next);
+        }
+        lit
+    }
+
+    /// Adds derivatives by the height (1/m) of each pixel from those by the fraction of a light that reaches each pixel: the
+    /// transpose of [`Shadow::lit`], with each shadow cast by the same point.
+    pub(super) fn add_by_heights(&self, relief: &Relief, direction: [f32; 3], by_lit: &[f64], by_z: &mut [f64]) {
+        let Some(sweep) = self.sweep(relief, direction) else { return };
+        let mut carried = vec![vec![f32::NEG_INFINITY; sweep.length]];
+        for k in 0..sweep.lines {
+            let highest = |at: usize| sweep.arrived(&carried[k], at).max(-relief.z_m[sweep.pixel(k, at)]);
+            let next = (0..sweep.length).map(highest).collect();
+            carried.push(next);
+        }
+        let mut by_next = vec![0.0; sweep.length];
+        for k in (0..sweep.lines).rev() {
+            let mut by_carried = vec![0.0; sweep.length];
+            for (at, by_next) in by_next.iter().enumerate() {
+                let (pixel, arrived) = (sweep.pixel(k, at), sweep.arrived(&carried[k], at));
+                let own = -relief.z_m[pixel];
+                let hidden = f64::from((arrived - own) / self.softness_m).clamp(0.0, 1.0);
+                let by_hidden = -by_lit[pixel] * f64::from(self.strength) * 6.0 * hidden * (1.0 - hidden);
+                let mut by_arrived = by_hidden / f64::from(self.softness_m);
+                // A height towards the camera is −z.
+                by_z[pixel] += by_arrived;
+                if arrived > own {
+                    by_arrived += by_next;
+                } else {
+                    by_z[pixel] -= by_next;
+                }
+                let ([low, high], part) = sweep.from(at);
+                by_carried[low] += by_arrived * f64::from(1.0 - part);
+                by_carried[high] += by_arrived * f64::from(part);
+            }
+            by_next = by_carried;
+        }
+    }
+
+    /// The sweep away from a light; `None` for a light above all points.
+    fn sweep(&self, relief: &Relief, [right, up, towards]: [f32; 3]) -> Option<Sweep> {
         let (width, height) = (relief.width, relief.height);
-        let mut lit = vec![1.0; width * height];
         let across = right.abs() >= up.abs();
         let (along, aside) = if across { (right, up) } else { (up, right) };
         if along == 0.0 {
-            return lit;
+            return None;
         }
-        // Lines are perpendicular to the main direction of the ray; `shift` is its offset along a line from one to the
-        // next.
         let (lines, length) = if across { (width, height) } else { (height, width) };
         let shift = if across { up / right.abs() } else { -right / up.abs() };
         let step_m = self.pixel_m * (1.0 + (aside / along).powi(2)).sqrt();
@@ -62,25 +112,44 @@ impl Shadow {
         // The first line is nearest to the light: at the right for a light from the right, at the top for one from
         // above.
         let reversed = across && right > 0.0 || !across && up < 0.0;
-        let mut carried = vec![f32::NEG_INFINITY; length];
-        let mut next = carried.clone();
-        for k in 0..lines {
-            let line = if reversed { lines - 1 - k } else { k };
-            let pixel = |at: usize| if across { at * width + line } else { line * width + at };
-            for at in 0..length {
-                let from = (at as f32 - shift).clamp(0.0, (length - 1) as f32);
-                let (low, part) = (from as usize, from.fract());
-                let high = (low + 1).min(length - 1);
-                let arrived =
-                    if part == 0.0 { carried[low] } else { carried[low] * (1.0 - part) + carried[high] * part };
-                let (arrived, own) = (arrived - fall, -relief.z_m[pixel(at)]);
-                let hidden = ((arrived - own) / self.softness_m).clamp(0.0, 1.0);
-                lit[pixel(at)] = 1.0 - self.strength * hidden * hidden * (3.0 - 2.0 * hidden);
-                next[at] = arrived.max(own);
-            }
-            std::mem::swap(&mut carried, &mut next);
-        }
-        lit
+        Some(Sweep { width, lines, length, across, reversed, shift, fall })
+    }
+}
+
+/// Lines of pixels perpendicular to the main direction of a ray, from the nearest to the light on.
+struct Sweep {
+    width: usize,
+    lines: usize,
+    length: usize,
+    across: bool,
+    reversed: bool,
+    /// Offset of the ray along a line from one line to the next (pixels), and its fall (m).
+    shift: f32,
+    fall: f32,
+}
+
+impl Sweep {
+    /// A pixel of the k-th line.
+    #[inline(always)]
+    fn pixel(&self, k: usize, at: usize) -> usize {
+        let line = if self.reversed { self.lines - 1 - k } else { k };
+        if self.across { at * self.width + line } else { line * self.width + at }
+    }
+
+    /// The two pixels of the line before between which the ray to a pixel passes, and the part of the second.
+    #[inline(always)]
+    fn from(&self, at: usize) -> ([usize; 2], f32) {
+        let from = (at as f32 - self.shift).clamp(0.0, (self.length - 1) as f32);
+        let low = from as usize;
+        ([low, (low + 1).min(self.length - 1)], from.fract())
+    }
+
+    /// Height (m) of the ray at a pixel, from the heights carried by the line before.
+    #[inline(always)]
+    fn arrived(&self, carried: &[f32], at: usize) -> f32 {
+        let ([low, high], part) = self.from(at);
+        let arrived = if part == 0.0 { carried[low] } else { carried[low] * (1.0 - part) + carried[high] * part };
+        arrived - self.fall
     }
 }
 

@@ -72,6 +72,12 @@ impl SideLamp {
         let part = ((horizon - self.lower) * self.per_width).clamp(0.0, 1.0);
         part * part * (3.0 - 2.0 * part)
     }
+
+    /// Derivative of [`SideLamp::hidden`].
+    pub(super) fn hidden_slope(&self, horizon: f32) -> f64 {
+        let part = f64::from((horizon - self.lower) * self.per_width).clamp(0.0, 1.0);
+        6.0 * part * (1.0 - part) * f64::from(self.per_width)
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::material::{Material, Piece};
 use super::rigid::{Rigid, plane_on_tets};
 use super::smooth::{Other, plane_on_solid, rigid_on_solid, solids};
 use super::solid::Solid;
-use super::surface::{Builder, ContactSurface};
+use super::surface::{Builder, ContactSurface, Origin};
 use crate::{SkinError, require_positive};
 use dermis_geometry::{Bounds, Mat3, Pose, Surface, Vec3};
 use std::f64::consts::PI;
@@ -175,10 +175,31 @@ impl<'a> Side<'a> {
 pub fn contact(a: Side<'_>, b: Side<'_>, a_from_b: &Pose, limit: AngleLimit) -> Result<ContactSurface, SkinError> {
     match (a, b) {
         (Side::Compliant(a), Side::Compliant(b)) => both_compliant(a, b, a_from_b, limit),
-        (Side::Compliant(a), rigid) => one_rigid(a, rigid, a_from_b, None, -1.0, limit),
-        (rigid, Side::Compliant(b)) => one_rigid(b, rigid, &a_from_b.inverse(), Some(*a_from_b), 1.0, limit),
+        (Side::Compliant(a), rigid) => {
+            let mut out = Builder::new(None, a.depth_m());
+            one_rigid(a, rigid, a_from_b, -1.0, limit, &mut out)?;
+            Ok(out.finish())
+        }
+        (rigid, Side::Compliant(b)) => {
+            let mut out = Builder::new(Some(*a_from_b), b.depth_m());
+            one_rigid(b, rigid, &a_from_b.inverse(), 1.0, limit, &mut out)?;
+            Ok(out.finish())
+        }
         _ => Err(SkinError::BothRigid),
     }
+}
+
+/// The contact surface of a field A and a rigid surface B, in A's frame, with the triangle of B that each polygon is part of.
+/// The triangles of B are divided in a field in closed form, whose polygons are part of the divisions.
+pub(super) fn traced_contact(
+    a: &Compliance,
+    b: &Surface,
+    a_from_b: &Pose,
+    limit: AngleLimit,
+) -> Result<(ContactSurface, Vec<Origin>), SkinError> {
+    let mut out = Builder::traced(a.depth_m());
+    one_rigid(a, Side::Rigid(b), a_from_b, -1.0, limit, &mut out)?;
+    Ok(out.finish_traced())
 }
 
 /// Contact of a field with a rigid side, computed in the frame of the field.
@@ -186,32 +207,29 @@ fn one_rigid(
     field: &Compliance,
     rigid: Side<'_>,
     field_from_rigid: &Pose,
-    a_from_home: Option<Pose>,
     sign: f64,
     limit: AngleLimit,
-) -> Result<ContactSurface, SkinError> {
-    let mut out = Builder::new(a_from_home, field.depth_m());
+    out: &mut Builder,
+) -> Result<(), SkinError> {
     let pieces = &field.pieces;
     match (rigid, &field.shape) {
         (Side::Rigid(shell), shape) => {
             let rigid = Rigid { shell, field_from_shell: *field_from_rigid, sign };
             match shape {
-                PressureFieldShape::Tets(tets) => rigid.on_tets(tets, pieces, limit, &mut out),
+                PressureFieldShape::Tets(tets) => rigid.on_tets(tets, pieces, limit, out),
                 PressureFieldShape::Solid { solid, facet_m, .. } => {
-                    rigid_on_solid(&rigid, solid, *facet_m, pieces, limit, &mut out);
+                    rigid_on_solid(&rigid, solid, *facet_m, pieces, limit, out);
                 }
-                PressureFieldShape::HalfSpace { thickness_m } => {
-                    rigid.on_half_space(*thickness_m, pieces, limit, &mut out)
-                }
+                PressureFieldShape::HalfSpace { thickness_m } => rigid.on_half_space(*thickness_m, pieces, limit, out),
             }
         }
-        (_, PressureFieldShape::Tets(tets)) => plane_on_tets(field_from_rigid, sign, tets, pieces, &mut out),
+        (_, PressureFieldShape::Tets(tets)) => plane_on_tets(field_from_rigid, sign, tets, pieces, out),
         (_, PressureFieldShape::Solid { solid, facet_m, .. }) => {
-            plane_on_solid(field_from_rigid, sign, solid, *facet_m, pieces, &mut out);
+            plane_on_solid(field_from_rigid, sign, solid, *facet_m, pieces, out);
         }
         (_, PressureFieldShape::HalfSpace { .. }) => return Err(SkinError::BothHalfSpaces),
     }
-    Ok(out.finish())
+    Ok(())
 }
 
 /// Contact of two fields, computed in the frame of A, or of B if A is a half-space.

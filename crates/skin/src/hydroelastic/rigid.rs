@@ -4,7 +4,7 @@ use super::contact::AngleLimit;
 use super::field::{Cell, TetField};
 use super::material::Piece;
 use super::polygon::Polygon;
-use super::surface::Builder;
+use super::surface::{Builder, Origin};
 use dermis_geometry::{Bounds, Mat3, Pose, Primitive, Slab, Surface, Vec3};
 
 /// The rigid side of a pair.
@@ -202,7 +202,12 @@ impl<const N: usize> RigidPart<'_, N> {
             let pressures = self.extent.map(|e| piece.pressure(e));
             let stiffness = (piece.slope_pa * self.gradient.dot(self.normal)).max(0.0);
             let key = [self.key[0], self.key[1], index as u32];
-            out.add(part, self.points, &pressures, self.normal * self.sign, stiffness, key);
+            if out.add(part, self.points, &pressures, self.normal * self.sign, stiffness, key) {
+                out.trace(|| {
+                    let corners = self.points[..].try_into().ok()?;
+                    Some(Origin { corners, gradient_pa_per_m: self.gradient * piece.slope_pa })
+                });
+            }
         }
     }
 }

@@ -92,6 +92,15 @@ impl ContactSurface {
     }
 }
 
+/// The triangle of a rigid object from which a polygon was cut, and the pressure around it, in A's frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin {
+    /// Corners of the triangle (m).
+    pub corners: [Vec3; 3],
+    /// Gradient of the pressure (Pa/m).
+    pub gradient_pa_per_m: Vec3,
+}
+
 /// Number of polygons for which memory is reserved.
 const USUAL: usize = 64;
 
@@ -103,6 +112,8 @@ pub(super) struct Builder {
     moved: bool,
     /// Polygons below this area (m²) are rounding errors and are dropped.
     min_area: f64,
+    /// The origin of each polygon cut from a triangle, if they are traced.
+    origins: Option<Vec<Origin>>,
 }
 
 impl Builder {
@@ -119,10 +130,16 @@ impl Builder {
             shift: pose.translation,
             moved: a_from_home.is_some(),
             min_area: 1e-26 * size_m * size_m,
+            origins: None,
         }
     }
 
-    /// Adds a polygon over `points` with linear `pressures` and unit `normal`.
+    /// The same in the frame of A, with the origins of its polygons.
+    pub fn traced(size_m: f64) -> Self {
+        Self { origins: Some(Vec::new()), ..Self::new(None, size_m) }
+    }
+
+    /// Adds a polygon over `points` with linear `pressures` and unit `normal`; returns false if it is dropped.
     pub fn add<const N: usize>(
         &mut self,
         polygon: &Polygon<N>,
@@ -131,7 +148,7 @@ impl Builder {
         normal: Vec3,
         stiffness_pa_per_m: f64,
         key: [u32; 3],
-    ) {
+    ) -> bool {
         let count = polygon.len();
         let mut corners = [Vec3::ZERO; MAX_CORNERS];
         for (i, corner) in corners[..count].iter_mut().enumerate() {
@@ -141,7 +158,7 @@ impl Builder {
         // Written so that NaN is also dropped.
         let big_enough = doubled.length_squared() > 4.0 * self.min_area * self.min_area;
         if !big_enough {
-            return;
+            return false;
         }
         let forward = doubled.dot(normal) >= 0.0;
         let first = self.surface.corners.len() as u32;
@@ -155,9 +172,22 @@ impl Builder {
         self.surface.pressures_pa.extend((0..count).map(|k| polygon.value(order(k), pressures).max(0.0)));
         let normal = if self.moved { self.rotation * normal } else { normal };
         self.surface.faces.push(Face { first, count: count as u32, normal, stiffness_pa_per_m, key });
+        true
+    }
+
+    /// Notes the origin of the polygon that was added last, if origins are traced.
+    pub fn trace(&mut self, origin: impl FnOnce() -> Option<Origin>) {
+        if let Some(origins) = &mut self.origins {
+            origins.extend(origin());
+        }
     }
 
     pub fn finish(self) -> ContactSurface {
         self.surface
+    }
+
+    /// The surface with the origins of its polygons.
+    pub fn finish_traced(self) -> (ContactSurface, Vec<Origin>) {
+        (self.surface, self.origins.unwrap_or_default())
     }
 }

@@ -1,38 +1,53 @@
 //! Derivatives through a calibrated light.
 
-use super::super::gradient::BySlopes;
+use super::super::gradient::ByRelief;
+use super::super::horizon::HorizonAdjoint;
 use super::super::position::{count, monomials};
-use super::{BLOCK, Calibrated, MIN_SLOPE};
-use crate::optics::{ImageCoordinates, OpticsError, Relief};
+use super::{BLOCK, Calibrated, MIN_HIDDEN, MIN_SLOPE, SHADOW_POSITION_DEGREE};
+use crate::optics::{Horizon, ImageCoordinates, Relief};
 
 impl Calibrated {
-    /// Derivatives of a scalar by the slopes of a relief and by the coefficients `levels` (red, then green, then blue), from
-    /// those by the levels of its image. Levels at their limits have none.
+    /// Derivatives of a scalar by a relief and by the coefficients `levels` (red, then green, then blue), from those by the
+    /// levels of its image. Levels at their limits have none.
+    ///
+    /// A change F + s G of a colour has the derivatives q_k + s r_k by the monomials of the slope and G by the hidden part s.
     #[allow(clippy::type_complexity, reason = "a list of named lists")]
     pub(in crate::optics) fn vjp(
         &self,
         relief: &Relief,
         rest: Option<&Relief>,
         by_image: &[Vec<f64>; 3],
-    ) -> Result<(BySlopes, Vec<(&'static str, Vec<f64>)>), OpticsError> {
-        if self.shadow.is_some() {
-            return Err(OpticsError::NoGradient);
-        }
+    ) -> (ByRelief, Vec<(&'static str, Vec<f64>)>) {
         let pressed = rest.map(|rest| relief.above(rest));
         let relief = pressed.as_ref().unwrap_or(relief);
         let frame = ImageCoordinates::new(relief.width, relief.height, self.area);
         let per = count(self.position_degree);
-        let mut by_slopes = BySlopes::zero(relief.z_m.len());
+        let per_shadow = count(SHADOW_POSITION_DEGREE);
+        let mut by_relief = ByRelief::zero(relief.z_m.len());
         let mut by_levels = self.levels.each_ref().map(|levels| vec![0.0; levels.len()]);
-        let mut values = vec![0.0; self.lit];
-        let mut place = vec![0.0; per];
+        let horizons = self.shadow.as_ref().map(|shadow| Horizon::of(relief, &shadow.lamps));
+        let mut by_horizons = horizons.as_ref().map(|all| all.each_ref().map(HorizonAdjoint::new));
+        let mut values = vec![0.0; self.monomials.len()];
+        let places = |at: [f64; 2], degree: usize| -> Vec<f64> {
+            monomials(degree).map(|(a, b)| at[0].powi(a as i32) * at[1].powi(b as i32)).collect()
+        };
+        let weigh = |q: &[f64], place: &[f64]| q.iter().zip(place).map(|(q, place)| q * place).sum::<f64>();
         for start in (0..relief.height).flat_map(|row| (0..relief.width).step_by(BLOCK).map(move |col| (row, col))) {
             let (row, first) = start;
             let last = (first + BLOCK).min(relief.width);
             let pixels = row * relief.width + first..row * relief.width + last;
             let seen = self.seen(relief, pixels.clone());
+            let mut horizon = [[0.0; BLOCK]; 3];
+            let mut hidden = [[0.0; BLOCK]; 3];
+            for (c, (lamp, all)) in
+                self.shadow.iter().flat_map(|shadow| &shadow.lamps).zip(horizons.iter().flatten()).enumerate()
+            {
+                all.row(row, first, &mut horizon[c][..last - first]);
+                hidden[c] = horizon[c].map(|tangent| lamp.hidden(tangent));
+            }
             // As in `shade`: there the light does not change.
-            if seen.iter().flatten().all(|part| part.abs() < MIN_SLOPE) {
+            let is_dark = hidden.iter().flatten().any(|part| *part >= MIN_HIDDEN);
+            if !is_dark && seen.iter().flatten().all(|part| part.abs() < MIN_SLOPE) {
                 continue;
             }
             for i in pixels {
@@ -43,19 +58,22 @@ impl Calibrated {
                 let lane = i - row * relief.width - first;
                 let n = [f64::from(seen[0][lane]), f64::from(seen[1][lane])];
                 let at = frame.at((i % relief.width) as f64, row as f64);
-                for (value, (a, b)) in place.iter_mut().zip(monomials(self.position_degree)) {
-                    *value = at[0].powi(a as i32) * at[1].powi(b as i32);
-                }
-                for (k, product) in self.monomials[..self.lit].iter().enumerate() {
+                let place = places(at, self.position_degree);
+                for (k, product) in self.monomials.iter().enumerate() {
                     values[k] = n[product.factor] * product.earlier.map_or(1.0, |earlier| values[earlier]);
                 }
                 // Derivatives by the monomials.
-                let mut by_values = vec![0.0; self.lit];
+                let mut by_values = vec![0.0; self.monomials.len()];
                 for c in 0..3 {
-                    let coefficients = self.levels[c].chunks_exact(per);
-                    let q: Vec<f64> =
-                        coefficients.map(|q| q.iter().zip(&place).map(|(q, place)| q * place).sum()).collect();
-                    let change: f64 = q.iter().zip(&values).map(|(q, value)| q * value).sum();
+                    let q: Vec<f64> = self.levels[c].chunks_exact(per).map(|q| weigh(q, &place)).collect();
+                    let mut change = weigh(&q, &values);
+                    let shadow = self.shadow.as_ref().map(|shadow| {
+                        let coarse = places(at, SHADOW_POSITION_DEGREE);
+                        let r = shadow.levels[c].chunks_exact(per_shadow).map(|r| weigh(r, &coarse));
+                        (&shadow.lamps[c], f64::from(hidden[c][lane]), r.collect::<Vec<f64>>())
+                    });
+                    let darker = shadow.as_ref().map_or(0.0, |(_, _, r)| r[0] + weigh(&r[1..], &values));
+                    change += shadow.as_ref().map_or(0.0, |(_, hidden, _)| hidden * darker);
                     if !self.is_free(c, i, change) {
                         continue;
                     }
@@ -64,19 +82,28 @@ impl Calibrated {
                         let factor = by[c] * values[k];
                         by_coefficients.iter_mut().zip(&place).for_each(|(sum, place)| *sum += factor * place);
                     }
+                    if let (Some((lamp, hidden, r)), Some(by_horizons)) = (shadow, &mut by_horizons) {
+                        by_values.iter_mut().zip(&r[1..]).for_each(|(sum, r)| *sum += by[c] * hidden * r);
+                        let by_tangent = by[c] * darker * lamp.hidden_slope(horizon[c][lane]);
+                        by_horizons[c].add(row, first + lane, by_tangent);
+                    }
                 }
                 let mut by_n = [0.0; 2];
-                for (k, product) in self.monomials[..self.lit].iter().enumerate().rev() {
+                for (k, product) in self.monomials.iter().enumerate().rev() {
                     by_n[product.factor] += by_values[k] * product.earlier.map_or(1.0, |earlier| values[earlier]);
                     if let Some(earlier) = product.earlier {
                         by_values[earlier] += by_values[k] * n[product.factor];
                     }
                 }
                 let slope = [f64::from(relief.slope_right[i]), f64::from(relief.slope_down[i])];
-                [by_slopes.right[i], by_slopes.down[i]] = self.by_slope(slope, by_n);
+                [by_relief.right[i], by_relief.down[i]] = self.by_slope(slope, by_n);
             }
         }
-        Ok((by_slopes, vec![("levels", by_levels.concat())]))
+        for (lamp, by_horizon) in self.shadow.iter().flat_map(|shadow| &shadow.lamps).zip(by_horizons.iter().flatten())
+        {
+            by_horizon.add_by_heights(relief, lamp, &mut by_relief.z);
+        }
+        (by_relief, vec![("levels", by_levels.concat())])
     }
 
     /// True if neither the change of a level nor the level is at its limit.
