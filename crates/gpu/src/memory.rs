@@ -100,7 +100,8 @@ impl<T: Plain> DeviceBuffer<T> {
     pub(crate) fn clear_on(&self, stream: usize) -> Result<(), GpuError> {
         self.gpu.context.bind_to_thread()?;
         // SAFETY: the buffer has as many bytes, and plain values are valid for any.
-        Ok(unsafe { result::memset_d8_async(self.address, 0, self.len * size_of::<T>(), stream as CUstream)? })
+        unsafe { result::memset_d8_async(self.address, 0, self.len * size_of::<T>(), stream as CUstream)? };
+        Ok(())
     }
 
     /// Makes a copy on the GPU.
