@@ -51,7 +51,7 @@ pub fn run_on_gpu(sensor: &Sensor) -> bool {
 /// All CUDA programs of environments but those of skins.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<crate::program::Program> {
-    [response::programs(), vec![gpu::program(), randomisation::program()]].concat()
+    [response::programs(), vec![gpu::program()]].concat()
 }
 
 /// Many simulations of one sensor, each with one object.
