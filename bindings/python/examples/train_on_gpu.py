@@ -48,7 +48,7 @@ def train(touch: bool) -> tuple[nn.Module, list[str]]:
             ratio = (torch.distributions.Normal(out[:, :3], noise.exp()).log_prob(actions[part]).sum(1) - before[part]).exp()
             gained = torch.min(ratio * scaled[part], ratio.clip(1 - CLIP, 1 + CLIP) * scaled[part]).mean()
             optimizer.zero_grad()
-            ((out[:, 3] - targets[part]).square().mean() - gained).backward()  # type: ignore[no-untyped-call]
+            ((out[:, 3] - targets[part]).square().mean() - gained).backward()
             nn.utils.clip_grad_norm_(net.parameters(), 1.0)
             optimizer.step()
         done, episodes = ended.tolist()
@@ -65,10 +65,11 @@ def score(net: nn.Module, touch: bool) -> float:
         with torch.no_grad():
             observation, _, terminated, truncated, info = env.step(net(seen * 10 * touch)[:, :3])
         seen, success, alive = observation["tactile"], success + alive * info["success"], alive * ~(terminated | truncated)
-    return success.mean().item()
+    return float(success.mean())
 
 
-lines, scores = ["touch,steps,reward,success"], []
+lines: list[str] = ["touch,steps,reward,success"]
+scores: list[float] = []
 for touch in (True, False):
     net, curve = train(touch)
     lines, scores = lines + curve, [*scores, score(net, touch)]
