@@ -24,8 +24,10 @@ MIRI = {
             "support_points", "halfway", "triangle_bounds", "triangle_set", "random", "memory_that_no_machine", "shapes",
         ],
     ),
-    "dermis-record": ([], ["replaced", "atomic_folder", "mcap", "hdf5", "npy", "table::tests"]),
-    "dermis-skin": (["lane", "point_block", "simd", "friction", "lugre", "spare"], []),
+    "dermis-record": (
+        ["histogram", "layout", "lerobot", "log::", "protobuf", "ros2::definitions"],
+        ["absent_fields", "standard_messages"],
+    ),
 }
 #: Test files of memcheck and words of tests that are left out: bounds of time, and minutes under memcheck.
 MEMCHECK = {
