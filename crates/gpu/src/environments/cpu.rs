@@ -235,9 +235,7 @@ impl One {
         }
         Ok(())
     }
-}
 
-impl One {
     /// Writes the image and the positions of the markers if they are bound.
     ///
     /// # Safety

@@ -163,7 +163,8 @@ impl<'a> FaceLoad<'a> {
         let gradient = self.origin.gradient_pa_per_m;
         let by = |at: Vec3| by_force + by_torque.cross(at);
         let by_lever = self.normal.cross(by_torque);
-        let mut moment = Vec3::ZERO;
+        // ∫ p w dλ.
+        let mut loaded = Vec3::ZERO;
         for i in 2..corners.len() {
             let triangle = [corners[0].0, corners[i - 1].0, corners[i].0];
             let area_m2 = 0.5 * (triangle[1] - triangle[0]).cross(triangle[2] - triangle[0]).length();
@@ -173,7 +174,7 @@ impl<'a> FaceLoad<'a> {
                 let (part_m2, by) = (weight * area_m2, by(at));
                 let along = self.normal.dot(by);
                 self.scalar += part_m2 * pressure_pa * along;
-                moment += by * (part_m2 * pressure_pa / self.doubled_m2);
+                loaded += by * (part_m2 * pressure_pa / self.doubled_m2);
                 for (sum, lambda) in self.by_corners.iter_mut().zip(lambda) {
                     *sum += (gradient * along + by_lever * pressure_pa) * (part_m2 * lambda);
                 }
@@ -181,7 +182,7 @@ impl<'a> FaceLoad<'a> {
         }
         let at = self.origin.corners;
         for (k, sum) in self.by_corners.iter_mut().enumerate() {
-            *sum += (at[(k + 1) % 3] - at[(k + 2) % 3]).cross(moment);
+            *sum += (at[(k + 1) % 3] - at[(k + 2) % 3]).cross(loaded);
         }
         for (i, &(from, outward)) in corners.iter().enumerate() {
             let Some(outward) = outward else { continue };

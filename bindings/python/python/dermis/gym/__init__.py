@@ -12,13 +12,13 @@
 
 import gymnasium
 
-from dermis.gym._edge_follow import EdgeFollow, follow_edge
+from dermis.gym._edge_follow import MAX_STEPS, EdgeFollow, follow_edge
 from dermis.gym._edge_follow_vector import EdgeFollowVector
 from dermis.gym._grasp_lift import GraspLift, grasp_and_lift
 from dermis.gym._tactile import TactileObservation
 
 __all__ = ["EdgeFollow", "EdgeFollowVector", "GraspLift", "TactileObservation", "follow_edge", "grasp_and_lift"]
 
-for _name, _entry, _steps in (("EdgeFollow", EdgeFollow, 400), ("GraspLift", GraspLift, 200)):
+for _name, _entry, _steps in (("EdgeFollow", EdgeFollow, MAX_STEPS), ("GraspLift", GraspLift, 200)):
     if f"dermis/{_name}-v0" not in gymnasium.registry:
         gymnasium.register(id=f"dermis/{_name}-v0", entry_point=f"dermis.gym:{_name}", max_episode_steps=_steps)

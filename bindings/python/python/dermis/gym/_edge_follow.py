@@ -20,6 +20,9 @@ PRESSED = 1.0e-3  # penetration of the cable into the skin (m)
 RADIUS, SEGMENT, SEGMENTS = 3e-3, 12e-3, 30  # of the cable (m)
 MAX_FORCE = 1e3  # bound of the observed forces (N)
 REACH = 9e-3  # distance from the cable (m) at which it counts as lost
+MAX_STEPS = 400  # of an episode
+WAVES = (0.1, 0.5), (0.12, 0.36), (0.0, 2 * np.pi)  # ranges of height (rad), length (m) and phase (rad) of the two waves of a cable
+START = 3e-3, 0.2  # largest offset (m) and angle (rad) of the hand at the start
 
 # Each episode repositions them. They do not start at the origin, where MuJoCo would give them the world's frame.
 _CABLE = "".join(f'<geom name="cable{i}" type="capsule" size="{RADIUS} {SEGMENT / 2}" pos="1 1 0" euler="0 90 0"/>' for i in range(SEGMENTS))
@@ -32,6 +35,13 @@ MODEL = f"""<mujoco model="edge-follow"><option gravity="0 0 0" timestep="{STEP}
       <site name="pad" xyaxes="0 1 0 1 0 0"/>
     </body>
   </worldbody></mujoco>"""
+
+
+def outcome(before: Any, along: Any, offset: Any) -> tuple[Any, Any, Any]:
+    """Reward of a step, and whether the cable is lost and followed to its end, from the distance (m) along it before and after and that from
+    it: of one hand, or arrays or tensors of many."""
+    lost, done = offset > REACH, along > SEGMENT * (SEGMENTS - 2)
+    return 10 * (along - before) / (SEGMENT * SEGMENTS) - 0.01 * (offset / 5e-3) ** 2 - 1.0 * lost, lost, done
 
 
 class EdgeFollow(gymnasium.Env[Any, Any]):
@@ -66,9 +76,9 @@ class EdgeFollow(gymnasium.Env[Any, Any]):
         super().reset(seed=seed)
         headings = self._lay()
         mujoco.mj_resetData(self.model, self.data)
-        offset, yaw = self.np_random.uniform(-3e-3, 3e-3), headings[2] + self.np_random.uniform(-0.2, 0.2)
+        offset, turned = (self.np_random.uniform(-most, most) for most in START)
         across = np.array([-np.sin(headings[2]), np.cos(headings[2])])
-        self.data.qpos[:] = [*(self._nodes[2] + offset * across), yaw]
+        self.data.qpos[:] = [*(self._nodes[2] + offset * across), headings[2] + turned]
         self._pad.reset()
         self._along = self._progress()[0]
         return self._observe(), {"offset": self._progress()[1], "success": False}
@@ -85,8 +95,7 @@ class EdgeFollow(gymnasium.Env[Any, Any]):
         self.data.time += STEP
         observation = self._observe()
         along, offset = self._progress()
-        lost, done = offset > REACH, along > SEGMENT * (SEGMENTS - 2)
-        reward = 10 * (along - self._along) / (SEGMENT * SEGMENTS) - 0.01 * (offset / 5e-3) ** 2 - (1.0 if lost else 0.0)
+        reward, lost, done = outcome(self._along, along, offset)
         self._along = along
         return observation, float(reward), bool(lost or done), False, {"offset": offset, "success": bool(done and not lost)}
 
@@ -97,7 +106,7 @@ class EdgeFollow(gymnasium.Env[Any, Any]):
     def _lay(self) -> NDArray[np.float64]:
         """Lays a random cable; returns the heading (rad) of every segment."""
         arc = SEGMENT * np.arange(SEGMENTS)
-        waves = self.np_random.uniform(0.1, 0.5, 2), self.np_random.uniform(0.12, 0.36, 2), self.np_random.uniform(0, 2 * np.pi, 2)
+        waves = [self.np_random.uniform(low, high, 2) for low, high in WAVES]
         headings: NDArray[np.float64] = sum(a * np.sin(2 * np.pi * arc / length + phase) for a, length, phase in zip(*waves))
         directions = np.stack([np.cos(headings), np.sin(headings)], axis=1)
         self._nodes = np.concatenate([[[0.0, 0.0]], np.cumsum(directions * SEGMENT, axis=0)])

@@ -6,9 +6,7 @@ import math
 from typing import Any
 
 import dermis
-from dermis.gym._edge_follow import PRESSED, RADIUS, REACH, SEGMENT, SEGMENTS, SPEED, STEP, YAW_RATE
-
-MAX_STEPS = 400
+from dermis.gym._edge_follow import MAX_STEPS, PRESSED, RADIUS, SEGMENT, SEGMENTS, SPEED, START, STEP, WAVES, YAW_RATE, outcome
 
 
 class EdgeFollowVector:
@@ -57,8 +55,7 @@ class EdgeFollowVector:
         self._lay(everywhere)
         self._twist.zero_()
         self._touch.reset(everywhere, self._stream())
-        self._look()
-        _, offset = self._progress()
+        offset = self._look()
         return {"tactile": self._tactile}, {"offset": offset, "success": self._torch.zeros_like(everywhere)}
 
     def step(self, action: Any) -> tuple[dict[str, Any], Any, Any, Any, dict[str, Any]]:
@@ -69,10 +66,8 @@ class EdgeFollowVector:
         velocity = torch.stack([forward * cosine - left * sine, forward * sine + left * cosine, rate], 1)
         self._state += velocity * STEP
         self._steps += 1
-        along, offset = self._progress()
-        lost, done = offset > REACH, along > SEGMENT * (SEGMENTS - 2)
-        reward = 10 * (along - self._along) / (SEGMENT * SEGMENTS) - 0.01 * (offset / 5e-3) ** 2 - lost.float()
-        self._along.copy_(along)
+        nearest, part, offset = self._nearest()
+        reward, lost, done = outcome(self._along, SEGMENT * (nearest[:, 0] + part), offset)
         terminated, truncated = lost | done, self._steps >= MAX_STEPS
         over = terminated | truncated
         self._lay(over)
@@ -98,18 +93,17 @@ class EdgeFollowVector:
         """Lays random cables in the chosen environments, and the hands near their starts."""
         torch = self._torch
         arc = SEGMENT * torch.arange(SEGMENTS, device=self.device)
-        height, length, phase = self._uniform(0.1, 0.5, 2), self._uniform(0.12, 0.36, 2), self._uniform(0, 2 * math.pi, 2)
+        height, length, phase = (self._uniform(low, high, 2) for low, high in WAVES)
         headings = (height[:, :, None] * (2 * math.pi * arc / length[:, :, None] + phase[:, :, None]).sin()).sum(1)
         ways = SEGMENT * torch.stack([headings.cos(), headings.sin()], 2)
         nodes = torch.cat([torch.zeros_like(ways[:, :1]), ways.cumsum(1)], 1)
-        offset, turned = self._uniform(-3e-3, 3e-3), self._uniform(-0.2, 0.2)
+        offset, turned = (self._uniform(-most, most) for most in START)
         heading = headings[:, 2]
         across = torch.stack([-heading.sin(), heading.cos()], 1)
         hand = torch.cat([nodes[:, 2] + offset[:, None] * across, (heading + turned)[:, None]], 1)
         self._nodes.copy_(torch.where(where[:, None, None], nodes, self._nodes))
         self._state.copy_(torch.where(where[:, None], hand, self._state))
         self._steps.mul_(~where)
-        self._along.copy_(torch.where(where, self._progress()[0], self._along))
 
     def _nearest(self) -> tuple[Any, Any, Any]:
         """Index of the nearest segment of each cable, the part of it up to the hand, and the distance from it (m)."""
@@ -121,15 +115,11 @@ class EdgeFollowVector:
         nearest = apart.argmin(1, keepdim=True)
         return nearest, torch.gather(part, 1, nearest)[:, 0], torch.gather(apart, 1, nearest)[:, 0]
 
-    def _progress(self) -> tuple[Any, Any]:
-        """Distance of each hand along its cable, and from it (m)."""
-        nearest, part, apart = self._nearest()
-        return SEGMENT * (nearest[:, 0] + part), apart
-
-    def _look(self) -> None:
-        """Reads the arrays on the hands."""
+    def _look(self) -> Any:
+        """Reads the arrays on the hands, and how far each is along its cable; returns the distances from the cables (m)."""
         torch = self._torch
-        nearest, _, _ = self._nearest()
+        nearest, part, apart = self._nearest()
+        self._along.copy_(SEGMENT * (nearest[:, 0] + part))
         ends = [torch.gather(nodes, 1, nearest[:, :, None].expand(-1, -1, 2))[:, 0] for nodes in (self._nodes[:, :-1], self._nodes[:, 1:])]
         way = ends[1] - ends[0]
         self._cable[:, :2] = 0.5 * (ends[0] + ends[1])
@@ -140,3 +130,4 @@ class EdgeFollowVector:
         self._hand[:, :2], self._hand[:, 2] = self._state[:, :2], RADIUS - PRESSED
         self._hand[:, 3], self._hand[:, 6] = (0.5 * self._state[:, 2]).cos(), (0.5 * self._state[:, 2]).sin()
         self._touch.launch(self._stream())
+        return apart
