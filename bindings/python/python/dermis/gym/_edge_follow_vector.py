@@ -29,7 +29,10 @@ class EdgeFollowVector:
         cable = dermis.Object.capsule(radius=RADIUS, length=4 * SEGMENT)
         self._torch, self._random = torch, torch.Generator(self.device)
         self._touch = sensor.environments(cable, num_envs, device=self.device.type)
-        zeros = lambda *shape: torch.zeros(num_envs, *shape, device=self.device)  # noqa: E731
+
+        def zeros(*shape: int) -> Any:
+            return torch.zeros(num_envs, *shape, device=self.device)
+
         self._tactile = zeros(*sensor.shape)
         self._hand, self._twist, self._cable = zeros(7), zeros(6), zeros(7)
         # Position (m) and yaw (rad) of the hand.
