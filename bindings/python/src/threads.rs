@@ -43,6 +43,14 @@ fn after_fork() -> PyResult<Option<Arc<ThreadPool>>> {
 /// Runs work with the GIL released. A panic is a bug in dermis; it is raised as [`Error`], so that programs can catch
 /// it.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let (mut work, mut result) = (Some(work), None);
+    run_detached(py, &mut || result = work.take().map(|work| work()))?;
+    result.ok_or_else(no_result)
+}
+
+/// [`detached`] for any result: compiled once, as all that runs work here. Compiled for every caller, channels and threads would be two
+/// fifths of the code of this library.
+fn run_detached(py: Python<'_>, work: &mut (dyn FnMut() + Send)) -> PyResult<()> {
     let pool = after_fork()?;
     py.detach(|| guarded(pool, work)).map_err(|panic| Error::new_err(panic_text(&*panic)))
 }
@@ -96,19 +104,43 @@ pub fn interruptible_job<T: Send + 'static>(
     work: impl FnOnce(&Job) -> T + Send + 'static,
     mut tick: impl FnMut(&Job) -> PyResult<()>,
 ) -> PyResult<T> {
+    let result = Arc::new(Mutex::new(None));
+    let theirs = Arc::clone(&result);
+    let work = move |job: &Job| {
+        let value = work(job);
+        *theirs.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+    };
+    run_job(py, Box::new(work), &mut tick)?;
+    let result = result.lock().unwrap_or_else(PoisonError::into_inner).take();
+    result.ok_or_else(no_result)
+}
+
+/// [`interruptible_job`] for any result.
+fn run_job(
+    py: Python<'_>,
+    work: Box<dyn FnOnce(&Job) + Send>,
+    tick: &mut dyn FnMut(&Job) -> PyResult<()>,
+) -> PyResult<()> {
     let (pool, job) = (after_fork()?, Arc::new(Job::default()));
     let (sender, receiver) = sync_channel(1);
     let theirs = Arc::clone(&job);
     let worker = move || {
-        // Nobody receives the result of interrupted work.
+        // Nobody receives the end of interrupted work.
         let _ = sender.send(guarded(pool, || work(&theirs)));
     };
     std::thread::Builder::new().stack_size(STACK_BYTES).spawn(worker).map_err(no_thread)?;
-    wait(py, &job, receiver, &mut tick)
+    wait(py, &job, receiver, tick)
 }
 
 /// Like [`interruptible_job`], for work that uses memory of the caller: after an interrupt it waits for the end of the work.
 pub fn interruptible_here<T: Send>(py: Python<'_>, work: impl FnOnce(&Job) -> T + Send) -> PyResult<T> {
+    let mut result = None;
+    run_job_here(py, Box::new(|job| result = Some(work(job))))?;
+    result.ok_or_else(no_result)
+}
+
+/// [`interruptible_here`] for any result.
+fn run_job_here(py: Python<'_>, work: Box<dyn FnOnce(&Job) + Send + '_>) -> PyResult<()> {
     let (pool, job) = (after_fork()?, Job::default());
     let (sender, receiver) = sync_channel(1);
     std::thread::scope(|scope| {
@@ -120,15 +152,19 @@ pub fn interruptible_here<T: Send>(py: Python<'_>, work: impl FnOnce(&Job) -> T 
     })
 }
 
+fn no_result() -> PyErr {
+    Error::new_err("internal error: a thread has ended")
+}
+
 fn no_thread(error: std::io::Error) -> PyErr {
     Error::new_err(format!("cannot start a thread: {error}"))
 }
 
-/// The result of work, or its panic.
-type Outcome<T> = Result<T, Box<dyn Any + Send>>;
+/// The end of work, or its panic.
+type Outcome = Result<(), Box<dyn Any + Send>>;
 
 /// Runs work on the threads of a pool, or on any.
-fn guarded<T: Send>(pool: Option<Arc<ThreadPool>>, work: impl FnOnce() -> T + Send) -> Outcome<T> {
+fn guarded(pool: Option<Arc<ThreadPool>>, work: impl FnOnce() + Send) -> Outcome {
     let work = || catch_unwind(AssertUnwindSafe(work));
     match pool {
         Some(pool) => pool.install(work),
@@ -137,12 +173,12 @@ fn guarded<T: Send>(pool: Option<Arc<ThreadPool>>, work: impl FnOnce() -> T + Se
 }
 
 /// Waits for the outcome of work, and handles signals meanwhile.
-fn wait<T: Send>(
+fn wait(
     py: Python<'_>,
     job: &Job,
-    receiver: Receiver<Outcome<T>>,
+    receiver: Receiver<Outcome>,
     tick: &mut dyn FnMut(&Job) -> PyResult<()>,
-) -> PyResult<T> {
+) -> PyResult<()> {
     // mpsc receivers are not Sync, which `detach` asks for.
     let receiver = Mutex::new(receiver);
     let receive = |time| py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time));
@@ -159,7 +195,7 @@ fn wait<T: Send>(
                     return Err(error);
                 }
             }
-            Err(RecvTimeoutError::Disconnected) => return Err(Error::new_err("internal error: a thread has ended")),
+            Err(RecvTimeoutError::Disconnected) => return Err(no_result()),
         }
     }
 }
