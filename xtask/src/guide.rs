@@ -10,7 +10,7 @@ use crate::reference;
 use crate::step::{Failure, Invocation, Step};
 use crate::workspace::Workspace;
 
-/// Part of `cargo xtask test`, after the wheel is installed.
+/// `cargo xtask guide`, a part of `cargo xtask test` after the wheel is installed.
 pub const TESTS: Step = Step { name: "guide", run: |workspace| write(workspace, &workspace.target.join("guide")) };
 
 /// The task `docs`: reference pages, wheel, API reference of Python and Rust, guide.

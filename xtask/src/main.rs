@@ -43,6 +43,7 @@ cargo xtask TASK
   install   the wheel in the virtual environment of the tests
   playground
             the page as static files in dist/playground, which the program then contains: `dermis view` shows it
+  guide     the guide in target/guide, with all its blocks run: what `test` checks of it
   docs      the guide with its figures and the API reference in dist/guide, and the schemas and pages of docs/reference, from the types that read the files
   layering  only the checks of dependencies between crates, vocabulary, CUDA function length and `.unwrap()` outside of tests (and a warning for very long files), and the
             list of hand-written parts with their reasons
@@ -61,6 +62,7 @@ enum Task {
     Environment,
     /// The arguments of the program.
     Fuzz(Vec<String>),
+    Guide,
     Help,
     Install,
     Layering,
@@ -85,6 +87,7 @@ impl Task {
             "help" | "--help" | "-h" => Task::Help,
             "docs" => Task::Docs,
             "environment" => Task::Environment,
+            "guide" => Task::Guide,
             "install" => Task::Install,
             "layering" => Task::Layering,
             "lint" => Task::Lint,
@@ -99,7 +102,7 @@ impl Task {
             "validate" => Task::Validate(None, Vec::new()),
             _ => {
                 return Err(format!(
-                    "unknown task {name:?}; the tasks are test, lint, environment, wheel, install, playground, docs, layering, fuzz, validate, release and help"
+                    "unknown task {name:?}; the tasks are test, lint, environment, wheel, install, playground, guide, docs, layering, fuzz, validate, release and help"
                 ));
             }
         };
@@ -127,6 +130,7 @@ fn main() -> ExitCode {
         }
         Ok(Task::Docs) => guide::DOCS,
         Ok(Task::Environment) => environment::INSTALL,
+        Ok(Task::Guide) => &[guide::TESTS],
         Ok(Task::Install) => &[python::INSTALL],
         Ok(Task::Layering) => &[test::LAYERING],
         Ok(Task::Lint) => test::LINT,
@@ -173,6 +177,7 @@ mod tests {
         assert_eq!(task(&["test"]), Ok(Task::Test));
         assert_eq!(task(&["lint"]), Ok(Task::Lint));
         assert_eq!(task(&["docs"]), Ok(Task::Docs));
+        assert_eq!(task(&["guide"]), Ok(Task::Guide));
         assert_eq!(task(&["wheel"]), Ok(Task::Wheel));
         assert_eq!(task(&["environment"]), Ok(Task::Environment));
         assert_eq!(task(&["playground"]), Ok(Task::Playground));

@@ -110,12 +110,14 @@ pub fn run_all(steps: &[Step], workspace: &Workspace) -> Result<(), String> {
     Ok(())
 }
 
-fn summarise(times: &[(&str, Duration)]) {
+/// Prints a table of the times of steps.
+pub fn summarise(times: &[(&str, Duration)]) {
     println!("{}", table(times));
     println!("all steps passed");
 }
 
-fn run_each<'a>(steps: &'a [Step], workspace: &Workspace) -> Result<Vec<(&'a str, Duration)>, String> {
+/// Runs the steps in order and returns their times; stops at the first failure.
+pub fn run_each<'a>(steps: &'a [Step], workspace: &Workspace) -> Result<Vec<(&'a str, Duration)>, String> {
     let mut times = Vec::new();
     for step in steps {
         println!("== {}", step.name);

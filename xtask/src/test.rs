@@ -11,7 +11,6 @@ use std::path::Path;
 
 use crate::beside::Beside;
 use crate::deny;
-use crate::guide;
 use crate::hand_written;
 use crate::layering;
 use crate::playground;
@@ -33,23 +32,31 @@ pub const STEPS: &[Step] = &[
     playground::BUILD,
     Step { name: "tests", run: tests },
     Step { name: "examples", run: examples },
-    python::TESTS,
-    guide::TESTS,
-    playground::TESTS,
 ];
+
+/// The steps after them, while the guide is built: its blocks run one after the other and keep one core busy, and these tests leave one idle
+/// now and then.
+const PACKAGE_STEPS: &[Step] = &[python::TESTS, playground::TESTS];
 
 /// The task `lint`. In `test`, clippy and the API docs come with the compilation of the tests ([`crate::test_code`], [`crate::api_docs`]),
 /// which has the libraries that they would compile again.
 pub const LINT: &[Step] = &[deny::CHECK, Step { name: "clippy", run: clippy }, Step { name: "docs", run: docs }];
 
-/// Runs [`STEPS`] while packages and browser are installed.
+/// Runs [`STEPS`] while packages and browser are installed, then [`PACKAGE_STEPS`].
 pub fn run(workspace: &Workspace) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| format!("this program has no path: {error}"))?;
     let environment = Beside::start("packages and browser", &program, "environment", &workspace.target)?;
-    let outcome = step::run_all(STEPS, workspace);
-    // The steps that need the environment have asked for it again and said what is missing.
+    let times = step::run_each(STEPS, workspace);
+    // The steps that need the environment ask for it again and say what is missing.
     let _ = environment.finish();
-    outcome
+    let mut times = times?;
+    let guide = Beside::start("the guide", &program, "guide", &workspace.target)?;
+    let more = step::run_each(PACKAGE_STEPS, workspace);
+    let guide = guide.finish();
+    times.extend(more?);
+    guide?;
+    step::summarise(&times);
+    Ok(())
 }
 
 /// The folder into which [`LINT`] compiles.
@@ -181,7 +188,7 @@ mod tests {
 
     #[test]
     fn steps_have_names_of_their_own() {
-        let names: Vec<_> = STEPS.iter().chain(&LINT[1..]).map(|step| step.name).collect();
+        let names: Vec<_> = STEPS.iter().chain(PACKAGE_STEPS).chain(&LINT[1..]).map(|step| step.name).collect();
         for (i, name) in names.iter().enumerate() {
             assert!(!names[..i].contains(name), "{name}");
         }
