@@ -1,4 +1,4 @@
-//! The floating-point precision of Fourier transforms.
+//! The floating-point precision of Fourier transforms, and of the fields of a contact while it is solved.
 
 use super::LayerGrid;
 use super::fft_plan::FftPlan;
@@ -30,7 +30,7 @@ const SOURCE: &[&str] = &[
     include_str!("fields.cu"),
 ];
 
-/// As on the CPU: single precision if the tolerance allows it, else double. Fields are always double.
+/// As on the CPU: single precision if the tolerance allows it, else double. Results are always double.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Precision {
     Single,
@@ -68,8 +68,8 @@ impl Precision {
         let mut program = Program::new(name, SOURCE, &[]);
         program.options = vec![
             format!("-DREAL={real}"),
-            // More blocks per multiprocessor leave fewer registers per thread, and with fewer the contact solver waits for memory.
-            "-DCONTACT_BLOCKS=3".to_owned(),
+            // Four blocks per multiprocessor have 128 registers per thread; with fewer the kernels wait for memory.
+            "-DCONTACT_BLOCKS=4".to_owned(),
             "-DFIELD_BLOCKS=4".to_owned(),
             format!("-DTHREADS={THREADS}"),
             // Rays are cast at meshes; primitives have heights in closed form.
