@@ -161,6 +161,14 @@ impl LayerBatch {
         };
         let max_shared_bytes = gpu.max_shared_bytes()?.saturating_sub(OTHER_SHARED_BYTES);
         let precision = Precision::for_tolerance(parameters.contact.tolerance);
+        let (_, needed_bytes) = precision.field_tile(2 * SIDES[sizes - 1]);
+        if needed_bytes > max_shared_bytes {
+            let why = format!(
+                "its {} x {} cells need {needed_bytes} bytes of shared memory and the GPU has {max_shared_bytes}; take larger cells",
+                cells.rows, cells.cols
+            );
+            return Err(unsupported(sensor, &why));
+        }
         let program = precision.program();
         for name in ["solve_contact", "evaluate_fields"] {
             gpu.kernel(&program, name)?.set_attribute(MAX_SHARED, max_shared_bytes as i32)?;

@@ -59,6 +59,15 @@ impl Precision {
         2 * self.bytes() * count
     }
 
+    /// Number of lines in shared memory while fields are computed with transforms of a size, and that memory (bytes). Two fields at
+    /// k and −k are there at once, and if there is room so many that four blocks fit on a multiprocessor of an H100 or H200.
+    pub fn field_tile(self, size: usize) -> (usize, usize) {
+        const MAX_BYTES: usize = 52 << 10;
+        let lines = (MAX_BYTES / self.complex_bytes(size + 1) / 4).max(1) * 4;
+        let pairs_bytes = 4 * (size / 2 + 1);
+        (lines, self.complex_bytes(size + lines * (size + 1)) + pairs_bytes)
+    }
+
     /// The kernels with transforms of this precision.
     pub fn program(self) -> Program {
         let (name, real) = match self {

@@ -481,11 +481,7 @@ impl LayerBatch {
     pub(super) fn field_solver(&self, side: usize, presses: usize) -> Result<FieldSolver, GpuError> {
         let (kernel, spectra) = (self.kernel("evaluate_fields")?, self.field_spectra(side)?);
         let size = spectra.size;
-        // Two fields at k and −k are in shared memory at once. With this many lines four blocks fit on a multiprocessor.
-        const MAX_BYTES: usize = 52 << 10;
-        let tile_lines = (MAX_BYTES / self.precision.complex_bytes(size + 1) / 4).max(1) * 4;
-        let pairs_bytes = 4 * (size / 2 + 1);
-        let shared_bytes = self.precision.complex_bytes(size + tile_lines * (size + 1)) + pairs_bytes;
+        let (tile_lines, shared_bytes) = self.precision.field_tile(size);
         let blocks = self.blocks(&kernel, shared_bytes, presses)?;
         let memory = self.gpu.zeros(self.precision.complex_bytes(3 * blocks * size * size))?;
         let config = LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) };
