@@ -172,6 +172,29 @@ def test_gels_are_seen(device):
         foam.bind(dt=DT, pose=np.zeros((2, 7)), image=np.zeros((2, 480, 640, 3), np.uint8))
 
 
+def test_a_gel_in_mujoco_warp_is_seen():
+    """Markers and image of a gel under a ball at rest are those of a single sensor."""
+    mujoco, mujoco_warp, warp = (pytest.importorskip(name) for name in ("mujoco", "mujoco_warp", "warp"))
+    from dermis import mjwarp
+
+    model = mujoco.MjModel.from_xml_string(
+        '<mujoco><option timestep=".001"/><worldbody><body><site name="gel"/></body>'
+        '<body name="ball" pos="0 0 .0099"><geom name="ball" size=".01"/></body></worldbody></mujoco>'
+    )
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    m, d = mujoco_warp.put_model(model), mujoco_warp.put_data(model, data, nworld=2)
+    markers, image = warp.zeros((2, 108, 2)), warp.zeros((2, 480, 640, 3), dtype=warp.uint8)
+    gel = dermis.Sensor.preset("gelsight-dots")
+    mjwarp.attach(m, d, gel, model=model, site="gel", object="ball", mode="sense", markers=markers, image=image)
+    m.callback.passive(m, d)  # as in a step, whose kernels take a minute to compile
+    reading = gel.step([(BALL, np.array([0, 0, 9.9e-3]), np.zeros(6))], dt=DT)
+    assert np.abs(reading.markers[:, 2:] - reading.markers[:, :2]).max() > 0.01
+    for world in range(2):
+        assert np.allclose(markers.numpy()[world], reading.markers[:, 2:], atol=0.05)
+        assert np.abs(image.numpy()[world].astype(int) - reading.image).max() <= 6
+
+
 def test_arrays_that_do_not_fit_are_refused():
     environments = dermis.Sensor.preset("uji-foam-14x6").environments(BALL, N, device="cpu")
     pose = np.zeros((N, 7))

@@ -3,8 +3,8 @@
 //! A press rasterizes the object into a height map over the layer's cells. One block of threads then solves pressure
 //! and shear by the CPU's iterations, with Fourier transforms in shared memory if they fit. Transforms of the whole
 //! grid give the surface displacement and the stress at the sensing depth, from which the taxel forces and the image
-//! are computed. Fields are in double precision; transforms are in single precision for tolerances of 5e-6 and larger,
-//! else in double.
+//! are computed. Transforms and the fields of a contact that is being solved are in single precision for tolerances of
+//! 5e-6 and larger, else in double; shear, sums and results are always double.
 
 mod camera;
 mod fft_plan;
@@ -53,9 +53,8 @@ pub struct LayerBatch {
     precision: Precision,
     program: Program,
     influences: Influences,
-    /// Spectra for contact regions, by the index of their size.
-    regions: Mutex<BTreeMap<usize, Arc<Spectra>>>,
-    whole: Spectra,
+    /// Spectra by the number of influences and the index of the size of transforms.
+    spectra: Mutex<BTreeMap<(usize, usize), Arc<Spectra>>>,
     taxels: TaxelSpans,
     camera: Option<GpuCamera>,
     /// Maximum shared memory (bytes) of a block for transforms.
@@ -162,6 +161,14 @@ impl LayerBatch {
         };
         let max_shared_bytes = gpu.max_shared_bytes()?.saturating_sub(OTHER_SHARED_BYTES);
         let precision = Precision::for_tolerance(parameters.contact.tolerance);
+        let (_, needed_bytes) = precision.field_tile(2 * SIDES[sizes - 1]);
+        if needed_bytes > max_shared_bytes {
+            let why = format!(
+                "its {} x {} cells need {needed_bytes} bytes of shared memory and the GPU has {max_shared_bytes}; take larger cells",
+                cells.rows, cells.cols
+            );
+            return Err(unsupported(sensor, &why));
+        }
         let program = precision.program();
         for name in ["solve_contact", "evaluate_fields"] {
             gpu.kernel(&program, name)?.set_attribute(MAX_SHARED, max_shared_bytes as i32)?;
@@ -179,8 +186,7 @@ impl LayerBatch {
             parameters,
             precision,
             program,
-            regions: Mutex::default(),
-            whole: influences.spectra(gpu, SIDES[sizes - 1], Pair::ALL.len())?,
+            spectra: Mutex::default(),
             influences,
             taxels: TaxelSpans::new(gpu, sensor.taxels(), &surface)?,
             camera: sensor.optics().map(|optics| GpuCamera::new(gpu, &surface, optics)).transpose()?,
@@ -230,16 +236,25 @@ impl LayerBatch {
         (self.grid.rows * self.grid.cols) as usize
     }
 
-    /// The spectra for regions of one size, computed on first use.
+    /// The spectra of the influences in the contact solver, the first ones of [`Pair::ALL`].
     fn region_spectra(&self, size: usize) -> Result<Arc<Spectra>, GpuError> {
-        /// Number of influences in the contact solver: the first ones of [`Pair::ALL`].
         const IN_REGION: usize = 6;
-        let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(spectra) = regions.get(&size) {
+        self.spectra(size, IN_REGION)
+    }
+
+    /// The spectra of all influences.
+    fn field_spectra(&self, size: usize) -> Result<Arc<Spectra>, GpuError> {
+        self.spectra(size, Pair::ALL.len())
+    }
+
+    /// The spectra of the first `count` influences for transforms of a size, computed on first use.
+    fn spectra(&self, size: usize, count: usize) -> Result<Arc<Spectra>, GpuError> {
+        let mut all = self.spectra.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(spectra) = all.get(&(count, size)) {
             return Ok(Arc::clone(spectra));
         }
-        let spectra = Arc::new(self.influences.spectra(&self.gpu, SIDES[size], IN_REGION)?);
-        regions.insert(size, Arc::clone(&spectra));
+        let spectra = Arc::new(self.influences.spectra(&self.gpu, SIDES[size], count)?);
+        all.insert((count, size), Arc::clone(&spectra));
         Ok(spectra)
     }
 }

@@ -60,6 +60,8 @@ def attach(
     mode: Literal["couple", "sense"] = "couple",
     dtype: Literal["float32", "float64"] = "float32",
     response: bool = False,
+    image: Any = None,
+    markers: Any = None,
     randomise: dict[str, tuple[float, float]] | None = None,
     seed: int = 0,
 ) -> Touch:
@@ -74,7 +76,9 @@ def attach(
     body add up. mode="sense" changes nothing but computes the
     reading.
 
-    response=True also computes the readings after the response of the sensor. randomise, seed: parameters that differ from world to world,
+    response=True also computes the readings after the response of the sensor. image, markers: arrays for the images of a sensor with a camera,
+    uint8, (nworld, height, width, 3), and for column and row of each of its markers (pixels), (nworld, markers, 2), written in every step, as by
+    ``Environments.bind``. randomise, seed: parameters that differ from world to world,
     as for ``Sensor.environments``.
 
     Call it before a graph is captured.
@@ -128,6 +132,8 @@ def attach(
         taxels=taxels,
         reported=reported,
         wrench=wrench,
+        image=image,
+        markers=markers,
         **loads,
     )
     before = m.callback.passive

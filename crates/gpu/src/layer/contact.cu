@@ -1,46 +1,76 @@
 // Tractions that prevent the layer from penetrating the indenter, with friction, for many presses. The same operations in the same order
-// as on the CPU (`Solution`).
+// as on the CPU (`Solution`), except that the first shear of a press from rest is solved roughly.
 
 // Maximum number of exchanges between pressure and shear, and of enlargements of a region.
 constexpr int MAX_EXCHANGES = 12, MAX_GROWTHS = 16;
+
+// Tolerance of the first shear of a press from rest, as a part of the largest target displacement: the pressure still changes by about as much.
+constexpr double FIRST_SLIP_TOLERANCE = 1e-2;
+
+// Puts the pressure into the plane.
+__device__ __forceinline__ void load_pressure(const Workspace& work, const Real* p) {
+    const int pitch = work.pitch(work.plan);
+    __syncthreads();
+    FOR_EACH_CELL(work, pitch, i, at) work.plane[at] = {p[i], 0};
+}
+
+// SHEARED_DEPTH: depth minus the deflection by shear (m).
+__device__ __forceinline__ void update_sheared_depth(const Workspace& work) {
+    const int pitch = work.pitch(work.plan);
+    const double *x = work.double_buffer(SHEAR_X), *y = work.double_buffer(SHEAR_Y);
+    __syncthreads();
+    FOR_EACH_CELL(work, pitch, i, at) work.plane[at] = {(Real)x[i], (Real)y[i]};
+    response_to_shear(work, false);
+    FOR_EACH_CELL(work, pitch, i, at) work.buffer(SHEARED_DEPTH)[i] = work.buffer(DEPTH)[i] - work.plane[at].x;
+}
+
+// TARGET_X, TARGET_Y: displacement (m) by shear of a cell that sticks, that of CARRIED_X and CARRIED_Y if there is a history (`carried`) less
+// that by the pressure. Keeps the pressure as LAST_PRESSURE. Returns the largest component of a cell in contact.
+__device__ __forceinline__ double update_target(const Workspace& work, bool carried) {
+    const int pitch = work.pitch(work.plan);
+    Real *p = work.buffer(PRESSURE), *target_x = work.buffer(TARGET_X), *target_y = work.buffer(TARGET_Y);
+    load_pressure(work, p);
+    displacement_by_pressure(work);
+    double largest = 0.0;
+    FOR_EACH_CELL(work, pitch, i, at) {
+        const Complex by_pressure = work.plane[at];
+        target_x[i] = (carried ? work.buffer(CARRIED_X)[i] : (Real)0) - by_pressure.x;
+        target_y[i] = (carried ? work.buffer(CARRIED_Y)[i] : (Real)0) - by_pressure.y;
+        work.buffer(LAST_PRESSURE)[i] = p[i];
+        if (p[i] > 0) largest = fmax(largest, (double)fmax(fabs(target_x[i]), fabs(target_y[i])));
+    }
+    return reduce_max(largest, work.shared);
+}
 
 // Solves pressure and shear alternately, since each deflects the surface of the other, until the pressure changes by less than 1e-5 of its
 // peak. `tolerance_m` is the contact's tolerance times the largest depth, `max_depth` (m). Cells that stick are displaced by CARRIED_X and
 // CARRIED_Y if they have a history (`carried`), else not at all.
 __device__ Effort solve_tractions(const Workspace& work, const LayerContact& contact, double tolerance_m, double max_depth, bool carried) {
-    const double* depth = work.buffer(DEPTH);
-    double *p = work.buffer(PRESSURE), *x = work.buffer(SHEAR_X), *y = work.buffer(SHEAR_Y), *sheared_depth = work.buffer(SHEARED_DEPTH);
-    double *target_x = work.buffer(TARGET_X), *target_y = work.buffer(TARGET_Y), *last = work.buffer(LAST_PRESSURE);
-    Effort effort = solve_contact_pcg(work, depth, tolerance_m, max_depth);
+    const Real *p = work.buffer(PRESSURE), *last = work.buffer(LAST_PRESSURE);
+    double *x = work.double_buffer(SHEAR_X), *y = work.double_buffer(SHEAR_Y);
+    Effort effort = solve_contact_pcg(work, work.buffer(DEPTH), tolerance_m, max_depth);
     if (!has_friction(contact)) {
         FOR_EACH(i, work.count) x[i] = y[i] = 0.0;
         return effort;
     }
     for (int exchange = 0; exchange < MAX_EXCHANGES; exchange++) {
-        displacement_by_pressure(work, p, target_x, target_y);
-        double largest = 0.0;
-        FOR_EACH(i, work.count) {
-            target_x[i] = (carried ? work.buffer(CARRIED_X)[i] : 0.0) - target_x[i];
-            target_y[i] = (carried ? work.buffer(CARRIED_Y)[i] : 0.0) - target_y[i];
-            last[i] = p[i];
-            if (p[i] > 0.0) largest = fmax(largest, fmax(fabs(target_x[i]), fabs(target_y[i])));
-        }
-        largest = reduce_max(largest, work.shared);
+        const double largest = update_target(work, carried);
         // Later iterations do not correct errors of the shear, so its tolerance is tighter.
-        const double slip_tolerance = fmax(0.1 * contact.tolerance * largest, 1e-4 * tolerance_m);
+        const double tight = fmax(0.1 * contact.tolerance * largest, 1e-4 * tolerance_m);
+        const bool first = exchange == 0 && !carried;
+        const double slip_tolerance = first ? fmax(FIRST_SLIP_TOLERANCE * largest, tight) : tight;
         const Effort slipped = solve_friction(work, contact, slip_tolerance, fmax(largest, 0.01 * max_depth));
-        response_to_shear(work, false, x, y, sheared_depth, nullptr);
-        FOR_EACH(i, work.count) sheared_depth[i] = depth[i] - sheared_depth[i];
-        const Effort pressed = solve_contact_pcg(work, sheared_depth, tolerance_m, max_depth);
+        update_sheared_depth(work);
+        const Effort pressed = solve_contact_pcg(work, work.buffer(SHEARED_DEPTH), tolerance_m, max_depth);
         effort = {effort.iterations + slipped.iterations + pressed.iterations, fmax(slipped.unsolved, pressed.unsolved)};
         double peak = 0.0, change = 0.0;
         FOR_EACH(i, work.count) {
-            peak = fmax(peak, p[i]);
-            change = fmax(change, fabs(p[i] - last[i]));
+            peak = fmax(peak, (double)p[i]);
+            change = fmax(change, (double)fabs(p[i] - last[i]));
         }
         peak = reduce_max(peak, work.shared);
         change = reduce_max(change, work.shared);
-        if (change <= 1e-5 * peak) break;
+        if (change <= 1e-5 * peak && slip_tolerance <= tight) break;
         if (exchange + 1 == MAX_EXCHANGES) effort.unsolved = fmax(effort.unsolved, change / peak);
     }
     // The last pressure differs from the one that bounded the shear.
@@ -52,16 +82,19 @@ __device__ Effort solve_tractions(const Workspace& work, const LayerContact& con
 // limit, Σ|q| / Σμp, the largest displacement (m) along the surface of a cell in contact by the pressure alone, and the smallest depth (m)
 // of the indenter over the contact. One cell per thread.
 __device__ __noinline__ void measure_increment(const Workspace& work, const LayerContact& contact, ContactRegion& region) {
-    const double *p = work.buffer(PRESSURE), *x = work.buffer(SHEAR_X), *y = work.buffer(SHEAR_Y), *depth = work.buffer(DEPTH);
-    double *pushed_x = work.buffer(TARGET_X), *pushed_y = work.buffer(TARGET_Y);
-    displacement_by_pressure(work, p, pushed_x, pushed_y);
+    const int pitch = work.pitch(work.plan);
+    const Real *p = work.buffer(PRESSURE), *depth = work.buffer(DEPTH);
+    const double *x = work.double_buffer(SHEAR_X), *y = work.double_buffer(SHEAR_Y);
+    load_pressure(work, p);
+    displacement_by_pressure(work);
     double sums[2] = {0.0, 0.0}, pushed = 0.0, above = -infinity();
-    FOR_EACH(i, work.count) {
+    FOR_EACH_CELL(work, pitch, i, at) {
         sums[0] += sqrt(x[i] * x[i] + y[i] * y[i]);
         sums[1] += max_shear(contact, p[i]);
         if (!(p[i] > 0.0)) continue;
-        pushed = fmax(pushed, sqrt(pushed_x[i] * pushed_x[i] + pushed_y[i] * pushed_y[i]));
-        above = fmax(above, -depth[i]);
+        const double pushed_x = work.plane[at].x, pushed_y = work.plane[at].y;
+        pushed = fmax(pushed, sqrt(pushed_x * pushed_x + pushed_y * pushed_y));
+        above = fmax(above, (double)-depth[i]);
     }
     reduce_sum(sums, work.shared);
     region.used = sums[1] > 0.0 ? sums[0] / sums[1] : 0.0;
@@ -89,8 +122,8 @@ __device__ __forceinline__ void load_carried(const Workspace& work, const Contac
     FOR_EACH(i, work.count) {
         const int row = region.row + i / region.cols, col = region.col + i % region.cols, cell = row * grid.cols + col;
         const Vec3 velocity = linear + cross(angular, vec3(x_of(grid, col), y_of(grid, row), -fmax(depth[cell], 0.0)));
-        work.buffer(CARRIED_X)[i] = moved[cell] + velocity.x * dt;
-        work.buffer(CARRIED_Y)[i] = moved[cells + cell] + velocity.y * dt;
+        work.buffer(CARRIED_X)[i] = (Real)(moved[cell] + velocity.x * dt);
+        work.buffer(CARRIED_Y)[i] = (Real)(moved[cells + cell] + velocity.y * dt);
     }
 }
 
@@ -112,16 +145,17 @@ __device__ __forceinline__ void load_region(Workspace& work, const ContactRegion
     work.rows = region.rows;
     work.cols = region.cols;
     work.count = region.rows * region.cols;
+    work.by_cols = Divisor(region.cols);
     work.stride = (work.count + 31) / 32 * 32;
     __syncthreads();
     FOR_EACH(i, work.count) {
         const int cell = (region.row + i / region.cols) * grid.cols + region.col + i % region.cols;
-        work.buffer(PARTIAL)[i] = grid.own_compliance * (1.0 / covered[cell] - 1.0);
+        work.buffer(PARTIAL)[i] = (Real)(grid.own_compliance * (1.0 / covered[cell] - 1.0));
         // Cells without an indenter get a finite negative depth: the indenter is far above the surface.
-        work.buffer(DEPTH)[i] = fmax(depth[cell], -10.0 * region.max_depth);
-        work.buffer(SHEAR_X)[i] = traction[cell];
-        work.buffer(SHEAR_Y)[i] = traction[cells + cell];
-        work.buffer(PRESSURE)[i] = traction[2 * cells + cell];
+        work.buffer(DEPTH)[i] = (Real)fmax(depth[cell], -10.0 * region.max_depth);
+        work.double_buffer(SHEAR_X)[i] = traction[cell];
+        work.double_buffer(SHEAR_Y)[i] = traction[cells + cell];
+        work.buffer(PRESSURE)[i] = (Real)traction[2 * cells + cell];
     }
 }
 
@@ -132,10 +166,10 @@ __device__ __forceinline__ void store_region(const Workspace& work, const Contac
     __syncthreads();
     FOR_EACH(i, work.count) {
         const int row = i / region.cols, col = i % region.cols, cell = (region.row + row) * grid_cols + region.col + col;
-        traction[cell] = work.buffer(SHEAR_X)[i];
-        traction[cells + cell] = work.buffer(SHEAR_Y)[i];
+        traction[cell] = work.double_buffer(SHEAR_X)[i];
+        traction[cells + cell] = work.double_buffer(SHEAR_Y)[i];
         traction[2 * cells + cell] = work.buffer(PRESSURE)[i];
-        if (work.buffer(PRESSURE)[i] > 0.0) bounds.include(row, col);
+        if (work.buffer(PRESSURE)[i] > 0) bounds.include(row, col);
     }
     __syncthreads();
 }
@@ -169,14 +203,14 @@ __device__ __forceinline__ void grow_region(const LayerGrid& grid, ContactRegion
 extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
     solve_contact(LayerGrid grid, FftPlan plan, FftPlan half, int in_shared, int tile_lines, const int* members, PressQueue* queue,
                   const double* depths, const double* covered, double* tractions, ContactRegion* regions, const Real* spectra,
-                  const Real* inverse, const int* opposite, double* buffers, Complex* planes, const double* moved, const double* twists,
+                  const Real* inverse, const int* opposite, Real* buffers, Complex* planes, const double* moved, const double* twists,
                   double dt) {
     extern __shared__ Complex memory[];
     __shared__ double sums[4 * THREADS / 32];
     __shared__ Bounds bounds;
     __shared__ int next;
     const int cells = grid.rows * grid.cols, side = half.size;
-    Workspace work;
+    __shared__ Workspace work;
     work.plan = plan;
     work.half = half;
     work.buffers = buffers + (long long)blockIdx.x * BUFFERS * ((side * side + 31) / 32 * 32);

@@ -23,6 +23,7 @@ struct Divisor {
     int by;
     float inverse;
 
+    Divisor() = default;
     __device__ __forceinline__ explicit Divisor(int by) : by(by), inverse(1.0f / by) {}
 
     // Returns the quotient and writes the remainder.
@@ -204,7 +205,7 @@ __device__ __forceinline__ void copy_tile(const Plane& plane, Complex* at, bool 
 }
 
 // Transforms the rows (`along_rows`) or columns of a plane; elements outside [from, to) are zero.
-__device__ __noinline__ void fft_lines(const Plane& plane, Complex* at, const Complex* roots, const FftPlan* plan, bool along_rows, int lines, int from, int to,
+__device__ __forceinline__ void fft_lines(const Plane& plane, Complex* at, const Complex* roots, const FftPlan* plan, bool along_rows, int lines, int from, int to,
                                        bool inverse) {
     const int size = plan->size;
     if (plane.in_shared || !plane.tile) {

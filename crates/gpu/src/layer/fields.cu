@@ -4,38 +4,23 @@
 // and y.
 enum Response { LATERAL, NORMAL, LATERAL_BELOW };
 
-// Spectrum of first + i · balance · second for one pair of fields, from the spectra of the pressure and of shear x + iy:
+// Spectra of two fields at one wave number, from those of the pressure p and of the shear along x and y there:
 //   lateral: (xx x + xy y + i xp p, xy x + yy y + i yp p);  normal: (c p − i (xp x + yp y), b p + i (bx x + by y)).
-// `balance` scales the second field to the magnitude of the first, to limit rounding errors. One pair k, −k per thread.
-__device__ __noinline__ void combine_responses(int which, int size, const Real* spectra, const int* opposite, bool sheared,
-                                               const Complex* pressure, const Complex* shear, Real balance, Complex* out) {
-    const long long all = (long long)size * size;
-    const Real* of[6];
-    const int lateral[6] = {XX, XY, XY, YY, X_PRESSURE, Y_PRESSURE};
-    const int below[6] = {BELOW_XX, BELOW_XY, BELOW_XY, BELOW_YY, BELOW_X_PRESSURE, BELOW_Y_PRESSURE};
-    const int normal[6] = {X_PRESSURE, Y_PRESSURE, BELOW_PRESSURE_X, BELOW_PRESSURE_Y, COMPLIANCE, BELOW_PRESSURE};
+template <int WHICH>
+__device__ __forceinline__ void respond(const Real* spectra, long long all, Complex p, Complex x, Complex y, Complex& first, Complex& second) {
+    constexpr int of[3][6] = {{XX, XY, XY, YY, X_PRESSURE, Y_PRESSURE},
+                              {X_PRESSURE, Y_PRESSURE, BELOW_PRESSURE_X, BELOW_PRESSURE_Y, COMPLIANCE, BELOW_PRESSURE},
+                              {BELOW_XX, BELOW_XY, BELOW_XY, BELOW_YY, BELOW_X_PRESSURE, BELOW_Y_PRESSURE}};
+    Real s[6];
 #pragma unroll
-    for (int k = 0; k < 6; k++) of[k] = spectra + (which == LATERAL ? lateral[k] : which == NORMAL ? normal[k] : below[k]) * all;
-    const Divisor by(size);
-    __syncthreads();
-    FOR_EACH(i, size * size) {
-        int col;
-        const int row = by(i, col), other = opposite[row] * size + opposite[col];
-        if (other < i) continue;
-        const Complex p = pressure[i];
-        Complex x = {0, 0}, y = {0, 0}, first, second;
-        if (sheared) separate(shear[i], shear[other], x, y);
-        if (which == NORMAL) {
-            // Deflection by shear is minus displacement by pressure.
-            first = of[4][i] * p - times_i(of[0][i] * x + of[1][i] * y);
-            second = of[5][i] * p + times_i(of[2][i] * x + of[3][i] * y);
-        } else {
-            first = of[0][i] * x + of[1][i] * y + times_i(of[4][i] * p);
-            second = of[2][i] * x + of[3][i] * y + times_i(of[5][i] * p);
-        }
-        second = balance * second;
-        out[i] = first + times_i(second);
-        if (other != i) out[other] = conj(first) + times_i(conj(second));
+    for (int k = 0; k < 6; k++) s[k] = spectra[of[WHICH][k] * all];
+    if (WHICH == NORMAL) {
+        // Deflection by shear is minus displacement by pressure.
+        first = s[4] * p - times_i(s[0] * x + s[1] * y);
+        second = s[5] * p + times_i(s[2] * x + s[3] * y);
+    } else {
+        first = s[0] * x + s[1] * y + times_i(s[4] * p);
+        second = s[2] * x + s[3] * y + times_i(s[5] * p);
     }
 }
 
@@ -51,49 +36,164 @@ __device__ __forceinline__ void include_overlap(const LayerGrid& grid, ContactRe
     region.size = fft_size_of(grid, region.rows, region.cols);
 }
 
-// The planes of a block: spectra of the pressure and of the shear, and the pair of fields being computed.
-struct FieldPlanes {
-    Plane pressure, shear, out;
+// The memory of a block: lines of `size` + 1 numbers in shared memory, and fields in global memory. A field is transformed along columns, then
+// along rows, where the responses are computed, and back. Along rows, a wave number k and −k are in shared memory at once.
+struct FieldLines {
+    const LayerGrid& grid;
+    const FftPlan& plan;
     const Complex* roots;
+    // `tile_lines` lines in shared memory; places of the wave numbers k of all pairs k, −k; index of −k for each k.
+    Complex* tile;
+    int tile_lines;
+    const int *pairs, *opposite;
+    // Sources after the transform along columns, (sources, size, columns of the region), and responses, (responses, size, columns of the grid).
+    Complex *sources, *responses;
+    const Real* spectra;
+    // Scales the second field of the normal response to the magnitude of the first, to limit rounding errors.
+    Real balance;
     bool sheared;
+
+    __device__ __forceinline__ int pitch() const { return plan.size + 1; }
 };
 
-// Spectra of the tractions of a region, one cell per thread.
-__device__ __forceinline__ void transform_tractions(const FieldPlanes& planes, const FftPlan& plan, const LayerGrid& grid,
-                                                    const ContactRegion& region, const double* traction) {
-    const int cells = grid.rows * grid.cols, size = plan.size;
-    FOR_EACH(i, region.rows * region.cols) {
-        const int row = region.row + i / region.cols, col = region.col + i % region.cols, cell = row * grid.cols + col;
-        planes.pressure.data[row * size + col] = {(Real)traction[2 * cells + cell], 0};
-        if (planes.sheared) planes.shear.data[row * size + col] = {(Real)traction[cell], (Real)traction[cells + cell]};
+// Transforms the tractions of a region along columns: the pressure, then shear as x + iy. One number per thread.
+__device__ __noinline__ void transform_columns(const FieldLines& lines, const ContactRegion& region, const double* traction) {
+    const int cells = lines.grid.rows * lines.grid.cols, size = lines.plan.size, pitch = lines.pitch(), fields = lines.sheared ? 2 : 1;
+    const int at_once = lines.tile_lines / fields;
+    for (int start = 0; start < region.cols; start += at_once) {
+        const int cols = min(at_once, region.cols - start);
+        const Divisor by(cols);
+        __syncthreads();
+        FOR_EACH(i, region.rows * cols) {
+            int col;
+            const int row = region.row + by(i, col), cell = row * lines.grid.cols + region.col + start + col;
+            lines.tile[col * pitch + row] = {(Real)traction[2 * cells + cell], 0};
+            if (lines.sheared) lines.tile[(cols + col) * pitch + row] = {(Real)traction[cell], (Real)traction[cells + cell]};
+        }
+        __syncthreads();
+        fft_forward(lines.tile, lines.roots, &lines.plan, fields * cols, pitch, 1, region.row, region.row + region.rows, true);
+        for (int field = 0; field < fields; field++) {
+            Complex* out = lines.sources + (long long)field * size * region.cols + start;
+            FOR_EACH(i, size * cols) {
+                int col;
+                const int k = by(i, col);
+                out[k * region.cols + col] = lines.tile[(field * cols + col) * pitch + k];
+            }
+        }
     }
-    fft_2d(planes.pressure, planes.roots, &plan, region.row, region.rows, region.col, region.cols);
-    if (planes.sheared) fft_2d(planes.shear, planes.roots, &plan, region.row, region.rows, region.col, region.cols);
+}
+
+// The spectra of two fields at k and −k from those of the pressure and the shear, as first + i second, in shared memory. One number k per thread.
+template <int WHICH>
+__device__ __forceinline__ void combine(const FieldLines& lines, int k, Complex p, Complex x, Complex y, Complex* at, Complex* opposite) {
+    Complex first, second;
+    respond<WHICH>(lines.spectra + k, (long long)lines.plan.size * lines.plan.size, p, x, y, first, second);
+    if (WHICH == NORMAL) second = lines.balance * second;
+    *at = first + times_i(second);
+    if (opposite != at) *opposite = conj(first) + times_i(conj(second));
+}
+
+// Responses along rows, transformed back along rows. First the normal one and, if `lateral`, the lateral one; with `below` the lateral one
+// below alone. One number per thread.
+__device__ __noinline__ void respond_along_rows(const FieldLines& lines, const ContactRegion& region, bool lateral, bool below) {
+    const int size = lines.plan.size, pitch = lines.pitch(), cols = lines.grid.cols, all_pairs = size / 2 + 1;
+    const bool two = lines.sheared || lateral || below;
+    const int fields = two ? 2 : 1, at_once = lines.tile_lines / (2 * fields);
+    const Divisor by_source(region.cols), by_size(size), by_cols(cols);
+    for (int start = 0; start < all_pairs; start += at_once) {
+        const int pairs = min(at_once, all_pairs - start);
+        Complex *pressures = lines.tile, *shears = lines.tile + 2 * pairs * pitch;
+        __syncthreads();
+        // The spectrum of the pressure, which is real, at −k follows from that at k.
+        FOR_EACH(i, 2 * pairs * region.cols) {
+            int col;
+            const int line = by_source(i, col), first = lines.pairs[start + line / 2], k = line % 2 ? lines.opposite[first] : first;
+            const Complex* source = lines.sources + k * region.cols + col;
+            if (line % 2 == 0) pressures[line * pitch + region.col + col] = *source;
+            if (lines.sheared) shears[line * pitch + region.col + col] = source[(long long)size * region.cols];
+        }
+        __syncthreads();
+        fft_forward(pressures, lines.roots, &lines.plan, pairs, 2 * pitch, 1, region.col, region.col + region.cols, true);
+        if (lines.sheared) fft_forward(shears, lines.roots, &lines.plan, 2 * pairs, pitch, 1, region.col, region.col + region.cols, true);
+        FOR_EACH(i, pairs * size) {
+            int col;
+            const int pair = by_size(i, col), row = lines.pairs[start + pair], k = row * size + col, other_col = lines.opposite[col];
+            const bool alone = lines.opposite[row] == row;
+            if (alone && other_col < col) continue;
+            const int at = 2 * pair * pitch + col, opposite = (2 * pair + (alone ? 0 : 1)) * pitch + other_col;
+            const Complex p = pressures[at];
+            Complex x = {0, 0}, y = {0, 0};
+            if (lines.sheared) separate(shears[at], shears[opposite], x, y);
+            if (below) {
+                combine<LATERAL_BELOW>(lines, k, p, x, y, shears + at, shears + opposite);
+            } else {
+                combine<NORMAL>(lines, k, p, x, y, pressures + at, pressures + opposite);
+                if (two) combine<LATERAL>(lines, k, p, x, y, shears + at, shears + opposite);
+            }
+        }
+        __syncthreads();
+        fft_inverse(below ? shears : lines.tile, lines.roots, &lines.plan, (below ? 2 : 2 * fields) * pairs, pitch, 1, true);
+        for (int field = below ? 1 : 0; field < fields; field++) {
+            const Complex* from = lines.tile + 2 * field * pairs * pitch;
+            FOR_EACH(i, 2 * pairs * cols) {
+                int col;
+                const int line = by_cols(i, col), first = lines.pairs[start + line / 2], second = lines.opposite[first];
+                if (line % 2 && second == first) continue;
+                lines.responses[((long long)field * size + (line % 2 ? second : first)) * cols + col] = from[line * pitch + col];
+            }
+        }
+    }
+}
+
+// Transforms a response back along columns; `write(cell, row, col, value)` gets its values on the grid. One number per thread.
+template <class Write>
+__device__ __forceinline__ void finish_columns(const FieldLines& lines, int field, Write write) {
+    const int size = lines.plan.size, pitch = lines.pitch(), all = lines.grid.cols;
+    const Complex* from = lines.responses + (long long)field * size * all;
+    for (int start = 0; start < all; start += lines.tile_lines) {
+        const int cols = min(lines.tile_lines, all - start);
+        const Divisor by(cols);
+        __syncthreads();
+        FOR_EACH(i, size * cols) {
+            int col;
+            const int k = by(i, col);
+            lines.tile[col * pitch + k] = from[k * all + start + col];
+        }
+        __syncthreads();
+        fft_inverse(lines.tile, lines.roots, &lines.plan, cols, pitch, 1, true);
+        FOR_EACH(i, lines.grid.rows * cols) {
+            int col;
+            const int row = by(i, col);
+            write(row * all + start + col, row, start + col, lines.tile[col * pitch + row]);
+        }
+    }
 }
 
 // Deflection (m) and pressure below (Pa), and the cells outside of the region where the surface overlaps the indenter by more than
-// `tolerance` (m). One cell per thread.
-__device__ __forceinline__ void normal_fields(const FieldPlanes& planes, const FftPlan& plan, const LayerGrid& grid,
-                                              const Real* spectra, const int* opposite, const ContactRegion& region, double tolerance,
-                                              const double* depth, double* deflection, double* pressure_below, Bounds& overlap) {
-    const int size = plan.size;
-    const long long all = (long long)size * size;
-    const Divisor by_cols(grid.cols);
-    const Real balance = spectra[COMPLIANCE * all] / spectra[BELOW_PRESSURE * all];
-    combine_responses(NORMAL, size, spectra, opposite, planes.sheared, planes.pressure.data, planes.shear.data, balance,
-                      planes.out.data);
-    ifft_2d(planes.out, planes.roots, &plan, grid.rows);
-    FOR_EACH(i, grid.rows * grid.cols) {
-        int col;
-        const int row = by_cols(i, col);
-        const Complex value = planes.out.data[row * size + col];
+// `tolerance` (m).
+__device__ __noinline__ void normal_fields(const FieldLines& lines, const ContactRegion& region, double tolerance, const double* depth,
+                                           double* deflection, double* pressure_below, Bounds& overlap) {
+    finish_columns(lines, 0, [&](int i, int row, int col, Complex value) {
         deflection[i] = value.x;
-        pressure_below[i] = value.y / balance;
+        pressure_below[i] = value.y / lines.balance;
         const bool within =
             row >= region.row && row < region.row + region.rows && col >= region.col && col < region.col + region.cols;
         // A bulging surface may touch the indenter outside the region.
         if (!within && value.x - depth[i] < -tolerance) overlap.include(row, col);
-    }
+    });
+}
+
+// Displacement (m) or shear below (Pa) along x, then y. Returns the largest of a thread's cells.
+__device__ __noinline__ double lateral_fields(const FieldLines& lines, double* out) {
+    const int cells = lines.grid.rows * lines.grid.cols;
+    double squared = 0.0;
+    finish_columns(lines, 1, [&](int i, int, int, Complex value) {
+        const double x = value.x, y = value.y;
+        out[i] = x;
+        out[cells + i] = y;
+        squared = fmax(squared, x * x + y * y);
+    });
+    return sqrt(squared);
 }
 
 // The largest overlap (m) of the surface with the indenter outside of a region. One cell per thread.
@@ -108,42 +208,31 @@ __device__ __noinline__ double overlap_outside(const LayerGrid& grid, const Cont
     return reduce_max(largest, shared);
 }
 
-// Displacement (m) or shear below (Pa) along x, then y. One cell per thread.
-__device__ __forceinline__ void lateral_fields(int which, const FieldPlanes& planes, const FftPlan& plan, const LayerGrid& grid,
-                                               const Real* spectra, const int* opposite, double* out) {
-    const int size = plan.size, cells = grid.rows * grid.cols;
-    const Divisor by_cols(grid.cols);
-    combine_responses(which, size, spectra, opposite, planes.sheared, planes.pressure.data, planes.shear.data, 1.0,
-                      planes.out.data);
-    ifft_2d(planes.out, planes.roots, &plan, grid.rows);
-    FOR_EACH(i, cells) {
-        int col;
-        const int row = by_cols(i, col);
-        const Complex value = planes.out.data[row * size + col];
-        out[i] = value.x;
-        out[cells + i] = value.y;
-    }
-}
-
 // Surface displacement (m) along x, y and down, and stress below (Pa) along x, y and as pressure, of the presses `members` of
-// a queue. Each block takes one press after the other and owns three planes. A press whose surface overlaps the indenter outside its region becomes OPEN again,
+// a queue. Each block takes one press after the other and owns 3 size² numbers of `memory`. A press whose surface overlaps the indenter outside its region becomes OPEN again,
 // with a larger region, unless this is the `final` time. `lateral`: compute lateral displacement without friction too; `lateral_below`: the same for shear below.
 extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
     evaluate_fields(LayerGrid grid, FftPlan plan, int lateral, int lateral_below, int final, int tile_lines, const int* members,
                     PressQueue* queue, const double* depths, const double* tractions, ContactRegion* regions, const Real* spectra,
-                    const int* opposite, Complex* all_planes, double* surfaces, double* belows) {
+                    const int* opposite, Complex* memory, double* surfaces, double* belows) {
     extern __shared__ Complex roots[];
     __shared__ Bounds overlap;
     __shared__ double largest[THREADS / 32];
-    __shared__ int next;
+    __shared__ int next, pair_count;
     const int cells = grid.rows * grid.cols, size = plan.size;
     const long long all = (long long)size * size;
+    Complex *tile = roots + size, *sources = memory + 3 * all * blockIdx.x;
+    int* pairs = (int*)(tile + tile_lines * (size + 1));
+    if (threadIdx.x == 0) pair_count = 0;
     fill_roots(roots, size);
-    const Plane first = {all_planes + 3 * all * blockIdx.x, size, false, roots + size, tile_lines};
-    const FieldPlanes planes = {first,
-                                {first.data + all, size, false, roots + size, tile_lines},
-                                {first.data + 2 * all, size, false, roots + size, tile_lines},
-                                roots, has_friction(grid.contact)};
+    __syncthreads();
+    // In any order: the pairs do not depend on each other.
+    FOR_EACH(k, size) {
+        if (opposite[k] >= k) pairs[atomicAdd(&pair_count, 1)] = k;
+    }
+    const bool sheared = has_friction(grid.contact);
+    const Real balance = spectra[COMPLIANCE * all] / spectra[BELOW_PRESSURE * all];
+    const FieldLines lines = {grid, plan, roots, tile, tile_lines, pairs, opposite, sources, sources + (long long)size * size, spectra, balance, sheared};
     while (true) {
         const int press = next_press(queue, members, &next);
         if (press < 0) return;
@@ -158,9 +247,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
         }
         __syncthreads();
         if (threadIdx.x == 0) overlap.clear();
-        transform_tractions(planes, plan, grid, region, tractions + 3ll * press * cells);
-        normal_fields(planes, plan, grid, spectra, opposite, region, 10.0 * grid.contact.tolerance * region.max_depth,
-                      depth, surface + 2 * cells, below + 2 * cells, overlap);
+        transform_columns(lines, region, tractions + 3ll * press * cells);
+        respond_along_rows(lines, region, lateral, false);
+        normal_fields(lines, region, 10.0 * grid.contact.tolerance * region.max_depth, depth, surface + 2 * cells, below + 2 * cells, overlap);
         __syncthreads();
         const bool overlaps = overlap.bottom >= 0, missed = overlaps && !final && region.growths < MAX_GROWTHS;
         if (missed) {
@@ -172,19 +261,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
         region.status = missed ? OPEN : DONE;
         if (threadIdx.x == 0) regions[press] = region;
         if (missed) continue;
-        for (int which = LATERAL; which <= LATERAL_BELOW; which += 2) {
-            double* to = which == LATERAL ? surface : below;
-            if (!(planes.sheared || lateral) || (which == LATERAL_BELOW && !lateral_below)) {
-                FOR_EACH(i, 2 * cells) to[i] = 0.0;
-            } else {
-                lateral_fields(which, planes, plan, grid, spectra, opposite, to);
-            }
+        if (sheared || lateral) {
+            const double motion = reduce_max(lateral_fields(lines, surface), largest);
+            if (sheared && threadIdx.x == 0) regions[press].motion = motion;
+        } else {
+            FOR_EACH(i, 2 * cells) surface[i] = 0.0;
         }
-        if (planes.sheared) {
-            double motion = 0.0;
-            FOR_EACH(i, cells) motion = fmax(motion, sqrt(surface[i] * surface[i] + surface[cells + i] * surface[cells + i]));
-            motion = reduce_max(motion, largest);
-            if (threadIdx.x == 0) regions[press].motion = motion;
+        if ((sheared || lateral) && lateral_below) {
+            respond_along_rows(lines, region, true, true);
+            lateral_fields(lines, below);
+        } else {
+            FOR_EACH(i, 2 * cells) below[i] = 0.0;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The floating-point precision of Fourier transforms.
+//! The floating-point precision of Fourier transforms, and of the fields of a contact while it is solved.
 
 use super::LayerGrid;
 use super::fft_plan::FftPlan;
@@ -30,7 +30,7 @@ const SOURCE: &[&str] = &[
     include_str!("fields.cu"),
 ];
 
-/// As on the CPU: single precision if the tolerance allows it, else double. Fields are always double.
+/// As on the CPU: single precision if the tolerance allows it, else double. Results are always double.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Precision {
     Single,
@@ -59,6 +59,15 @@ impl Precision {
         2 * self.bytes() * count
     }
 
+    /// Number of lines in shared memory while fields are computed with transforms of a size, and that memory (bytes). Two fields at
+    /// k and −k are there at once, and if there is room so many that four blocks fit on a multiprocessor of an H100 or H200.
+    pub fn field_tile(self, size: usize) -> (usize, usize) {
+        const MAX_BYTES: usize = 52 << 10;
+        let lines = (MAX_BYTES / self.complex_bytes(size + 1) / 4).max(1) * 4;
+        let pairs_bytes = 4 * (size / 2 + 1);
+        (lines, self.complex_bytes(size + lines * (size + 1)) + pairs_bytes)
+    }
+
     /// The kernels with transforms of this precision.
     pub fn program(self) -> Program {
         let (name, real) = match self {
@@ -68,8 +77,8 @@ impl Precision {
         let mut program = Program::new(name, SOURCE, &[]);
         program.options = vec![
             format!("-DREAL={real}"),
-            // More blocks per multiprocessor leave fewer registers per thread, and with fewer the contact solver waits for memory.
-            "-DCONTACT_BLOCKS=3".to_owned(),
+            // Four blocks per multiprocessor have 128 registers per thread; with fewer the kernels wait for memory.
+            "-DCONTACT_BLOCKS=4".to_owned(),
             "-DFIELD_BLOCKS=4".to_owned(),
             format!("-DTHREADS={THREADS}"),
             // Rays are cast at meshes; primitives have heights in closed form.

@@ -2,7 +2,7 @@
 
 use super::spectra::Spectra;
 use super::taxels::TaxelGrid;
-use super::{LayerBatch, LayerTouches, Outputs};
+use super::{LayerBatch, LayerGrid, LayerTouches, Outputs};
 use crate::array::Poses;
 use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
 use crate::memory::{launch, launch_on};
@@ -68,7 +68,7 @@ pub(super) const TOO_DEEP: i32 = 4;
 
 /// Threads per block.
 pub(super) const THREADS: u32 = 128;
-/// Number of buffers of a region while it is solved.
+/// Number of buffers of a region while it is solved, in the precision of the transforms.
 pub(super) const REGION_BUFFERS: usize = 17;
 /// Numbers per pose.
 const POSE: usize = 7;
@@ -142,7 +142,7 @@ pub(super) struct ContactSolver {
     /// 1 if transforms run in shared memory.
     in_shared: i32,
     tile_lines: i32,
-    buffers: DeviceBuffer<f64>,
+    buffers: DeviceBuffer<u8>,
     planes: DeviceBuffer<u8>,
 }
 
@@ -150,9 +150,10 @@ pub(super) struct ContactSolver {
 #[derive(Debug)]
 pub(super) struct FieldSolver {
     kernel: CudaFunction,
+    spectra: Arc<Spectra>,
     config: LaunchConfig,
     tile_lines: i32,
-    planes: DeviceBuffer<u8>,
+    memory: DeviceBuffer<u8>,
 }
 
 /// The kernels that compute height maps and regions.
@@ -352,7 +353,14 @@ impl LayerBatch {
                 running.push(self.solve_contact(chunk, *size as usize, group)?);
             }
             drop(running);
-            self.evaluate_fields(chunk, &members, outputs.taxels)?;
+            let solved = chunk.regions.download()?;
+            let mut fields: BTreeMap<usize, Vec<i32>> = BTreeMap::new();
+            for &member in members.iter().filter(|&&member| solved[member as usize].status != OPEN) {
+                fields.entry(self.field_side(&solved[member as usize])).or_default().push(member);
+            }
+            for (side, members) in fields.iter().rev() {
+                self.evaluate_fields(chunk, *side, members, outputs.taxels)?;
+            }
             regions = chunk.regions.download()?;
             members.retain(|&member| regions[member as usize].status == OPEN);
         }
@@ -369,7 +377,8 @@ impl LayerBatch {
     fn operations(&self, region: &ContactRegion, lateral_below: bool) -> f64 {
         let line = |size: f64| 5.0 * size * size.log2();
         let (rows, size) = (f64::from(region.rows), 2.0 * f64::from(self.grid.sides[region.size as usize]));
-        let (all_rows, whole) = (f64::from(self.grid.rows), self.whole.size as f64);
+        let whole = 2.0 * f64::from(self.grid.sides[self.field_side(region)]);
+        let all_rows = f64::from(self.grid.rows);
         if rows == 0.0 {
             return 0.0;
         }
@@ -415,7 +424,8 @@ impl LayerBatch {
             config: LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) },
             in_shared: i32::from(in_shared),
             tile_lines: tile_lines as i32,
-            buffers: gpu.zeros(blocks * REGION_BUFFERS * (side * side).next_multiple_of(32))?,
+            buffers: gpu
+                .zeros(self.precision.bytes() * blocks * REGION_BUFFERS * (side * side).next_multiple_of(32))?,
             planes: gpu.zeros(if in_shared { 0 } else { bytes(blocks * size * size) })?,
         })
     }
@@ -458,15 +468,24 @@ impl LayerBatch {
         Ok(side)
     }
 
-    /// The solver of the fields of `presses` at once.
-    pub(super) fn field_solver(&self, presses: usize) -> Result<FieldSolver, GpuError> {
-        let (kernel, size) = (self.kernel("evaluate_fields")?, self.whole.size);
-        let tile_lines = self.tile_lines(size);
-        let shared_bytes = self.precision.complex_bytes(size + tile_lines * (size + 1));
+    /// The index of the smallest side of transforms for the fields of a press: each cell of its region is nearer than the side to every
+    /// cell of the grid, and twice the side fits the grid.
+    fn field_side(&self, region: &ContactRegion) -> usize {
+        let farthest = |first: i32, count: i32, all: i32| (first + count).max(all - first).max((all + 1) / 2);
+        let LayerGrid { rows, cols, sizes, sides, .. } = self.grid;
+        let needed = farthest(region.row, region.rows, rows).max(farthest(region.col, region.cols, cols));
+        sides[..sizes as usize].iter().position(|&side| side >= needed).unwrap_or(sizes as usize - 1)
+    }
+
+    /// The solver of the fields of `presses` at once, with transforms of a side.
+    pub(super) fn field_solver(&self, side: usize, presses: usize) -> Result<FieldSolver, GpuError> {
+        let (kernel, spectra) = (self.kernel("evaluate_fields")?, self.field_spectra(side)?);
+        let size = spectra.size;
+        let (tile_lines, shared_bytes) = self.precision.field_tile(size);
         let blocks = self.blocks(&kernel, shared_bytes, presses)?;
-        let planes = self.gpu.zeros(self.precision.complex_bytes(3 * blocks * size * size))?;
+        let memory = self.gpu.zeros(self.precision.complex_bytes(3 * blocks * size * size))?;
         let config = LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) };
-        Ok(FieldSolver { kernel, config, tile_lines: tile_lines as i32, planes })
+        Ok(FieldSolver { kernel, spectra, config, tile_lines: tile_lines as i32, memory })
     }
 
     /// Enqueues surfaces and stresses at the sensing depth of the presses of a queue. With `is_final` an overlap outside a
@@ -485,21 +504,27 @@ impl LayerBatch {
         is_final: bool,
         stream: usize,
     ) -> Result<(), GpuError> {
-        let FieldSolver { kernel, config, tile_lines, planes } = solver;
+        let FieldSolver { kernel, spectra, config, tile_lines, memory } = solver;
         let [lateral, lateral_below, is_final] = [self.lateral, lateral_below, is_final].map(i32::from);
-        // SAFETY: the caller guarantees the members; each block has three planes of its own.
+        // SAFETY: the caller guarantees the members; each block has memory of its own.
         unsafe {
             launch_on!(
-                self.gpu, stream, kernel, *config; &self.grid, &self.whole.plan, &lateral, &lateral_below, &is_final, tile_lines,
-                &members, &queue, &chunk.depths.at(0), &chunk.tractions.at(0), &chunk.regions.at_mut(0), &self.whole.spectra.at(0),
-                &self.whole.opposite.at(0), &planes.at_mut(0), &chunk.surfaces.at_mut(0), &chunk.belows.at_mut(0)
+                self.gpu, stream, kernel, *config; &self.grid, &spectra.plan, &lateral, &lateral_below, &is_final, tile_lines,
+                &members, &queue, &chunk.depths.at(0), &chunk.tractions.at(0), &chunk.regions.at_mut(0), &spectra.spectra.at(0),
+                &spectra.opposite.at(0), &memory.at_mut(0), &chunk.surfaces.at_mut(0), &chunk.belows.at_mut(0)
             )
         }
     }
 
     /// Computes the surface and the stress at the sensing depth of presses from their tractions.
-    fn evaluate_fields(&self, chunk: &Chunk, members: &[i32], lateral_below: bool) -> Result<(), GpuError> {
-        let (gpu, solver) = (&self.gpu, self.field_solver(members.len())?);
+    fn evaluate_fields(
+        &self,
+        chunk: &Chunk,
+        side: usize,
+        members: &[i32],
+        lateral_below: bool,
+    ) -> Result<(), GpuError> {
+        let (gpu, solver) = (&self.gpu, self.field_solver(side, members.len())?);
         let list = gpu.upload(members)?;
         let queue = gpu.upload(&[PressQueue { taken: 0, count: members.len() as i32 }])?;
         let stream = gpu.stream_handle();

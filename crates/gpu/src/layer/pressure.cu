@@ -16,82 +16,109 @@ __device__ __forceinline__ Effort effort_of(int iterations, double error, double
 
 // Buffers of the solver.
 struct Pressing {
-    const double* depth;
-    double *p, *gap, *active, *direction, *response, *residual, *last_residual, *z;
+    const Real *depth, *partial;
+    Real *p, *gap, *active, *direction, *residual, *last_residual, *z;
 };
+
+// gap = deflection by the pressure − depth (m), one product. A cell that the indenter covers in part has the deflection of that part.
+__device__ __forceinline__ void update_gap(const Workspace& work, const Pressing& s) {
+    const int pitch = work.pitch(work.plan);
+    __syncthreads();
+    FOR_EACH_CELL(work, pitch, i, at) work.plane[at] = {s.p[i], 0};
+    deflection_by_pressure(work);
+    FOR_EACH_CELL(work, pitch, i, at) s.gap[i] = work.plane[at].x + s.partial[i] * s.p[i] - s.depth[i];
+}
+
+// 1 in a cell that is in contact or overlaps.
+__device__ __forceinline__ Real is_active(Real p, Real gap) { return p > 0 || gap < 0 ? (Real)1 : (Real)0; }
 
 // Initial pressure and gap: the last pressure scaled to minimum energy, Σ depth p / Σ deflection p, or zero. Marks the active cells.
 __device__ __forceinline__ void start_pressure(const Workspace& work, const Pressing& s) {
-    double largest = 0.0;
+    int any = 0;
     FOR_EACH(i, work.count) {
-        s.p[i] = fmax(s.p[i], 0.0);
-        largest = fmax(largest, s.p[i]);
+        s.p[i] = fmax(s.p[i], (Real)0);
+        any |= s.p[i] > 0;
+        s.gap[i] = -s.depth[i];
     }
-    if (reduce_max(largest, work.shared) > 0.0) {
-        deflection_by_pressure(work, s.p, s.gap);
+    if (__syncthreads_or(any)) {
+        update_gap(work, s);
         double sums[2] = {0.0, 0.0};
         FOR_EACH(i, work.count) {
-            sums[0] += s.depth[i] * s.p[i];
-            sums[1] += s.gap[i] * s.p[i];
+            const double p = s.p[i], depth = s.depth[i];
+            sums[0] += depth * p;
+            sums[1] += (s.gap[i] + depth) * p;
         }
         reduce_sum(sums, work.shared);
         const double factor = sums[0] > 0.0 && sums[1] > 0.0 ? sums[0] / sums[1] : 1.0;
         FOR_EACH(i, work.count) {
-            s.p[i] *= factor;
-            s.gap[i] = factor * s.gap[i] - s.depth[i];
+            const double depth = s.depth[i];
+            s.p[i] = (Real)(factor * s.p[i]);
+            s.gap[i] = (Real)(factor * (s.gap[i] + depth) - depth);
         }
-    } else {
-        FOR_EACH(i, work.count) s.gap[i] = -s.depth[i];
     }
     FOR_EACH(i, work.count) {
-        s.active[i] = s.p[i] > 0.0 || s.gap[i] < 0.0 ? 1.0 : 0.0;
-        s.direction[i] = 0.0;
+        s.active[i] = is_active(s.p[i], s.gap[i]);
+        s.direction[i] = 0;
     }
 }
 
-// residual = active · gap. Returns the largest |residual| (m).
+// residual = active · gap, also in the plane of the preconditioner. Returns the largest |residual| (m).
 __device__ __forceinline__ double update_residual(const Workspace& work, const Pressing& s) {
+    const int pitch = work.pitch(work.half);
     double worst = 0.0;
-    FOR_EACH(i, work.count) {
-        s.residual[i] = s.active[i] * s.gap[i];
-        worst = fmax(worst, fabs(s.residual[i]));
+    __syncthreads();
+    FOR_EACH_CELL(work, pitch, i, at) {
+        const Real residual = s.active[i] * s.gap[i];
+        s.residual[i] = residual;
+        work.plane[at] = {residual, 0};
+        worst = fmax(worst, (double)fabs(residual));
     }
     return reduce_max(worst, work.shared);
 }
 
-// z = active · M⁻¹ r; direction = β direction − z with β = max((r·z − r_last·z) / r_last·z_last, 0), or 0 on a restart. Returns r·z.
+// z = active · M⁻¹ r; direction = β direction − z with β = max((r·z − r_last·z) / r_last·z_last, 0), or 0 on a restart; also in the plane.
+// Returns r·z.
 __device__ __forceinline__ double update_direction(const Workspace& work, const Pressing& s, bool restart, double last_product) {
-    precondition(work, s.residual, s.z);
+    precondition(work);
+    int pitch = work.pitch(work.half);
     double sums[2] = {0.0, 0.0};
-    FOR_EACH(i, work.count) {
-        s.z[i] *= s.active[i];
-        sums[0] += s.residual[i] * s.z[i];
-        if (!restart) sums[1] += s.last_residual[i] * s.z[i];
+    FOR_EACH_CELL(work, pitch, i, at) {
+        const Real z = work.plane[at].x * s.active[i];
+        s.z[i] = z;
+        sums[0] += (double)s.residual[i] * z;
+        if (!restart) sums[1] += (double)s.last_residual[i] * z;
     }
     reduce_sum(sums, work.shared);
     const double product = sums[0], beta = restart ? 0.0 : fmax((product - sums[1]) / last_product, 0.0);
-    FOR_EACH(i, work.count) s.direction[i] = beta * s.active[i] * s.direction[i] - s.z[i];
+    pitch = work.pitch(work.plan);
+    FOR_EACH_CELL(work, pitch, i, at) {
+        const Real direction = (Real)beta * s.active[i] * s.direction[i] - s.z[i];
+        s.direction[i] = direction;
+        work.plane[at] = {direction, 0};
+    }
     return product;
+}
+
+// Deflection (m) by the direction, whose product is in the plane.
+__device__ __forceinline__ Real response_of(const Workspace& work, const Pressing& s, int i, int at) {
+    return work.plane[at].x + s.partial[i] * s.direction[i];
 }
 
 // Steps to the minimum energy along the direction, clips tension and marks the active cells. Returns whether the next direction must
 // restart.
 __device__ __forceinline__ bool step_pressure(const Workspace& work, const Pressing& s, double step) {
-    int clipped = 0;
-    FOR_EACH(i, work.count) {
-        const double next = s.p[i] + step * s.direction[i];
-        clipped |= next < 0.0;
-        s.p[i] = fmax(next, 0.0);
-        s.gap[i] += step * s.response[i];
+    const int pitch = work.pitch(work.plan);
+    int clipped = 0, changed = 0;
+    FOR_EACH_CELL(work, pitch, i, at) {
+        const Real next = (Real)(s.p[i] + step * s.direction[i]);
+        clipped |= next < 0;
+        s.p[i] = fmax(next, (Real)0);
+        s.gap[i] = (Real)(s.gap[i] + step * response_of(work, s, i, at));
     }
     clipped = __syncthreads_or(clipped);
-    if (clipped) {
-        deflection_by_pressure(work, s.p, s.gap);
-        FOR_EACH(i, work.count) s.gap[i] -= s.depth[i];
-    }
-    int changed = 0;
+    if (clipped) update_gap(work, s);
     FOR_EACH(i, work.count) {
-        const double now = s.p[i] > 0.0 || s.gap[i] < 0.0 ? 1.0 : 0.0;
+        const Real now = is_active(s.p[i], s.gap[i]);
         changed |= now != s.active[i];
         s.active[i] = now;
         s.last_residual[i] = s.residual[i];
@@ -101,23 +128,25 @@ __device__ __forceinline__ bool step_pressure(const Workspace& work, const Press
 
 // Solves for the pressure at which no active cell has a gap or overlap of more than `tolerance` (m). Errors are
 // relative to `scale` (m).
-__device__ __noinline__ Effort solve_contact_pcg(const Workspace& work, const double* depth, double tolerance, double scale) {
-    const Pressing s = {depth, work.buffer(PRESSURE), work.buffer(GAP), work.buffer(ACTIVE), work.buffer(DIRECTION), work.buffer(RESPONSE),
+__device__ __noinline__ Effort solve_contact_pcg(const Workspace& work, const Real* depth, double tolerance, double scale) {
+    const Pressing s = {depth, work.buffer(PARTIAL), work.buffer(PRESSURE), work.buffer(GAP), work.buffer(ACTIVE), work.buffer(DIRECTION),
                         work.buffer(RESIDUAL), work.buffer(LAST_RESIDUAL), work.buffer(PRECONDITIONED)};
     start_pressure(work, s);
     double last_product = 0.0, error;
     bool restart = true;
     int iterations = 0;
+    const int pitch = work.pitch(work.plan);
     while (true) {
         error = update_residual(work, s);
         if (error <= tolerance || iterations >= MAX_PRESSURE_ITERATIONS) break;
         iterations++;
         const double product = update_direction(work, s, restart, last_product);
-        deflection_by_pressure(work, s.direction, s.response);
+        deflection_by_pressure(work);
         double along[2] = {0.0, 0.0};
-        FOR_EACH(i, work.count) {
-            along[0] += s.gap[i] * s.direction[i];
-            along[1] += s.direction[i] * s.response[i];
+        FOR_EACH_CELL(work, pitch, i, at) {
+            const double direction = s.direction[i];
+            along[0] += s.gap[i] * direction;
+            along[1] += direction * response_of(work, s, i, at);
         }
         reduce_sum(along, work.shared);
         if (!(along[1] > 0.0 && along[0] < 0.0)) {

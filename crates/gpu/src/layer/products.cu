@@ -1,26 +1,25 @@
 // The workspace of one block while it solves one press: fields of the contact region and their products with the influences.
 
-// Buffers of a region, each with one value per cell. The pressure solver and the friction solver alternate and share memory.
+// Buffers of a region, each with one number per cell in the precision of the transforms, and two for a double. The pressure solver and
+// the friction solver alternate and share memory.
 enum Buffer {
-    DEPTH,            // indenter below the rest surface (m)
+    SHEAR_X, SHEAR_Y = SHEAR_X + 2, // (Pa), double: a rounded shear on the friction limit would look like a step
+    DEPTH = SHEAR_Y + 2,  // indenter below the rest surface (m)
     SHEARED_DEPTH,    // the same minus the deflection by shear (m)
     PRESSURE,         // (Pa)
-    SHEAR_X, SHEAR_Y, // (Pa)
     PARTIAL,          // additional compliance of cells that the indenter covers in part (m/Pa)
     CARRIED_X, CARRIED_Y, // displacement of a cell that sticks: that after the last step and the slide of the object in this one (m)
+    LAST_PRESSURE,    // pressure before the last exchange with the friction solver (Pa)
     // Pressure solver.
     GAP,              // deflection by pressure minus depth (m)
     ACTIVE,           // 1 in cells that are in contact or overlap, 0 elsewhere
     DIRECTION,        // search direction (Pa)
-    RESPONSE,         // deflection by the search direction (m)
     RESIDUAL, LAST_RESIDUAL, // gap of the active cells, now and in the last iteration (m)
     PRECONDITIONED,   // preconditioned residual (Pa)
     // Friction solver.
     TARGET_X = GAP, TARGET_Y,             // displacement at full sticking (m)
     DISPLACEMENT_X, DISPLACEMENT_Y,       // displacement by shear (m)
     STEP_X, STEP_Y,                       // step of the shear (Pa)
-    STEP_RESPONSE_X, STEP_RESPONSE_Y,     // displacement by the step (m)
-    LAST_PRESSURE,    // pressure before the last exchange with the friction solver (Pa)
     BUFFERS
 };
 static_assert(BUFFERS == REGION_BUFFERS, "the host allocates REGION_BUFFERS buffers");
@@ -65,11 +64,36 @@ __device__ __forceinline__ double reduce_max(double value, double* shared) {
     return value;
 }
 
+// Both at once: sums of two values and the largest of a third. `shared` holds three values per warp.
+__device__ __forceinline__ void reduce(double (&sums)[2], double& largest, double* shared) {
+    for (int d = 16; d > 0; d /= 2) {
+        sums[0] += __shfl_down_sync(0xffffffffu, sums[0], d);
+        sums[1] += __shfl_down_sync(0xffffffffu, sums[1], d);
+        largest = fmax(largest, __shfl_down_sync(0xffffffffu, largest, d));
+    }
+    double* own = shared + 3 * (threadIdx.x / 32);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+        own[0] = sums[0];
+        own[1] = sums[1];
+        own[2] = largest;
+    }
+    __syncthreads();
+    sums[0] = sums[1] = 0.0;
+    largest = shared[2];
+    for (int w = 0; w < THREADS / 32; w++) {
+        sums[0] += shared[3 * w];
+        sums[1] += shared[3 * w + 1];
+        largest = fmax(largest, shared[3 * w + 2]);
+    }
+}
+
 // The memory of a block and the tables of its transforms.
 struct Workspace {
     // Cells of the region, and from one buffer to the next.
     int rows, cols, count, stride;
-    double* buffers;
+    Divisor by_cols;
+    Real* buffers;
     // Spectra of the influences, and of the preconditioner on a grid of half the size.
     const Real* spectra;
     const Real* inverse;
@@ -85,42 +109,29 @@ struct Workspace {
     // For reductions.
     double* shared;
 
-    __device__ __forceinline__ double* buffer(int which) const { return buffers + (long long)which * stride; }
+    __device__ __forceinline__ Real* buffer(int which) const { return buffers + (long long)which * stride; }
+    __device__ __forceinline__ double* double_buffer(int which) const { return (double*)buffer(which); }
     // A row in shared memory has one number more, so that a column is spread over all banks.
     __device__ __forceinline__ int pitch(const FftPlan& of) const { return in_shared ? of.size + 1 : of.size; }
+    // Place of a cell of the region in the plane.
+    __device__ __forceinline__ int place(int cell, int pitch) const {
+        int col;
+        const int row = by_cols(cell, col);
+        return row * pitch + col;
+    }
     __device__ __forceinline__ Plane whole(int pitch) const { return {plane, pitch, in_shared, tile, tile_lines}; }
 };
 
-// Writes x + iy into the plane, one cell per thread; y may be null.
-__device__ __forceinline__ void load_plane(const Workspace& work, int pitch, const double* x, const double* y) {
-    const Divisor by(work.cols);
-    __syncthreads();
-    FOR_EACH(i, work.count) {
-        int col;
-        const int row = by(i, col);
-        work.plane[row * pitch + col] = {(Real)x[i], (Real)(y ? y[i] : 0.0)};
-    }
-}
+// Runs over the cells of a region, one per thread of the block: `i` is the cell, `at` its place in the plane. Every thread has the same
+// cells in each run, so a field in the plane can be read and replaced in one run.
+#define FOR_EACH_CELL(work, pitch, i, at) \
+    _Pragma("unroll 1") for (int i = threadIdx.x, at = (work).place(i, pitch); i < (work).count; i += THREADS, at = (work).place(i, pitch))
 
-// Reads x + iy from the plane, one cell per thread; y may be null.
-__device__ __forceinline__ void store_plane(const Workspace& work, int pitch, double* x, double* y) {
-    const Divisor by(work.cols);
-    FOR_EACH(i, work.count) {
-        int col;
-        const int row = by(i, col);
-        const Complex value = work.plane[row * pitch + col];
-        x[i] = value.x;
-        if (y) y[i] = value.y;
-    }
-}
-
-// x + iy = F⁻¹(multiply(F(x + iy))). `multiply(i, row, col, pitch)` changes the number at a row and column of the plane; its spectra have index
-// i. One wave number per thread.
+// plane = F⁻¹(multiply(F(plane))) for the cells of the region; the other numbers of the plane are ignored and overwritten.
+// `multiply(i, row, col, pitch)` changes the number at a row and column of the plane; its spectra have index i. One wave number per thread.
 template <class Multiply>
-__device__ __forceinline__ void transformed(const Workspace& work, const FftPlan* plan, const Complex* roots, const double* x, const double* y,
-                                            double* out_x, double* out_y, Multiply multiply) {
+__device__ __forceinline__ void transformed(const Workspace& work, const FftPlan* plan, const Complex* roots, Multiply multiply) {
     const int pitch = work.pitch(*plan), size = plan->size;
-    load_plane(work, pitch, x, y);
     const Plane plane = work.whole(pitch);
     fft_2d(plane, roots, plan, 0, work.rows, 0, work.cols);
     const Divisor by(size);
@@ -130,29 +141,23 @@ __device__ __forceinline__ void transformed(const Workspace& work, const FftPlan
         multiply(i, row, col, pitch);
     }
     ifft_2d(plane, roots, plan, work.rows);
-    store_plane(work, pitch, out_x, out_y);
 }
 
-// out = F⁻¹(spectrum · F(in)) for real fields and a real spectrum.
-__device__ __noinline__ void convolve(const Workspace& work, const FftPlan* plan, const Complex* roots, const Real* spectrum, const double* in,
-                                      double* out) {
-    transformed(work, plan, roots, in, nullptr, out, nullptr, [&](int i, int row, int col, int pitch) {
+// plane = F⁻¹(spectrum · F(plane)) for a real field and a real spectrum.
+__device__ __noinline__ void convolve(const Workspace& work, const FftPlan* plan, const Complex* roots, const Real* spectrum) {
+    transformed(work, plan, roots, [&](int i, int row, int col, int pitch) {
         Complex* at = work.plane + row * pitch + col;
         *at = spectrum[i] * *at;
     });
 }
 
-// Deflection (m) by a pressure (Pa): of a cell that the indenter covers in part, the deflection of that part.
-__device__ __forceinline__ void deflection_by_pressure(const Workspace& work, const double* pressure, double* out) {
-    convolve(work, &work.plan, work.roots, work.spectra + (long long)COMPLIANCE * work.plan.size * work.plan.size, pressure, out);
-    const double* partial = work.buffer(PARTIAL);
-    FOR_EACH(i, work.count) out[i] += partial[i] * pressure[i];
+// Deflection (m) by the pressure (Pa) in the plane, without that of the part of a cell that the indenter covers.
+__device__ __forceinline__ void deflection_by_pressure(const Workspace& work) {
+    convolve(work, &work.plan, work.roots, work.spectra + (long long)COMPLIANCE * work.plan.size * work.plan.size);
 }
 
-// Approximate pressure (Pa) for a deflection (m): the inverse of the compliance on a periodic grid of half the size.
-__device__ __forceinline__ void precondition(const Workspace& work, const double* residual, double* out) {
-    convolve(work, &work.half, work.half_roots, work.inverse, residual, out);
-}
+// Approximate pressure (Pa) for the deflection (m) in the plane: the inverse of the compliance on a periodic grid of half the size.
+__device__ __forceinline__ void precondition(const Workspace& work) { convolve(work, &work.half, work.half_roots, work.inverse); }
 
 // Spectra of x and y at k from the spectrum of x + iy at k and −k.
 __device__ __forceinline__ void separate(Complex at, Complex opposite, Complex& x, Complex& y) {
@@ -160,15 +165,14 @@ __device__ __forceinline__ void separate(Complex at, Complex opposite, Complex& 
     y = times_i((Real)-0.5 * (at - conj(opposite)));
 }
 
-// Products with shear (Pa) along x and y at once, as one complex field z = x + iy. `lateral`: displacement (m) of the surface along x and y,
-// (xx + yy)/2 z + ((xx − yy)/2 + i xy) z̄; otherwise its deflection (m), into `out_x`. One pair of wave numbers k, −k per thread.
-__device__ __noinline__ void response_to_shear(const Workspace& work, bool lateral, const double* x, const double* y, double* out_x,
-                                               double* out_y) {
+// Products with the shear x + iy (Pa) in the plane, as one complex field z. `lateral`: displacement (m) of the surface along x and y,
+// (xx + yy)/2 z + ((xx − yy)/2 + i xy) z̄; otherwise its deflection (m), a real field. One pair of wave numbers k, −k per thread.
+__device__ __noinline__ void response_to_shear(const Workspace& work, bool lateral) {
     const int size = work.plan.size;
     const long long all = (long long)size * size;
     const Real *xx = work.spectra + XX * all, *yy = work.spectra + YY * all, *xy = work.spectra + XY * all;
     const Real *to_x = work.spectra + X_PRESSURE * all, *to_y = work.spectra + Y_PRESSURE * all;
-    transformed(work, &work.plan, work.roots, x, y, out_x, out_y, [&](int i, int row, int col, int pitch) {
+    transformed(work, &work.plan, work.roots, [&](int i, int row, int col, int pitch) {
         const int other_row = work.opposite[row], other_col = work.opposite[col], other = other_row * size + other_col;
         if (other < i) return;
         Complex *at = work.plane + row * pitch + col, *opposite = work.plane + other_row * pitch + other_col;
@@ -188,11 +192,11 @@ __device__ __noinline__ void response_to_shear(const Workspace& work, bool later
     });
 }
 
-// Displacement (m) of the surface along x and y by pressure (Pa).
-__device__ __noinline__ void displacement_by_pressure(const Workspace& work, const double* pressure, double* out_x, double* out_y) {
+// Displacement (m) of the surface along x and y, as a complex field, by the pressure (Pa) in the plane.
+__device__ __noinline__ void displacement_by_pressure(const Workspace& work) {
     const long long all = (long long)work.plan.size * work.plan.size;
     const Real *to_x = work.spectra + X_PRESSURE * all, *to_y = work.spectra + Y_PRESSURE * all;
-    transformed(work, &work.plan, work.roots, pressure, nullptr, out_x, out_y, [&](int i, int row, int col, int pitch) {
+    transformed(work, &work.plan, work.roots, [&](int i, int row, int col, int pitch) {
         Complex* at = work.plane + row * pitch + col;
         *at = Complex{-to_y[i], to_x[i]} * *at;
     });

@@ -138,7 +138,7 @@ impl LayerSteps {
             },
             heights: batch.height_kernels()?,
             solvers: (0..sizes).map(solver).collect::<Result<_, _>>()?,
-            fields: batch.field_solver(count)?,
+            fields: batch.field_solver(sizes - 1, count)?,
             forked: event()?,
             queues: gpu.zeros(sizes + 1)?,
             lists: gpu.uninitialised((sizes + 1) * count)?,
