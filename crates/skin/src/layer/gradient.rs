@@ -30,7 +30,7 @@ pub(super) enum Material {
 }
 
 impl Layer {
-    /// Derivatives of a scalar through a press without friction.
+    /// Derivatives of a scalar through a press; with friction see [`Layer::gradient_with_friction`].
     ///
     /// On the cells A in contact the pressure p solves K p = g with the depths g of the object; surface and stress are
     /// u = S p and b = B p. With the derivatives **ū**, **b̄** and **p̄** of the scalar and the adjoint λ,

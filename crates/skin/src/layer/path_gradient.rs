@@ -281,10 +281,10 @@ impl<'a> Path<'a> {
         for i in (0..self.region.len()).filter(|&i| by[0][i] != 0.0 || by[1][i] != 0.0) {
             let (part, by_gaps) = remaining(now.gap_m(i), self.passed[before].gap_m(i));
             let mut by_part = 0.0;
-            for axis in 0..2 {
-                by_passed[k - 1].along[axis][i] += part * by[axis][i];
-                by_passed[before].along[axis][i] -= part * by[axis][i];
-                by_part += by[axis][i] * (now.along_m[axis][i] - self.passed[before].along_m[axis][i]);
+            for (axis, by) in by.iter().enumerate() {
+                by_passed[k - 1].along[axis][i] += part * by[i];
+                by_passed[before].along[axis][i] -= part * by[i];
+                by_part += by[i] * (now.along_m[axis][i] - self.passed[before].along_m[axis][i]);
             }
             for (at, by_gap) in [(k - 1, by_gaps[0]), (before, by_gaps[1])] {
                 if self.passed[at].tractions.parts[2][i] <= 0.0 {
