@@ -3,7 +3,7 @@
 use super::super::ValidateError;
 use super::{Setup, Touched, Trial, bad_press, touched};
 use dermis::geometry::{Pose, Random, Vec3};
-use dermis::sensor::optics::Optics;
+use dermis::sensor::optics::{Light, Optics, Relief};
 use dermis::sensor::{Cotangents, Pressed, Sensor, press_to_pose};
 use dermis::skin::{Object, SurfaceField};
 
@@ -103,13 +103,17 @@ impl ImageSlopes<'_> {
         let longest = along.iter().map(|along| along.length()).fold(0.0, f64::max);
         let first = self.setup.step_m / longest;
         let casters = self.optics.shadow_casters(surface);
-        let mut recast = vec![false; casters.len()];
+        let sides = sides(&self.optics, &self.optics.render(surface, 0).relief);
+        let mut recast = vec![false; sides.len()];
         let mut levels = |step: f64| {
             let mut changed = surface.clone();
             changed.values.iter_mut().zip(along).for_each(|(value, along)| *value += *along * step);
             let now = self.optics.shadow_casters(&changed);
             recast.iter_mut().zip(casters.iter().zip(&now)).for_each(|(recast, (was, is))| *recast |= was != is);
-            self.optics.render(&changed, 0).image.channels.concat()
+            let frame = self.optics.render(&changed, 0);
+            let now = self::sides(&self.optics, &frame.relief);
+            recast.iter_mut().zip(sides.iter().zip(&now)).for_each(|(recast, (was, is))| *recast |= was != is);
+            frame.image.channels.concat()
         };
         let steps = PARTS.map(|part| part * first);
         let slopes = steps.map(|step| {
@@ -127,7 +131,7 @@ impl ImageSlopes<'_> {
         let pixels = all.len() / 3;
         let has_kink = |i: usize| {
             let mut colours = [i, i + pixels, i + 2 * pixels].into_iter();
-            recast.get(i).copied().unwrap_or(false)
+            recast[i]
                 || colours.any(|i| {
                     let limit = KINK * typical.max(once(i, 2).abs());
                     (once(i, 1) - once(i, 0)).abs() > limit || (once(i, 2) - once(i, 1)).abs() > limit
@@ -147,4 +151,18 @@ impl ImageSlopes<'_> {
         let truth = sums.iter().all(|sum| (sum - mean).abs() <= limit).then_some((mean, size));
         Ok(ImageSlope { got: got(&weights)?, truth, kinked: 1.0 - left / count })
     }
+}
+
+/// For each pixel, two bits per lamp of a Phong light: whether the surface faces the lamp, and whether it reflects it towards the
+/// camera. The level has a kink where one of them changes.
+fn sides(optics: &Optics, relief: &Relief) -> Vec<u64> {
+    let Light::Phong(phong) = optics.light() else { return vec![0; relief.z_m.len()] };
+    let of = |normal: [f32; 3]| {
+        phong.sources().fold(0, |bits, (source, _)| {
+            let facing: f32 = source.direction.iter().zip(normal).map(|(light, normal)| light * normal).sum();
+            let reflected = 2.0 * facing * normal[2] - source.direction[2];
+            bits << 2 | u64::from(facing > 0.0) << 1 | u64::from(reflected > 0.0)
+        })
+    };
+    relief.normals().into_iter().map(of).collect()
 }
