@@ -209,7 +209,7 @@ fn setups() -> Vec<Setup> {
             ("young", 0, "YOUNG", 1e-3),
             ("poisson", 0, "POISSON", 4e-5),
             ("thickness", 0, "THICKNESS", 4e-5),
-            ("mu", 0, "FRICTION", 1e-3),
+            ("mu", 0, "FRICTION", 4e-3),
         ],
         remeshed: &[],
         step_m: 2e-8,
