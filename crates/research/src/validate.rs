@@ -4,6 +4,7 @@ pub mod eflesh;
 pub mod feats;
 pub mod gradients;
 pub mod hydroelastic;
+pub mod inverse;
 pub mod layer;
 pub mod magnetic;
 pub mod real;

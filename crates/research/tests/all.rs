@@ -4,5 +4,6 @@ mod bench;
 mod experiments;
 mod validate_gradients;
 mod validate_hydroelastic;
+mod validate_inverse;
 mod validate_layer;
 mod validate_real;

@@ -8,6 +8,7 @@
 mod background;
 mod calibrated;
 mod camera;
+mod casters;
 mod error;
 mod exposure;
 mod float_image;

@@ -1,5 +1,6 @@
 //! Contact of an elastic layer bonded to a rigid base.
 
+mod adjoint;
 mod complementarity;
 mod fourier;
 mod gradient;
@@ -11,6 +12,7 @@ mod material;
 mod operator;
 mod parameters;
 mod partial_slip;
+mod path_gradient;
 mod product;
 mod radial;
 mod relaxation;

@@ -21,6 +21,7 @@ mod hydroelastic_robust;
 mod imprint;
 mod layer_contact;
 mod layer_friction;
+mod layer_gradient;
 mod layer_interior;
 mod layer_relaxation;
 mod lugre;

@@ -22,6 +22,7 @@ _SENSOR = {
     "young": ("skin", "young", "Pa"),
     "poisson": ("skin", "poisson", None),
     "thickness": ("skin", "thickness", "m"),
+    "mu": ("skin", "mu", None),
 }
 """Parameters of the sensor: table, key and unit."""
 

@@ -62,8 +62,8 @@ def press(
 
     pose: position (m) of the object in the sensor frame, (n, 3), or position and quaternion (x, y, z, qw, qx, qy, qz), (n, 7).
     params: sizes of the object in metres ("radius", "semi_axes", "size", "length") or its "scale", and parameters of the
-    sensor in SI units ("stiffness", "stiffness_per_area", "hydroelastic_modulus", "young", "poisson", "thickness"). They apply
-    to all presses.
+    sensor in SI units ("stiffness", "stiffness_per_area", "hydroelastic_modulus", "young", "poisson", "thickness",
+    "mu"). They apply to all presses.
     image: also renders the images.
 
     Runs on the CPU, on all cores, in double precision; results have the type and device of ``pose``. Saturated contact points

@@ -162,6 +162,22 @@ impl Nodes {
         })
     }
 
+    /// The point on the line of sight from a node to a lamp that has this tangent: its index, its distance (m) and its
+    /// coordinates of nodes. `None` at the lamp's lower edge.
+    fn caster(&self, lamp: &SideLamp, node: usize, tangent: f32) -> Option<(usize, f32, [f32; 2])> {
+        if tangent <= lamp.lower {
+            return None;
+        }
+        let (col, row) = (node % self.cols, node / self.cols);
+        let [right, down] = self.towards(lamp, [col, row]);
+        let (node_m, own) = (self.pixel_m * self.stride as f32, self.heights_m[node]);
+        let point = |(i, distance): (usize, f32)| {
+            let (x, y) = (col as f32 + right * distance / node_m, row as f32 + down * distance / node_m);
+            ((self.at(x, y) - own) / distance == tangent).then_some((i, distance, [x, y]))
+        };
+        sight_points_m().into_iter().enumerate().find_map(point)
+    }
+
     /// The horizon towards a lamp. Tiles from which no line of sight can rise above the lamp's lower edge are left out.
     fn horizon(&self, lamp: &SideLamp) -> Horizon {
         let points_m = sight_points_m();
@@ -216,6 +232,21 @@ impl Horizon {
     fn rows_around(&self, row: usize) -> [usize; 2] {
         let above = (row / self.stride).min(self.raised.len().max(2) - 2);
         [above, (above + 1).min(self.raised.len() - 1)]
+    }
+
+    /// For each node, a number of the point on its line of sight that is the horizon; zero at the lamp's lower edge.
+    pub(super) fn casters(&self, relief: &Relief, lamp: &SideLamp) -> Vec<u64> {
+        let nodes = Nodes::of(relief);
+        let caster = |(node, &tangent)| nodes.caster(lamp, node, tangent).map_or(0, |(point, ..)| point as u64 + 1);
+        self.tangents.iter().enumerate().map(caster).collect()
+    }
+
+    /// The nodes between which the horizon of a pixel is interpolated.
+    pub(super) fn nodes_around(&self, row: usize, col: usize) -> [usize; 4] {
+        let left = (col / self.stride).min(self.cols.max(2) - 2);
+        let [above, below] = self.rows_around(row).map(|row| row * self.cols);
+        let beside = (left + 1).min(self.cols - 1);
+        [above + left, above + beside, below + left, below + beside]
     }
 
     /// False if `count` pixels of a row from a column on all have the horizon of the lamp's lower edge.
@@ -273,26 +304,15 @@ impl<'a> HorizonAdjoint<'a> {
     /// Adds derivatives by the height (1/m) of each pixel, at the points of the lines of sight that are the horizon.
     pub fn add_by_heights(&self, relief: &Relief, lamp: &SideLamp, by_z: &mut [f64]) {
         let nodes = Nodes::of(relief);
-        let node_m = nodes.pixel_m * nodes.stride as f32;
-        for (node, &by) in self.by_tangents.iter().enumerate() {
+        for (node, &by) in self.by_tangents.iter().enumerate().filter(|(_, by)| **by != 0.0) {
             let tangent = self.horizon.tangents[node];
-            if by == 0.0 || tangent <= lamp.lower {
+            let Some((distance, [x, y])) = nodes.caster(lamp, node, tangent).map(|(_, distance, at)| (distance, at))
+            else {
                 continue;
-            }
-            let (col, row) = (node % nodes.cols, node / nodes.cols);
-            let [right, down] = nodes.towards(lamp, [col, row]);
-            let on_line =
-                |distance: f32| (col as f32 + right * distance / node_m, row as f32 + down * distance / node_m);
-            let own = nodes.heights_m[node];
-            let is_horizon = |distance: &f32| {
-                let (x, y) = on_line(*distance);
-                (nodes.at(x, y) - own) / distance == tangent
             };
-            let Some(distance) = sight_points_m().into_iter().find(is_horizon) else { continue };
             let by_height = by / f64::from(distance);
             // A height towards the camera is −z.
             by_z[nodes.pixel(node, relief)] += by_height;
-            let (x, y) = on_line(distance);
             let (around, [right, down]) = nodes.around(x, y);
             let parts = [(1.0 - right) * (1.0 - down), right * (1.0 - down), (1.0 - right) * down, right * down];
             for (there, part) in around.into_iter().zip(parts) {

@@ -1,5 +1,6 @@
 //! Shadows of the bumps of a pressed gel.
 
+use super::casters::{combined, shadow_number};
 use super::{OpticsError, Relief};
 use dermis_geometry::quantity::Length;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,27 @@ impl Shadow {
             std::mem::swap(&mut carried, &mut next);
         }
         lit
+    }
+
+    /// A number for each pixel of the points that cast the shadow on it: those whose heights its ray carries on.
+    pub(super) fn casters(&self, relief: &Relief, direction: [f32; 3]) -> Vec<u64> {
+        let mut casters = vec![0; relief.z_m.len()];
+        let Some(sweep) = self.sweep(relief, direction) else { return casters };
+        let mut carried = vec![(f32::NEG_INFINITY, 0); sweep.length];
+        for k in 0..sweep.lines {
+            let heights: Vec<f32> = carried.iter().map(|(height, _)| *height).collect();
+            let one = |at: usize| {
+                let (pixel, arrived) = (sweep.pixel(k, at), sweep.arrived(&heights, at));
+                let own = -relief.z_m[pixel];
+                let ([low, high], part) = sweep.from(at);
+                let from = [carried[low].1, if part == 0.0 { 0 } else { carried[high].1 }];
+                casters[pixel] = shadow_number((arrived - own) / self.softness_m, from);
+                let from = from.into_iter().fold(0, combined);
+                if arrived > own { (arrived, from) } else { (own, pixel as u64 + 1) }
+            };
+            carried = (0..sweep.length).map(one).collect();
+        }
+        casters
     }
 
     /// Adds derivatives by the height (1/m) of each pixel from those by the fraction of a light that reaches each pixel: the

@@ -95,7 +95,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Maximum norm.
-fn largest(values: &[f64]) -> f64 {
+pub(super) fn largest(values: &[f64]) -> f64 {
     let (chunks, rest) = values.as_chunks::<8>();
     let mut lanes = [0.0f64; 8];
     for chunk in chunks {
@@ -134,6 +134,11 @@ impl<'a> Complementarity<'a> {
         for &(cell, compliance) in &self.partial {
             out[cell] += compliance * pressure[cell];
         }
+    }
+
+    /// Approximate pressure (Pa) for a displacement (m).
+    pub(super) fn precondition(&mut self, displacement_m: &[f64], out: &mut [f64]) {
+        self.compliance.precondition(displacement_m, out);
     }
 
     /// Improves `pressure` (Pa) until the residual is at most `tolerance_m`. `depth_m` is g.
@@ -221,11 +226,10 @@ impl<'a> Complementarity<'a> {
     }
 
     /// Solves K x = `right` on the cells whose factor `active` is 1, with x = 0 elsewhere, by preconditioned conjugate
-    /// gradients, until the largest residual is at most `tolerance` of the largest entry.
-    pub fn solve_active(&mut self, active: &[f64], right: &[f64], tolerance: f64) -> Vec<f64> {
+    /// gradients, until the largest residual is at most `limit`.
+    pub fn solve_active(&mut self, active: &[f64], right: &[f64], limit: f64) -> Vec<f64> {
         let cells = right.len();
         let mut residual: Vec<f64> = right.iter().zip(active).map(|(right, on)| right * on).collect();
-        let limit = tolerance * largest(&residual);
         let [mut solution, mut direction, mut response, mut steepest] = [(); 4].map(|()| vec![0.0; cells]);
         let mut last_product = 0.0;
         for iteration in 0..self.max_iterations {

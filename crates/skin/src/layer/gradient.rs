@@ -1,6 +1,6 @@
-//! Derivatives through a press on a layer without friction.
+//! Derivatives through a press on a layer.
 
-use super::complementarity::{Complementarity, dot};
+use super::complementarity::{Complementarity, dot, largest};
 use super::kernel::{Functions, Pair};
 use super::material::Poisson;
 use super::product::{Influences, Region};
@@ -24,13 +24,13 @@ const STEP: f64 = 2e-3;
 
 /// A parameter of the material on which the influence coefficients depend.
 #[derive(Clone, Copy, Debug)]
-enum Material {
+pub(super) enum Material {
     Poisson,
     Thickness,
 }
 
 impl Layer {
-    /// Derivatives of a scalar through a press without friction.
+    /// Derivatives of a scalar through a press; with friction see [`Layer::gradient_with_friction`].
     ///
     /// On the cells A in contact the pressure p solves K p = g with the depths g of the object; surface and stress are
     /// u = S p and b = B p. With the derivatives **ū**, **b̄** and **p̄** of the scalar and the adjoint λ,
@@ -46,10 +46,6 @@ impl Layer {
         cotangent: &TouchCotangent,
     ) -> Result<SkinGradient, SkinError> {
         let contact = self.parameters.contact.with_object(target.object.mu);
-        if contact.has_friction() || !state.lasting.is_shear_free() {
-            let reason = "a layer has them without friction: set `mu = 0` in its skin";
-            return Err(SkinError::NoGradient { reason });
-        }
         if state.held.iter().any(|held| held.parts.iter().flatten().any(|&value| value != 0.0)) {
             let reason = "a layer that relaxes has them in equilibrium";
             return Err(SkinError::NoGradient { reason });
@@ -62,13 +58,22 @@ impl Layer {
         let region = state.region;
         if region.is_empty() {
             single.iter().for_each(|ply| gradient.parameters.extend(material_keys(ply).map(|key| (key, 0.0))));
+            gradient.parameters.extend(contact.has_friction().then_some(("mu", 0.0)));
             return Ok(gradient);
+        }
+        if contact.has_friction() || !state.lasting.is_shear_free() {
+            return self.gradient_with_friction(state, target, cotangent);
         }
         let pressure = &state.pressure;
         let response = SurfaceResponse { influences: &self.influences, coupled: self.parameters.coupled };
         let whole = Region { row: 0, col: 0, rows: self.grid.rows, cols: self.grid.cols };
-        let below = ByOutputs::new(&response, whole, &self.by_components(BELOW, &cotangent.base), region);
-        let by_surface = self.by_components(SURFACE, &cotangent.surface);
+        let below = ByOutputs::new(
+            &response,
+            whole,
+            &self.by_components(BELOW, &cotangent.base, self.parameters.lateral),
+            region,
+        );
+        let by_surface = self.by_components(SURFACE, &cotangent.surface, self.parameters.lateral);
         let mut surface = ByOutputs::new(&response, whole, &by_surface, region);
         let mut right = self.by_pressure(&region, cotangent);
         right.iter_mut().zip(below.by_pressure(&self.influences)).for_each(|(sum, by)| *sum += by);
@@ -82,7 +87,7 @@ impl Layer {
         let product = self.influences.within(&region);
         let mut normal = Complementarity::new(&self.influences, &product, region, contact.tolerance)
             .covering(cells.iter().map(|&cell| heights.covered[cell]));
-        let adjoint = normal.solve_active(&active, &right, contact.tolerance);
+        let adjoint = normal.solve_active(&active, &right, contact.tolerance * largest(&right));
         // A greater height is a smaller depth.
         let by_height = cells.iter().zip(&adjoint).filter(|(_, by)| **by != 0.0).map(|(&cell, by)| (cell, -by));
         heights.add_gradient(&target.object.surface, &target.sensor_from_object, by_height, &mut gradient.shape);
@@ -96,7 +101,7 @@ impl Layer {
         cells.iter().zip(&adjoint).for_each(|(&cell, adjoint)| down[cell] -= adjoint);
         surface.set(Output::Z, &down);
         for material in Material::of(ply) {
-            let slopes = self.slopes.made[material as usize].get_or_init(|| self.influence_slopes(ply, material));
+            let slopes = self.material_slopes(ply, material);
             let own = slopes.get(Pair::ZPressure).values[0];
             let rims = cells.iter().zip(&adjoint).zip(pressure).map(|((&cell, adjoint), p)| {
                 let part = heights.covered[cell];
@@ -110,9 +115,9 @@ impl Layer {
     }
 
     /// Derivatives by the components of a field that a layer computes: along x, along y and down.
-    fn by_components(&self, outputs: [Output; 3], field: &[Vec3]) -> Vec<(Output, Vec<f64>)> {
+    pub(super) fn by_components(&self, outputs: [Output; 3], field: &[Vec3], lateral: bool) -> Vec<(Output, Vec<f64>)> {
         // Without lateral components those along x and y are zero whatever the pressure.
-        let first = match (field.is_empty(), self.parameters.lateral) {
+        let first = match (field.is_empty(), lateral) {
             (true, _) => 3,
             (_, true) => 0,
             (_, false) => 2,
@@ -134,6 +139,11 @@ impl Layer {
             area_m2 * (at.x * torque.y - at.y * torque.x - force.z)
         };
         (0..region.len()).map(by).collect()
+    }
+
+    /// Derivatives of the influence coefficients.
+    pub(super) fn material_slopes(&self, ply: &Ply, material: Material) -> &Influences {
+        self.slopes.made[material as usize].get_or_init(|| self.influence_slopes(ply, material))
     }
 
     /// Derivatives of the influence coefficients, by differences of fourth order.
@@ -163,14 +173,14 @@ impl Layer {
 
 impl Material {
     /// The parameters of a ply. Poisson's ratio of an incompressible material is at its limit.
-    fn of(ply: &Ply) -> Vec<Self> {
+    pub fn of(ply: &Ply) -> Vec<Self> {
         match ply.poisson {
             Poisson::Ratio(_) => vec![Self::Poisson, Self::Thickness],
             Poisson::Incompressible => vec![Self::Thickness],
         }
     }
 
-    fn key(self) -> &'static str {
+    pub fn key(self) -> &'static str {
         match self {
             Self::Poisson => "poisson",
             Self::Thickness => "thickness",

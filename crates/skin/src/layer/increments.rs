@@ -74,6 +74,11 @@ impl Solver<'_> {
     /// [`LayerParameters::max_increments`], and 1 if the error of one increment is small. The error is of first order in
     /// the increments, and so follows from the difference between one and several.
     pub fn solve(&self, step: Step<'_>) -> Solution {
+        self.solve_and_keep(step, &mut |_| ())
+    }
+
+    /// Like [`Solver::solve`]; `keep` is called with the state after each increment but the last.
+    pub(super) fn solve_and_keep(&self, step: Step<'_>, keep: &mut dyn FnMut(&LayerState)) -> Solution {
         let mut at_once = self.increment(&step, &Increment::default());
         let path = Path { solver: self, step, rises_m: self.rises_m(&step), region: at_once.region };
         let count = path.increments();
@@ -84,7 +89,7 @@ impl Solver<'_> {
         if count < 2 || at_once.effort.path_error <= MAX_ERROR_AT_ONCE {
             return at_once;
         }
-        let mut divided = path.divided(count, &path.loose());
+        let mut divided = path.divided(count, &path.loose(), keep);
         let (motion_m, at_once_m) = (largest_motion_m(&divided), largest_motion_m(&at_once));
         let shear = (step.used(&divided) - step.used(&at_once)).abs();
         let motion = (motion_m - at_once_m).abs() / motion_m.max(f64::MIN_POSITIVE);
@@ -185,7 +190,7 @@ impl Path<'_> {
     }
 
     /// Solves the step in `count` increments, all but the last one with `loose` parameters.
-    fn divided(&self, count: usize, loose: &LayerParameters) -> Solution {
+    fn divided(&self, count: usize, loose: &LayerParameters, keep: &mut dyn FnMut(&LayerState)) -> Solution {
         let Step { state, friction, dt_s, .. } = self.step;
         let by = 1.0 / count as f64;
         let slide_m = |owner: u32, cell: usize| (friction.slide_m)(owner, cell).map(|slide_m| slide_m * by);
@@ -203,6 +208,7 @@ impl Path<'_> {
         for k in 2..=count {
             let now = Passed::new(self, &solution.state, &raised);
             raised = self.raised(1.0 - k as f64 * by);
+            keep(&solution.state);
             let last = solution;
             solution = run(k, &last.state, &raised, Some(&now.drift_m(&before)));
             solution.effort.add_counts(&last.effort);

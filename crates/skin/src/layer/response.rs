@@ -112,7 +112,7 @@ pub struct ByOutputs<'a> {
 }
 
 impl<'a> ByOutputs<'a> {
-    /// Derivatives by outputs in `from`, for pressure in `to`.
+    /// Derivatives by outputs in `from`, for tractions in `to`.
     pub fn new(response: &SurfaceResponse<'a>, from: Region, by_outputs: &[(Output, Vec<f64>)], to: Region) -> Self {
         let (influences, coupled) = (response.influences, response.coupled);
         let mut all = Self { influences, coupled, from, to, spectra: Vec::new() };
@@ -122,9 +122,6 @@ impl<'a> ByOutputs<'a> {
 
     /// Sets the derivatives by one output.
     pub fn set(&mut self, output: Output, by: &[f64]) {
-        if output.couples(2) && !self.coupled {
-            return;
-        }
         let fourier = &self.influences.between(&self.from, &self.to).fourier;
         let known = self.spectra.iter().position(|(known, _)| *known == output);
         let mut spectrum = match known {
@@ -135,19 +132,26 @@ impl<'a> ByOutputs<'a> {
         self.spectra.push((output, spectrum));
     }
 
-    /// Derivatives by the pressure in `to`: the transpose of [`SurfaceResponse::of`] with these influences, which belong to
-    /// the same grid. Odd influences change their sign, because the direction between two cells does.
+    /// Derivatives by the pressure in `to`; see [`ByOutputs::by_source`].
     pub fn by_pressure(&self, influences: &Influences) -> Vec<f64> {
+        self.by_source(influences, 2)
+    }
+
+    /// Derivatives by the shear along x (`source` 0), along y (1) or the pressure (2) in `to`: the transpose of
+    /// [`SurfaceResponse::of`] with these influences, which belong to the same grid. Influences that are odd in x or in y change their sign, because
+    /// the direction between two cells does.
+    pub fn by_source(&self, influences: &Influences, source: usize) -> Vec<f64> {
         let mut field = vec![0.0; self.to.len()];
-        if self.spectra.is_empty() {
+        let acts = |output: Output| self.coupled || !output.couples(source);
+        if !self.spectra.iter().any(|(output, _)| acts(*output)) {
             return field;
         }
         let product = influences.between(&self.from, &self.to);
         let mut sum = influences.borrow_spectrum(&product.fourier);
         sum.fill(Complex64::ZERO);
-        for (output, spectrum) in &self.spectra {
-            let [_, _, (factor, pair)] = output.terms();
-            let sign = if pair.parity() == Parity::Even { factor } else { -factor };
+        for (output, spectrum) in self.spectra.iter().filter(|(output, _)| acts(*output)) {
+            let (factor, pair) = output.terms()[source];
+            let sign = if matches!(pair.parity(), Parity::OddX | Parity::OddY) { -factor } else { factor };
             product.spectrum(influences, pair).multiply_add(sign, spectrum, &mut sum);
         }
         let first = (self.to.row as i64 - self.from.row as i64, self.to.col as i64 - self.from.col as i64);

@@ -317,7 +317,7 @@ impl Problem<'_> {
             let peak = tractions.parts[2].iter().copied().fold(0.0, f64::max);
             let change =
                 tractions.parts[2].iter().zip(&pressure.parts[2]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            if change <= tolerance.max(1e-5) * peak {
+            if change <= tolerance * peak {
                 break;
             }
             if alternation == MAX_ALTERNATIONS {

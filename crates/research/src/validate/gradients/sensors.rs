@@ -60,6 +60,12 @@ poisson = POISSON
 cell = "0.32 mm"
 "#;
 
+/// A layer with friction, smaller and coarser, because its presses take longer.
+pub(super) fn layer_with_friction() -> String {
+    let coarse = LAYER.replace("rows = 8", "rows = 6").replace("cols = 8", "cols = 6").replace("0.32 mm", "0.4 mm");
+    format!("{coarse}mu = FRICTION\n")
+}
+
 pub(super) const CAMERA: &str = r#"
 [camera]
 width = 120
@@ -133,7 +139,8 @@ levels = [
 "#;
 
 /// Values of the placeholders of the descriptions.
-pub(super) const VALUES: [(&str, f64); 10] = [
+pub(super) const VALUES: [(&str, f64); 11] = [
+    ("FRICTION", 0.4),
     ("MODULUS", 6e4),
     ("SIGMA", 0.6),
     ("STIFFNESS", 420.0),
