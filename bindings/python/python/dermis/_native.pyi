@@ -769,9 +769,9 @@ class Sensor(_Copyable):
 
         Returns a dict of arrays (n, k) in SI units: "position" (3) and "rotation" (3: a rotation vector in the sensor
         frame about the object's origin), "scale" and the sizes of the object ("radius", "semi_axes", "size", "length"), and
-        parameters of the sensor: "stiffness" of springs, "hydroelastic_modulus", "young", "poisson" and "thickness" of a
+        parameters of the sensor: "stiffness" of springs, "hydroelastic_modulus", "young", "poisson", "thickness" and "mu" of a
         layer, "gain" and "offset" of the response, "azimuth", "elevation", "diffuse", "specular" or "levels" of the light.
-        Raises dermis.Error for NaN, and for skins and frictions without gradients.
+        Raises dermis.Error for NaN, and for skins without gradients.
 
         >>> import dermis, numpy
         >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
