@@ -142,8 +142,8 @@ def main():
         wheel = next((ROOT / "dist").glob("dermis-*.whl"))
         subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", str(wheel)], check=True)
     command = [options.dermis, "validate", "gradients", "--presses", str(options.presses), "--json"]
-    report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    # Returns an error if too few fits are within their errors; the log has them all the same.
+    # Both exit with an error if a bar is missed; the log has their reports all the same.
+    report = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
     found = json.loads(subprocess.run([options.dermis, "validate", "inverse", "--json"], capture_output=True, text=True).stdout)
     rows, off_m = compare(), learns()
     day = datetime.date.today().isoformat()

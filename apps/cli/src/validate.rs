@@ -162,8 +162,19 @@ fn run_gradients(presses: usize, only: &str, json: bool) -> anyhow::Result<()> {
         anyhow::bail!("`--only {only}`: no sensor and object has such a name; leave it out to see all");
     }
     if json {
-        return say_json(&report);
+        say_json(&report)?;
+    } else {
+        say_gradients(&report);
     }
+    match report.failures().next() {
+        Some(errors) => {
+            anyhow::bail!("{}: the gradient by {} is not that of the differences", errors.case, errors.parameter)
+        }
+        None => Ok(()),
+    }
+}
+
+fn say_gradients(report: &gradients::GradientReport) {
     say(format!("{:<38} {:<20} {:>7} {:>9} {:>14}", "press", "by", "presses", "excluded", "relative error"));
     for errors in &report.errors {
         let gradients::GradientErrors { case, parameter, presses, excluded, worst_rel, kinked, .. } = errors;
@@ -174,12 +185,6 @@ fn run_gradients(presses: usize, only: &str, json: bool) -> anyhow::Result<()> {
     say(format!("{:<38} {:>12} {:>12} {:>7}", "cost", "press µs", "gradient µs", "ratio"));
     for gradients::GradientCost { case, press_us, vjp_us, ratio, .. } in &report.costs {
         say(format!("{case:<38} {press_us:>12.1} {vjp_us:>12.1} {ratio:>7.2}"));
-    }
-    match report.failures().next() {
-        Some(errors) => {
-            anyhow::bail!("{}: the gradient by {} is not that of the differences", errors.case, errors.parameter)
-        }
-        None => Ok(()),
     }
 }
 
