@@ -385,7 +385,10 @@ extern "C" __global__ void __launch_bounds__(256, 6) shade_calibrated(CameraView
         downward *= scale;
         pressed = -1e3f * own[i] > light.min_depth_mm;
         steep = pressed && squared > light.steep_squared;
-        for (int c = 0; shadow && c < 3; c++) hidden[c] = hidden_part(nodes, lamps[c], own_horizons + c * count, row, col);
+        if (shadow) {
+#pragma unroll
+            for (int c = 0; c < 3; c++) hidden[c] = hidden_part(nodes, lamps[c], own_horizons + c * count, row, col);
+        }
     }
     count_lanes(pressed, seen + 2 * blockIdx.x);
     count_lanes(steep, seen + 2 * blockIdx.x + 1);
