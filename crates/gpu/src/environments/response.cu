@@ -1,8 +1,8 @@
-// The response of all environments: `Chain::respond` of `dermis_sensor`. One block per environment: its values are in shared memory, thread i
-// computes taxels i, i + THREADS, …. The numbers of the stages are in shared memory, and the memory of a taxel is read before its first stage, so
+// The response of all environments: `Chain::respond` of `dermis_sensor`. One block for AT_ONCE environments: their values are in shared memory, thread i
+// computes taxels i, i + blockDim.x, … of all of them, numbered one environment after the other. The numbers of the stages are in shared memory, and the memory of a taxel is read before its first stage, so
 // that no read waits for another one or for a write; it is written where it changes only: most taxels are at rest. Compile-time definitions are
 // STAGES, the kinds of all stages, so that the code of a response has no branches between them, NUMBERS, LENGTHS, TAXEL_LISTS, MEMORY_LISTS and
-// MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, NUMBER_COUNT, and WIDE, if the rows of values
+// MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, NUMBER_COUNT, TAXELS, AT_ONCE, and WIDE, if the rows of values
 // do not fit into shared memory.
 
 // Kinds of stages, numbered as on the host.
@@ -92,19 +92,25 @@ struct Prepared {
     double by_time, from, to;
     u64 random, slot;
 };
-// One environment: its values and a second row of the same size, the numbers of all stages, its parameters or null.
-struct Environment {
-    u32 index;
+// The environments of a block: the first and their number, their values and second rows of the same size, the numbers of all stages, their
+// parameters or null.
+struct Environments {
+    u32 first, count;
     const double* numbers;
     double* values;
     double* other;
     const double* parameters;
     const Prepared* prepared;
 };
-#define FOR_TAXELS(t) for (u32 t = threadIdx.x; t < r.taxels; t += blockDim.x)
+// The environment in its block and the number of the i-th taxel of a block.
+#define OWN(i) (AT_ONCE == 1 ? 0 : (i) / TAXELS)
+#define TAXEL(i) (AT_ONCE == 1 ? (i) : (i) % TAXELS)
+#define FOR_TAXELS(i) for (u32 i = threadIdx.x; i < e.count * TAXELS; i += blockDim.x)
 
-// The factor of an environment on a parameter.
-__device__ __forceinline__ double factor(const Environment& e, u32 parameter) { return e.parameters ? e.parameters[parameter] : 1.0; }
+// The factor of an environment of a block on a parameter.
+__device__ __forceinline__ double factor(const Environments& e, u32 own, u32 parameter) {
+    return e.parameters ? e.parameters[own * PARAMETERS + parameter] : 1.0;
+}
 
 // The first sum over taxels from stage k on, or the end.
 __device__ constexpr u32 segment_end(u32 k) {
@@ -180,21 +186,21 @@ __device__ __forceinline__ double sampling(const Prepared& p, double phase, doub
     return *memory = x;
 }
 
-// One taxel: its number, its memory in the first list, and how far it is to the next list.
+// One taxel: its environment in the block, its number, its memory in the first list, and how far it is to the next list.
 struct Taxel {
-    u32 t;
+    u32 own, t;
     double* memory;
     u64 apart;
 };
 
 // Where the memory of stage K is that a step needs.
-template <u32 K> __device__ __forceinline__ double* memory_of(const Environment& e, const Taxel& taxel) {
-    if constexpr (KINDS[K] == DELAY) return taxel.memory + (MEMORY_LIST[K] + e.prepared->slot) * taxel.apart;
+template <u32 K> __device__ __forceinline__ double* memory_of(const Environments& e, const Taxel& taxel) {
+    if constexpr (KINDS[K] == DELAY) return taxel.memory + (MEMORY_LIST[K] + e.prepared[taxel.own].slot) * taxel.apart;
     return taxel.memory + MEMORY_LIST[K] * taxel.apart;
 }
 
 // Reads the memory of stages K … END − 1.
-template <u32 K, u32 END> __device__ __forceinline__ void read_memory(const Environment& e, const Taxel& taxel, double* held) {
+template <u32 K, u32 END> __device__ __forceinline__ void read_memory(const Environments& e, const Taxel& taxel, double* held) {
     if constexpr (K < END) {
         constexpr u32 count = held_count(K), first = held_first(K);
 #pragma unroll
@@ -205,23 +211,23 @@ template <u32 K, u32 END> __device__ __forceinline__ void read_memory(const Envi
 
 // Stage K of the value x (N) of a taxel. held: the memory of all stages.
 template <u32 K>
-__device__ __forceinline__ double stage_value(const ResponseView& r, const Environment& e, const Taxel& taxel, const double* held, double x) {
+__device__ __forceinline__ double stage_value(const ResponseView& r, const Environments& e, const Taxel& taxel, const double* held, double x) {
     constexpr u32 kind = KINDS[K], length = LENGTH[K], first = held_first(K);
-    const double *c = e.numbers + NUMBER[K], *own = r.taxel_numbers + (TAXEL_LIST[K] * r.taxels + taxel.t);
+    const double *c = e.numbers + NUMBER[K], *own = r.taxel_numbers + (TAXEL_LIST[K] * TAXELS + taxel.t);
     const double* before = held + first;
     if constexpr (kind == HYSTERESIS) return hysteresis(c, *before, memory_of<K>(e, taxel), x);
     if constexpr (kind == CREEP) return creep<length / 2>(c, before, memory_of<K>(e, taxel), taxel.apart, x);
-    if constexpr (kind == AGEING) return ageing(c, before, memory_of<K>(e, taxel), taxel.apart, e.prepared->by_time, x);
-    if constexpr (kind == GAIN) return x * (__ldg(own) * factor(e, GAIN_FACTOR)) + __ldg(own + r.taxels);
+    if constexpr (kind == AGEING) return ageing(c, before, memory_of<K>(e, taxel), taxel.apart, e.prepared[taxel.own].by_time, x);
+    if constexpr (kind == GAIN) return x * (__ldg(own) * factor(e, taxel.own, GAIN_FACTOR)) + __ldg(own + TAXELS);
     if constexpr (kind == THRESHOLD) {
-        double threshold = __ldg(own) * factor(e, THRESHOLD_FACTOR);
+        double threshold = __ldg(own) * factor(e, taxel.own, THRESHOLD_FACTOR);
         return x <= threshold ? 0.0 : c[0] != 0.0 ? x - threshold : x;
     }
     if constexpr (kind >= LINEAR && kind <= TABLE) return x == 0.0 ? x : curve_value(kind, c, length, x);
     if constexpr (kind == SATURATION) return fmin(x, __ldg(own));
-    if constexpr (kind == NOISE) return noise(c, factor(e, NOISE_FACTOR), e.prepared->random, r.jumps + 2 * taxel.t, x);
+    if constexpr (kind == NOISE) return noise(c, factor(e, taxel.own, NOISE_FACTOR), e.prepared[taxel.own].random, r.jumps + 2 * taxel.t, x);
     if constexpr (kind == FAULTS) return isnan(__ldg(own)) ? x : __ldg(own);
-    if constexpr (kind == SAMPLING) return sampling(*e.prepared, __ldg(own), *before, memory_of<K>(e, taxel), x);
+    if constexpr (kind == SAMPLING) return sampling(e.prepared[taxel.own], __ldg(own), *before, memory_of<K>(e, taxel), x);
     // The value of some steps ago makes room for the new one.
     if constexpr (kind == DELAY && held_count(K) > 0) {
         if (x != *before) *memory_of<K>(e, taxel) = x;
@@ -236,7 +242,7 @@ __device__ __forceinline__ double stage_value(const ResponseView& r, const Envir
 
 // Stages K … END − 1 of the value x (N) of a taxel.
 template <u32 K, u32 END>
-__device__ __forceinline__ double stages_value(const ResponseView& r, const Environment& e, const Taxel& taxel, const double* held, double x) {
+__device__ __forceinline__ double stages_value(const ResponseView& r, const Environments& e, const Taxel& taxel, const double* held, double x) {
     if constexpr (K == END)
         return x;
     else
@@ -244,15 +250,16 @@ __device__ __forceinline__ double stages_value(const ResponseView& r, const Envi
 }
 
 // x ← Σ w x for all taxels; for the spread, blended with x by the factor of the environment.
-template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Environment& e) {
+template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Environments& e) {
     constexpr u32 length = LENGTH[K];
-    double scale = KINDS[K] == SPREAD ? factor(e, SPREAD_FACTOR) : 1.0;
     __syncthreads();
-    FOR_TAXELS(t) {
-        double sum = 0.0, x = e.values[t];
+    FOR_TAXELS(i) {
+        const u32 own = OWN(i), t = TAXEL(i);
+        const double* values = e.values + own * TAXELS;
+        double scale = KINDS[K] == SPREAD ? factor(e, own, SPREAD_FACTOR) : 1.0, sum = 0.0, x = values[t];
 #pragma unroll 8
-        for (u32 k = 0, at = NUMBER[K] + t; k < length; k++, at += r.taxels) sum += __ldg(r.weights + at) * e.values[__ldg(r.sources + at)];
-        e.other[t] = scale == 1.0 ? sum : x + scale * (sum - x);
+        for (u32 k = 0, at = NUMBER[K] + t; k < length; k++, at += TAXELS) sum += __ldg(r.weights + at) * values[__ldg(r.sources + at)];
+        e.other[i] = scale == 1.0 ? sum : x + scale * (sum - x);
     }
     __syncthreads();
     double* values = e.values;
@@ -261,18 +268,18 @@ template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Env
 }
 
 // Stages K … of all taxels.
-template <u32 K> __device__ __forceinline__ void apply(const ResponseView& r, Environment& e) {
+template <u32 K> __device__ __forceinline__ void apply(const ResponseView& r, Environments& e) {
     if constexpr (K < LAST) {
         if constexpr (KINDS[K] <= CROSSTALK) {
             sums<K>(r, e);
             apply<K + 1>(r, e);
         } else {
             constexpr u32 END = segment_end(K);
-            FOR_TAXELS(t) {
+            FOR_TAXELS(i) {
                 double held[held_first(LAST) + 1];
-                Taxel taxel = {t, r.memory + ((u64)e.index * r.taxels + t), (u64)r.environments * r.taxels};
+                Taxel taxel = {OWN(i), TAXEL(i), r.memory + ((u64)e.first * TAXELS + i), (u64)r.environments * TAXELS};
                 read_memory<K, END>(e, taxel, held);
-                e.values[t] = stages_value<K, END>(r, e, taxel, held, e.values[t]);
+                e.values[i] = stages_value<K, END>(r, e, taxel, held, e.values[i]);
             }
             apply<END>(r, e);
         }
@@ -284,25 +291,26 @@ extern __shared__ double shared_rows[];
 // Applies all stages to the values of `from` (N) and writes them to `to`; copies them to `copy` if that is bound. parameters: (n, PARAMETERS)
 // or null. scratch: (n, 2, taxels) if WIDE.
 extern "C" __global__ void __launch_bounds__(256, 6) respond(ResponseView r, View from, View to, View copy, const double* parameters, double* scratch) {
-    __shared__ Prepared prepared;
+    __shared__ Prepared prepared[AT_ONCE];
     __shared__ double numbers[NUMBER_COUNT + 1];
-    Environment e;
-    e.index = blockIdx.x;
+    Environments e;
+    e.first = blockIdx.x * AT_ONCE;
+    e.count = AT_ONCE == 1 ? 1 : min(r.environments - e.first, (u32)AT_ONCE);
     e.numbers = numbers;
-    e.values = WIDE ? scratch + 2 * (u64)e.index * r.taxels : shared_rows;
-    e.other = e.values + r.taxels;
-    e.parameters = parameters ? parameters + (u64)e.index * PARAMETERS : parameters;
-    e.prepared = &prepared;
+    e.values = WIDE ? scratch + 2 * (u64)e.first * TAXELS : shared_rows;
+    e.other = e.values + AT_ONCE * TAXELS;
+    e.parameters = parameters ? parameters + (u64)e.first * PARAMETERS : parameters;
+    e.prepared = prepared;
     for (u32 k = threadIdx.x; k < NUMBER_COUNT; k += blockDim.x) numbers[k] = r.numbers[k];
-    if (threadIdx.x == 0) prepare<0>(r, r.clocks[e.index], prepared);
-    FOR_TAXELS(t) {
-        double x = number_at(from, e.index, t, 0);
-        set_number(copy, e.index, t, 0, x);
-        e.values[t] = x;
+    if (threadIdx.x < e.count) prepare<0>(r, r.clocks[e.first + threadIdx.x], prepared[threadIdx.x]);
+    FOR_TAXELS(i) {
+        double x = number_at(from, e.first + OWN(i), TAXEL(i), 0);
+        set_number(copy, e.first + OWN(i), TAXEL(i), 0, x);
+        e.values[i] = x;
     }
     __syncthreads();
     apply<0>(r, e);
-    FOR_TAXELS(t) set_number(to, e.index, t, 0, e.values[t]);
+    FOR_TAXELS(i) set_number(to, e.first + OWN(i), TAXEL(i), 0, e.values[i]);
 }
 
 // Clears memory and time of the environments where the mask is not zero; the numbers of their steps go on, and the noise with them. One block

@@ -12,8 +12,10 @@ use dermis_sensor::Weights;
 use dermis_sensor::response::{Operation, OperationKind};
 use std::sync::Arc;
 
-/// Most threads of a block, one block per environment.
+/// Most threads of a block.
 const THREADS: usize = 256;
+/// Most environments of a block.
+const MAX_AT_ONCE: usize = 8;
 /// Shared memory (bytes) for values of a block on every GPU.
 const SHARED_BYTES: usize = 47 << 10;
 /// Environment i counts its steps from i times this number on, so that no two have the same noise.
@@ -154,8 +156,8 @@ impl Layout {
         length
     }
 
-    /// The kernels of these stages.
-    fn program(&self, is_wide: bool) -> Program {
+    /// The kernels of these stages for a number of taxels.
+    fn program(&self, taxels: usize, is_wide: bool) -> Program {
         let list = |name: &str, value: fn(&Stage) -> usize| {
             let values: String = self.stages.iter().map(|stage| format!("{},", value(stage))).collect();
             format!("-D{name}={values}")
@@ -168,6 +170,8 @@ impl Layout {
             list("MEMORY_LISTS", |stage| stage.memory_list),
             list("MEMORY_LENGTHS", |stage| stage.memory_length),
             format!("-DNUMBER_COUNT={}", self.numbers.len()),
+            format!("-DTAXELS={}", taxels.max(1)),
+            format!("-DAT_ONCE={}", environments_at_once(taxels)),
             format!("-DWIDE={}", u32::from(is_wide)),
             UNFUSED.to_owned(),
         ];
@@ -175,6 +179,16 @@ impl Layout {
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         Program::new(format!("environments-response-{digest:016x}"), SOURCE, &options)
     }
+}
+
+/// The number of environments of a block whose taxels leave the smallest part of its threads idle.
+fn environments_at_once(taxels: usize) -> usize {
+    let used = |count: usize| {
+        let all = count * taxels;
+        all as f64 / all.next_multiple_of(if all > THREADS { THREADS } else { 32 }).max(1) as f64
+    };
+    let fits = |count: &usize| *count == 1 || 16 * count * taxels <= SHARED_BYTES / 4;
+    (1..=MAX_AT_ONCE).filter(fits).fold(1, |best, count| if used(count) > used(best) { count } else { best })
 }
 
 impl GpuResponse {
@@ -216,7 +230,7 @@ impl GpuResponse {
             environments: count as u32,
             taxels: taxels as u32,
         };
-        let program = layout.program(is_wide);
+        let program = layout.program(taxels, is_wide);
         let made = Self {
             respond: gpu.kernel(&program, "respond")?,
             reset: gpu.kernel(&program, "reset_response")?,
@@ -263,14 +277,18 @@ impl GpuResponse {
         stream: usize,
     ) -> Result<(), GpuError> {
         let (taxels, count) = (self.view.taxels as usize, self.view.environments as usize);
+        if taxels == 0 {
+            return Ok(());
+        }
         let copy = if stepped.taxels == bindings.taxels { View::default() } else { bindings.taxels };
         let rows = self.rows.as_ref().map_or(PtrMut::default(), |rows| rows.at_mut(0));
-        let (threads, shared_bytes) =
-            (taxels.next_multiple_of(32).clamp(32, THREADS), if self.rows.is_some() { 0 } else { 16 * taxels });
+        let at_once = environments_at_once(taxels);
+        let threads = (at_once * taxels).next_multiple_of(32).clamp(32, THREADS);
+        let shared_bytes = if self.rows.is_some() { 0 } else { 16 * at_once * taxels };
         // SAFETY: the caller guarantees the bound arrays; ours have a row per environment and a column per taxel.
         unsafe {
             launch_on!(
-                self.gpu, stream, self.respond, (count.max(1), threads, shared_bytes);
+                self.gpu, stream, self.respond, (count.div_ceil(at_once).max(1), threads, shared_bytes);
                 &self.view, &stepped.taxels, &bindings.reported, &copy, &parameters, &rows
             )
         }
@@ -309,5 +327,10 @@ pub(crate) fn programs() -> Vec<Program> {
         Operation::new(kind, &[4e-3; 6]).with_memory(memory)
     };
     let all = Layout::new(&all.map(operation), 1, 1e-3);
-    vec![all.program(false), all.program(true), Layout::default().program(false), super::randomisation::program()]
+    vec![
+        all.program(1, false),
+        all.program(1, true),
+        Layout::default().program(1, false),
+        super::randomisation::program(),
+    ]
 }

@@ -137,8 +137,8 @@ extern "C" __global__ void __launch_bounds__(256) pixel_heights(CameraView view,
 __device__ __forceinline__ void slopes(const CameraView& view, const float* z, int row, int col, float& right, float& down) {
     const int left = max(col - 1, 0), beside = min(col + 1, view.width - 1), up = max(row - 1, 0), below = min(row + 1, view.height - 1);
     const float* line = z + row * view.width;
-    right = (line[beside] - line[left]) * (1.0f / (beside - left));
-    down = (z[below * view.width + col] - z[up * view.width + col]) * (1.0f / (below - up));
+    right = (line[beside] - line[left]) * (beside - left == 2 ? 0.5f : 1.0f);
+    down = (z[below * view.width + col] - z[up * view.width + col]) * (below - up == 2 ? 0.5f : 1.0f);
     const float per_pixel = (float)view.per_pixel;
     float scale = per_pixel;
     if (view.distance > 0.0) {
@@ -183,30 +183,30 @@ __device__ __forceinline__ void write_pixel(const CameraView& view, float* level
     for (int c = 0; c < 3; c++) out[c] = (unsigned char)(int)(fminf(fmaxf(level[c] * factor, 0.0f), 255.0f) + 0.5f);
 }
 
-// Adds Σₖ value[k] · polynomial[k](x) to each colour. `lines`: for each monomial k and power of x, lowest first, the coefficients of red, green
-// and blue; values have a stride of 256.
-template <int DEGREE>
-__device__ __forceinline__ void add_calibrated(const float4* lines, const float* values, int monomials, float x, float* level) {
+// Σₖ value[k] · q[k](x) for each colour. A line of q has for each power of x, lowest first, the coefficients of red, green and blue.
+template <int DEGREE> struct Polynomials {
     float sums[DEGREE + 1][3];
+
+    __device__ __forceinline__ Polynomials() {
 #pragma unroll
-    for (int p = 0; p <= DEGREE; p++) sums[p][0] = sums[p][1] = sums[p][2] = 0.0f;
-    for (int k = 0; k < monomials; k++) {
-        const float value = values[k * 256];
+        for (int p = 0; p <= DEGREE; p++) sums[p][0] = sums[p][1] = sums[p][2] = 0.0f;
+    }
+    __device__ __forceinline__ void add(const float4* line, float value) {
 #pragma unroll
         for (int p = 0; p <= DEGREE; p++) {
-            const float4 line = lines[k * (DEGREE + 1) + p];
-            sums[p][0] += line.x * value;
-            sums[p][1] += line.y * value;
-            sums[p][2] += line.z * value;
+            const float4 q = __ldg(line + p);
+            sums[p][0] += q.x * value;
+            sums[p][1] += q.y * value;
+            sums[p][2] += q.z * value;
         }
     }
-    for (int c = 0; c < 3; c++) {
+    __device__ __forceinline__ float at(float x, int c) const {
         float sum = sums[DEGREE][c];
 #pragma unroll
         for (int p = DEGREE - 1; p >= 0; p--) sum = sum * x + sums[p][c];
-        level[c] += sum;
+        return sum;
     }
-}
+};
 
 // Adds the number of lanes of a warp where `yes` holds.
 __device__ __forceinline__ void count_lanes(bool yes, unsigned* sum) {
@@ -214,52 +214,93 @@ __device__ __forceinline__ void count_lanes(bool yes, unsigned* sum) {
     if (lanes && threadIdx.x % 32 == 0) atomicAdd(sum, __popc(lanes));
 }
 
-// Heights towards the camera (m) at the nodes of the horizons, every `stride`-th pixel, and the largest of each press that is above the
-// undeformed gel. blockIdx.y: 128 nodes, one per thread.
-extern "C" __global__ void __launch_bounds__(128) horizon_heights(CameraView view, HorizonNodes nodes, const float* z, float* heights, int* highest) {
-    const int all = nodes.rows * nodes.cols, i = blockIdx.y * blockDim.x + threadIdx.x;
-    float height = 0.0f;
-    if (i < all) {
-        const int row = min(i / nodes.cols * nodes.stride, view.height - 1), col = min(i % nodes.cols * nodes.stride, view.width - 1);
-        height = -z[((long long)blockIdx.x * view.height + row) * view.width + col];
-        heights[(long long)blockIdx.x * all + i] = height;
+// A tile of nodes of the horizons has TILE_ROWS × TILE_COLS nodes, one per lane of a warp. Number of tiles along a row and along a column.
+__device__ __forceinline__ int tiles_across(const HorizonNodes& nodes) { return (nodes.cols + TILE_COLS - 1) / TILE_COLS; }
+__device__ __forceinline__ int tiles_down(const HorizonNodes& nodes) { return (nodes.rows + TILE_ROWS - 1) / TILE_ROWS; }
+
+__device__ __forceinline__ float lowest_lane(float value) {
+    for (int lanes = 16; lanes > 0; lanes /= 2) value = fminf(value, __shfl_xor_sync(0xffffffffu, value, lanes));
+    return value;
+}
+__device__ __forceinline__ float highest_lane(float value) { return -lowest_lane(-value); }
+
+// Heights towards the camera (m) at the nodes of the horizons, every `stride`-th pixel, and the highest node of each tile, with the nodes one
+// column and row farther: it bounds the heights interpolated from the tile on. blockIdx.y: four tiles, one per warp.
+extern "C" __global__ void __launch_bounds__(128) horizon_heights(CameraView view, HorizonNodes nodes, const float* z, float* heights, float* highest) {
+    const int across = tiles_across(nodes), all = across * tiles_down(nodes), tile = blockIdx.y * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (tile >= all) return;
+    const float* own = z + (long long)blockIdx.x * view.height * view.width;
+    float most = -__int_as_float(0x7f800000);
+    for (int i = lane; i < (TILE_ROWS + 1) * (TILE_COLS + 1); i += 32) {
+        const int down = i / (TILE_COLS + 1), right = i % (TILE_COLS + 1);
+        const int row = min(tile / across * TILE_ROWS + down, nodes.rows - 1), col = min(tile % across * TILE_COLS + right, nodes.cols - 1);
+        const float height = -own[min(row * nodes.stride, view.height - 1) * view.width + min(col * nodes.stride, view.width - 1)];
+        if (down < TILE_ROWS && right < TILE_COLS) heights[((long long)blockIdx.x * nodes.rows + row) * nodes.cols + col] = height;
+        most = fmaxf(most, height);
     }
-    // Floats that are not negative have the order of their bits.
-    int most = __float_as_int(fmaxf(height, 0.0f));
-    for (int lanes = 16; lanes > 0; lanes /= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, lanes));
-    if (threadIdx.x % 32 == 0 && most > 0) atomicMax(&highest[blockIdx.x], most);
+    most = highest_lane(most);
+    if (lane == 0) highest[(long long)blockIdx.x * all + tile] = most;
 }
 
 // Index of the node before a coordinate, such that a node follows; and that node.
 __device__ __forceinline__ int node_before(float at, int count) { return min((int)at, max(count, 2) - 2); }
 __device__ __forceinline__ int node_after(int before, int count) { return min(before + 1, count - 1); }
 
+// The highest tile at coordinates of nodes from (left, top) to (right, bottom).
+__device__ __forceinline__ float highest_in(const HorizonNodes& nodes, const float* highest, float left, float right, float top, float bottom) {
+    const float max_x = nodes.cols - 1.0f, max_y = nodes.rows - 1.0f;
+    const int first_col = (int)fminf(fmaxf(left, 0.0f), max_x) / TILE_COLS, last_col = (int)fminf(fmaxf(right, 0.0f), max_x) / TILE_COLS;
+    const int first_row = (int)fminf(fmaxf(top, 0.0f), max_y) / TILE_ROWS, last_row = (int)fminf(fmaxf(bottom, 0.0f), max_y) / TILE_ROWS;
+    float most = -__int_as_float(0x7f800000);
+    for (int row = first_row; row <= last_row; row++) {
+        for (int col = first_col; col <= last_col; col++) most = fmaxf(most, highest[row * tiles_across(nodes) + col]);
+    }
+    return most;
+}
+
 // Horizon of every node towards the lamps of red, green and blue: the largest tangent (h(x + t l) − h(x)) / t over the distances t, at least
-// that of the lamp's lower edge. l: direction of the lamp at the node. `heights`, `highest`: of `horizon_heights`. blockIdx.y: 128 nodes of
-// the three lamps, one per thread.
+// that of the lamp's lower edge. l: direction of the lamp at the node. `heights`, `highest`: of `horizon_heights`. blockIdx.y: four tiles of
+// the three lamps, one per warp. Lane k bounds the tangents of all nodes of the tile at the k-th distance; distances whose bound is below
+// the lamp are skipped.
 extern "C" __global__ void __launch_bounds__(128) find_horizons(CameraView view, HorizonNodes nodes, const SideLamp* lamps, const SightPoint* points, int count,
-                                                            const float* heights, const int* highest, float* horizons) {
-    const int all = nodes.rows * nodes.cols, i = blockIdx.y * blockDim.x + threadIdx.x;
-    if (i >= 3 * all) return;
-    const SideLamp lamp = lamps[i / all];
-    const int row = i % all / nodes.cols, col = i % all % nodes.cols, to_right = nodes.cols > 1 ? 1 : 0, to_below = nodes.rows > 1 ? nodes.cols : 0;
+                                                            const float* heights, const float* highest, float* horizons) {
+    const int across = tiles_across(nodes), tiles = across * tiles_down(nodes), warp = blockIdx.y * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (warp >= 3 * tiles) return;
+    const SideLamp lamp = lamps[warp / tiles];
+    const int all = nodes.rows * nodes.cols, first_row = warp % tiles / across * TILE_ROWS, first_col = warp % tiles % across * TILE_COLS;
+    const int row = min(first_row + lane / TILE_COLS, nodes.rows - 1), col = min(first_col + lane % TILE_COLS, nodes.cols - 1);
+    const int to_right = nodes.cols > 1 ? 1 : 0, to_below = nodes.rows > 1 ? nodes.cols : 0;
     const float* height = heights + (long long)blockIdx.x * all;
     const float pixel = (float)view.pixel, max_x = nodes.cols - 1.0f, max_y = nodes.rows - 1.0f;
     const float right = ((float)col * nodes.stride - 0.5f * (view.width - 1.0f)) * pixel, down = ((float)row * nodes.stride - 0.5f * (view.height - 1.0f)) * pixel;
     float x = lamp.direction[0] - right * lamp.per_distance, y = lamp.direction[1] - down * lamp.per_distance;
-    const float length = fmaxf(sqrtf(x * x + y * y), 1e-6f), own = height[i % all], rise = __int_as_float(highest[blockIdx.x]) - own;
-    x /= length;
-    y /= length;
+    const float per_length = 1.0f / fmaxf(sqrtf(x * x + y * y), 1e-6f), own = height[row * nodes.cols + col];
+    x *= per_length;
+    y *= per_length;
+    const float lowest = lowest_lane(own), min_x = lowest_lane(x), most_x = highest_lane(x), min_y = lowest_lane(y), most_y = highest_lane(y);
     float tangent = lamp.lower;
-    // Nothing farther away rises above the horizon found if the highest point does not.
-    for (int k = 0; k < count && rise * points[k].per_distance > tangent; k++) {
-        const float at_x = fminf(fmaxf(col + x * points[k].nodes, 0.0f), max_x), at_y = fminf(fmaxf(row + y * points[k].nodes, 0.0f), max_y);
-        const int left = node_before(at_x, nodes.cols), above = node_before(at_y, nodes.rows);
-        const float *high = height + above * nodes.cols + left, *low = high + to_below;
-        const float top = high[0] + (high[to_right] - high[0]) * (at_x - left), bottom = low[0] + (low[to_right] - low[0]) * (at_x - left);
-        tangent = fmaxf(tangent, (top + (bottom - top) * (at_y - above) - own) * points[k].per_distance);
+    for (int first = 0; first < count; first += 32) {
+        float bound = lowest;
+        SightPoint point = points[min(first + lane, count - 1)];
+        if (first + lane < count) {
+            bound = highest_in(nodes, highest + (long long)blockIdx.x * tiles, first_col + min_x * point.nodes, first_col + TILE_COLS - 1 + most_x * point.nodes,
+                               first_row + min_y * point.nodes, first_row + TILE_ROWS - 1 + most_y * point.nodes);
+        }
+        unsigned above_lamp = __ballot_sync(0xffffffffu, (bound - lowest) * point.per_distance > lamp.lower);
+        for (; above_lamp; above_lamp &= above_lamp - 1) {
+            const int k = __ffs(above_lamp) - 1;
+            const float most = __shfl_sync(0xffffffffu, bound, k), distance = __shfl_sync(0xffffffffu, point.nodes, k);
+            const float per_distance = __shfl_sync(0xffffffffu, point.per_distance, k);
+            if ((most - own) * per_distance <= tangent) continue;
+            const float at_x = fminf(fmaxf(col + x * distance, 0.0f), max_x), at_y = fminf(fmaxf(row + y * distance, 0.0f), max_y);
+            const int left = node_before(at_x, nodes.cols), above = node_before(at_y, nodes.rows);
+            const float *high = height + above * nodes.cols + left, *low = high + to_below;
+            const float top = high[0] + (high[to_right] - high[0]) * (at_x - left), bottom = low[0] + (low[to_right] - low[0]) * (at_x - left);
+            tangent = fmaxf(tangent, (top + (bottom - top) * (at_y - above) - own) * per_distance);
+        }
     }
-    horizons[3ll * blockIdx.x * all + i] = tangent;
+    // Lanes beyond the last column or row repeat a node and its horizon.
+    horizons[(3ll * blockIdx.x + warp / tiles) * all + row * nodes.cols + col] = tangent;
 }
 
 // Part of a lamp below the horizon of a pixel, by a smooth step between its lower and upper edge.
@@ -284,37 +325,48 @@ __device__ __forceinline__ bool any_shadow(const HorizonNodes& nodes, const Side
     return __any_sync(0xffffffffu, any);
 }
 
-// Adds F and s G to the background of a pixel, within the limits of the calibration. `values`: the monomials, first 1, with a stride of 256.
-__device__ __forceinline__ void add_light(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, const float* values, float x,
-                                          const float* hidden, float* level) {
-    float sums[3] = {0.0f, 0.0f, 0.0f}, darker[3] = {0.0f, 0.0f, 0.0f};
-    switch (light.degree) {
-    case 0: add_calibrated<0>(lines, values + 256, light.lit, x, sums); break;
-    case 1: add_calibrated<1>(lines, values + 256, light.lit, x, sums); break;
-    case 2: add_calibrated<2>(lines, values + 256, light.lit, x, sums); break;
-    case 3: add_calibrated<3>(lines, values + 256, light.lit, x, sums); break;
-    case 4: add_calibrated<4>(lines, values + 256, light.lit, x, sums); break;
-    default: add_calibrated<5>(lines, values + 256, light.lit, x, sums); break;
+// Adds F and s G to the background of a pixel, within the limits of the calibration; F alone if no lamp is hidden from its warp. The
+// monomials of a degree are those of the degree before times `right`, and the last of them also times `down`.
+template <int DEGREE>
+__device__ __forceinline__ void add_light(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, float right, float down, float x,
+                                          bool shadow, const float* hidden, float* level) {
+    Polynomials<DEGREE> sums;
+    Polynomials<1> darker;
+    const int shadowed = shadow ? light.shadowed : 0;
+    if (shadowed > 0) darker.add(shadow_lines, 1.0f);
+    float values[MAX_SURFACE_DEGREE + 1] = {1.0f};
+#pragma unroll
+    for (int degree = 1; degree <= MAX_SURFACE_DEGREE; degree++) {
+        const int first = (degree - 1) * (degree + 2) / 2;
+        if (first >= light.lit && first + 1 >= shadowed) break;
+        values[degree] = values[degree - 1] * down;
+#pragma unroll
+        for (int k = 0; k < degree; k++) values[k] *= right;
+        if (first < light.lit) {
+#pragma unroll
+            for (int k = 0; k <= degree; k++) sums.add(lines + (first + k) * (DEGREE + 1), values[k]);
+        }
+        if (first + 1 < shadowed) {
+#pragma unroll
+            for (int k = 0; k <= degree; k++) darker.add(shadow_lines + 2 * (first + 1 + k), values[k]);
+        }
     }
-    if (light.shadowed > 0) add_calibrated<1>(shadow_lines, values, light.shadowed, x, darker);
     for (int c = 0; c < 3; c++) {
-        const float change = fminf(fmaxf(sums[c] + hidden[c] * darker[c], light.min_change[c]), light.max_change[c]);
+        const float change = fminf(fmaxf(sums.at(x, c) + hidden[c] * darker.at(x, c), light.min_change[c]), light.max_change[c]);
         level[c] = fminf(fmaxf(level[c] + change, fminf(light.min_level[c], level[c])), fmaxf(light.max_level[c], level[c]));
     }
 }
 
 // Calibrated light: I = I0 + F + s G within limits, F and G polynomials of position times monomials of the normal (right, down), s the hidden
-// part of each colour's lamp. `lines` and `shadow_lines`: for each row and monomial a polynomial of the position along the row (`add_calibrated`);
-// `positions`: the position of each column; `products`: each monomial as (earlier monomial or −1, factor: 0 right, 1 down); `horizons`: of
-// `find_horizons`, or null. A warp shades 32 consecutive pixels of a row, aligned to 32, and adds no light if all of them are flat and lit;
-// blockIdx.y: eight rows, one per warp; blockIdx.z: 32 columns. Shared memory: 256 values for 1 and each monomial. `seen`: for each press the number of pressed pixels, and of
+// part of each colour's lamp. `lines` and `shadow_lines`: for each row and monomial a polynomial of the position along the row (`Polynomials`);
+// `positions`: the position of each column; `horizons`: of `find_horizons`, or null. A warp shades 32 consecutive pixels of a row, aligned to 32, and adds no light if all of them are flat and lit;
+// blockIdx.y: eight rows, one per warp; blockIdx.z: 32 columns. `seen`: for each press the number of pressed pixels, and of
 // those that are steeper than the data of the light.
-extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView view, CalibratedLight light, HorizonNodes nodes, const SideLamp* lamps, const float* horizons,
+extern "C" __global__ void __launch_bounds__(256, 6) shade_calibrated(CameraView view, CalibratedLight light, HorizonNodes nodes, const SideLamp* lamps, const float* horizons,
                                                                const float* background, const float4* lines, const float4* shadow_lines, const float* positions,
-                                                               const int* products, const float* z, const float* margins, const int* rim,
+                                                               const float* z, const float* margins, const int* rim,
                                                                const Tap* across, const Tap* down, const float* tracks, unsigned char* images,
                                                                unsigned* seen) {
-    extern __shared__ float shared[];
     const int row = blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32, first = blockIdx.z * 32, col = first + threadIdx.x % 32;
     if (row >= view.height) return;
     const int pixels = view.width * view.height, i = row * view.width + col;
@@ -328,12 +380,15 @@ extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView vi
     if (inside) {
         slopes(view, own, row, col, right, downward);
         const float squared = right * right + downward * downward;
-        const float scale = 1.0f / sqrtf(fmaxf(1.0f + squared, squared / light.max_normal_squared));
+        const float scale = rsqrtf(fmaxf(1.0f + squared, squared * light.per_normal_squared));
         right *= scale;
         downward *= scale;
         pressed = -1e3f * own[i] > light.min_depth_mm;
         steep = pressed && squared > light.steep_squared;
-        for (int c = 0; shadow && c < 3; c++) hidden[c] = hidden_part(nodes, lamps[c], own_horizons + c * count, row, col);
+        if (shadow) {
+#pragma unroll
+            for (int c = 0; c < 3; c++) hidden[c] = hidden_part(nodes, lamps[c], own_horizons + c * count, row, col);
+        }
     }
     count_lanes(pressed, seen + 2 * blockIdx.x);
     count_lanes(steep, seen + 2 * blockIdx.x + 1);
@@ -343,14 +398,16 @@ extern "C" __global__ void __launch_bounds__(256) shade_calibrated(CameraView vi
     float level[3];
     for (int c = 0; c < 3; c++) level[c] = background[c * pixels + i];
     if (!skipped) {
-        float* values = shared + threadIdx.x;
-        values[0] = 1.0f;
-        for (int k = 0; k < light.monomials; k++) {
-            const float by = products[2 * k + 1] == 0 ? right : downward;
-            values[(k + 1) * 256] = values[(products[2 * k] + 1) * 256] * by;
+        const float4 *line = lines + (long long)row * light.lit * (light.degree + 1), *shadow_line = shadow_lines + (long long)row * 2 * light.shadowed;
+        const float x = positions[col];
+        switch (light.degree) {
+        case 0: add_light<0>(light, line, shadow_line, right, downward, x, shadow, hidden, level); break;
+        case 1: add_light<1>(light, line, shadow_line, right, downward, x, shadow, hidden, level); break;
+        case 2: add_light<2>(light, line, shadow_line, right, downward, x, shadow, hidden, level); break;
+        case 3: add_light<3>(light, line, shadow_line, right, downward, x, shadow, hidden, level); break;
+        case 4: add_light<4>(light, line, shadow_line, right, downward, x, shadow, hidden, level); break;
+        default: add_light<5>(light, line, shadow_line, right, downward, x, shadow, hidden, level); break;
         }
-        add_light(light, lines + (long long)row * light.lit * (light.degree + 1), shadow_lines + (long long)row * 2 * light.shadowed, values, positions[col],
-                  hidden, level);
     }
     write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.nodes[0] * view.nodes[1], rim[blockIdx.x] != 0, across, down,
            tracks + 2ll * blockIdx.x * view.markers, images + 3 * ((long long)blockIdx.x * pixels + i));

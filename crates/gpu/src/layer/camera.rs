@@ -24,7 +24,12 @@ pub(super) fn program() -> Program {
         Lamp::CUDA,
         include_str!("camera.cu"),
     ];
-    Program::new("layer-camera", SOURCE, &[])
+    let options = [
+        format!("-DTILE_ROWS={}", TILE[0]),
+        format!("-DTILE_COLS={}", TILE[1]),
+        format!("-DMAX_SURFACE_DEGREE={MAX_SURFACE_DEGREE}"),
+    ];
+    Program::new("layer-camera", SOURCE, &options.each_ref().map(String::as_str))
 }
 
 cuda_struct! {
@@ -74,12 +79,11 @@ cuda_struct! {
     struct CalibratedLight {
         /// Degree of the polynomials in position.
         degree: i32,
-        /// Number of monomials of the normal; of F; and of G, with 1 (0 without shadows).
-        monomials: i32,
+        /// Number of monomials of the normal of F, and of G, with 1 (0 without shadows).
         lit: i32,
         shadowed: i32,
-        /// Square of the largest length of the normal's components in the image plane; longer ones are shortened to it.
-        max_normal_squared: f32,
+        /// Inverse square of the largest length of the normal's components in the image plane; longer ones are shortened to it.
+        per_normal_squared: f32,
         /// Square of the slope above which a pixel is steeper than the data of the light.
         steep_squared: f32,
         /// Depth (mm) from which a pixel is pressed.
@@ -144,7 +148,6 @@ enum GpuLight {
         lines: DeviceBuffer<[f32; 4]>,
         shadow_lines: DeviceBuffer<[f32; 4]>,
         positions: DeviceBuffer<f32>,
-        products: DeviceBuffer<i32>,
         nodes: HorizonNodes,
         /// The lamps of red, green and blue, or none.
         lamps: DeviceBuffer<SideLamp>,
@@ -171,6 +174,10 @@ pub(super) struct GpuCamera {
 /// Threads per block: for pixels, and for nodes or markers.
 const THREADS: usize = 256;
 const NODE_THREADS: usize = 128;
+/// Rows and columns of nodes in a tile of horizons: one node per lane of a warp.
+const TILE: [usize; 2] = [4, 8];
+/// The highest degree of the monomials of a calibrated light's normal, beyond which sensors are refused.
+const MAX_SURFACE_DEGREE: usize = 4;
 /// Maximum number of pixels: CUDA's limit on blocks along y, times the threads per block.
 const MAX_PIXELS: usize = 65_535 * THREADS;
 
@@ -272,6 +279,16 @@ impl GpuCamera {
         };
         [(self.view.nodes[0] * self.view.nodes[1]) as usize, horizons]
     }
+
+    /// Number of tiles of the nodes of horizons.
+    fn horizon_tiles(&self) -> usize {
+        match &self.light {
+            GpuLight::Calibrated { nodes, .. } => {
+                (nodes.rows as usize).div_ceil(TILE[0]) * (nodes.cols as usize).div_ceil(TILE[1])
+            }
+            GpuLight::Phong { .. } => 0,
+        }
+    }
 }
 
 /// The kernels of a camera, and the memory for the images of several surfaces.
@@ -296,9 +313,9 @@ pub(super) struct Renderer {
     pub tracks: DeviceBuffer<f32>,
     z: DeviceBuffer<f32>,
     seen: DeviceBuffer<u32>,
-    /// Heights of the nodes of horizons, the highest of each surface, and the horizons of the three lamps.
+    /// Heights of the nodes of horizons, the highest of each tile of nodes, and the horizons of the three lamps.
     horizon_nodes: DeviceBuffer<f32>,
-    highest: DeviceBuffer<i32>,
+    highest: DeviceBuffer<f32>,
     horizons: DeviceBuffer<f32>,
     /// The fraction of each lamp's light that reaches each pixel.
     lit: DeviceBuffer<f32>,
@@ -333,7 +350,7 @@ impl Renderer {
             z: gpu.uninitialised(count * height * width)?,
             seen: gpu.uninitialised(2 * count)?,
             horizon_nodes: gpu.uninitialised(count * horizons)?,
-            highest: gpu.uninitialised(count)?,
+            highest: gpu.uninitialised(count * camera.horizon_tiles())?,
             horizons: gpu.uninitialised(3 * count * horizons)?,
             lit: gpu.uninitialised(count * shadows * height * width)?,
         })
@@ -385,15 +402,14 @@ impl Renderer {
             launch_on!(gpu, stream, self.pixel_heights, over_pixels; view, sharp, across, down, z)?;
             self.enqueue_tracks(camera, surfaces, stream)?;
             match &camera.light {
-                GpuLight::Calibrated { light, lines, shadow_lines, positions, products, nodes, lamps, .. } => {
-                    let shared_bytes = 4 * THREADS * (1 + light.monomials as usize);
-                    let mut config = grid(count, height.div_ceil(THREADS / 32), THREADS, shared_bytes);
+                GpuLight::Calibrated { light, lines, shadow_lines, positions, nodes, lamps, .. } => {
+                    let mut config = grid(count, height.div_ceil(THREADS / 32), THREADS, 0);
                     config.grid_dim.2 = width.div_ceil(32) as u32;
                     let horizons = &if lamps.is_empty() { Ptr::default() } else { self.horizons.at(0) };
                     self.enqueue_horizons(camera, stream)?;
                     launch_on!(
                         gpu, stream, self.shade_calibrated, config; view, light, nodes, &lamps.at(0), horizons, background,
-                        &lines.at(0), &shadow_lines.at(0), &positions.at(0), &products.at(0), z, margins, rim, across, down, tracks,
+                        &lines.at(0), &shadow_lines.at(0), &positions.at(0), z, margins, rim, across, down, tracks,
                         &images, &self.seen.at_mut(0)
                     )
                 }
@@ -424,18 +440,17 @@ impl Renderer {
         if lamps.is_empty() {
             return Ok(());
         }
-        let [_, all] = camera.nodes();
-        let over = |nodes: usize| grid(self.count, nodes.div_ceil(NODE_THREADS), NODE_THREADS, 0);
+        let tiles = camera.horizon_tiles();
+        let over = |tiles: usize| grid(self.count, (32 * tiles).div_ceil(NODE_THREADS), NODE_THREADS, 0);
         let (heights, highest) = (&self.horizon_nodes.at_mut(0), &self.highest.at_mut(0));
-        self.highest.clear_on(stream)?;
         // SAFETY: there is a value for each surface and node, and a horizon for each lamp.
         unsafe {
             launch_on!(
-                self.gpu, stream, self.horizon_heights, over(all);
+                self.gpu, stream, self.horizon_heights, over(tiles);
                 &camera.view, nodes, &self.z.at(0), heights, highest
             )?;
             launch_on!(
-                self.gpu, stream, self.find_horizons, over(3 * all);
+                self.gpu, stream, self.find_horizons, over(3 * tiles);
                 &camera.view, nodes, &lamps.at(0), &sight_points.at(0), &(sight_points.len() as i32), heights, highest,
                 &self.horizons.at_mut(0)
             )
@@ -461,12 +476,14 @@ impl GpuLight {
             (monomials, lines)
         };
         let degree = light.position_degree();
+        debug_assert!(
+            light.monomials().len() <= MAX_SURFACE_DEGREE * (MAX_SURFACE_DEGREE + 3) / 2,
+            "too many monomials"
+        );
         let (lit, lines) = lines_of(light.levels(), degree);
         let (shadowed, shadow_lines) =
             light.shadow().map_or((0, Vec::new()), |shadow| lines_of(&shadow.levels, SHADOW_POSITION_DEGREE));
         let positions: Vec<f32> = (0..camera.width).map(|column| frame.at(column as f64, 0.0)[0] as f32).collect();
-        let products: Vec<[i32; 2]> =
-            light.monomials().map(|(earlier, factor)| [earlier.map_or(-1, |k| k as i32), factor as i32]).collect();
         let lamp = |lamp: &dermis_sensor::optics::SideLamp| SideLamp {
             direction: lamp.direction,
             per_distance: lamp.per_distance,
@@ -480,10 +497,9 @@ impl GpuLight {
         let nodes = |pixels: usize| ((pixels - 1).div_ceil(stride) + 1) as i32;
         let limits = CalibratedLight {
             degree: degree as i32,
-            monomials: products.len() as i32,
             lit: lit as i32,
             shadowed: shadowed as i32,
-            max_normal_squared: light.steepest() * light.steepest(),
+            per_normal_squared: 1.0 / (light.steepest() * light.steepest()),
             steep_squared: light.steep_squared(),
             min_depth_mm: MIN_PRESSED_MM,
             min_slope: MIN_SLOPE,
@@ -498,7 +514,6 @@ impl GpuLight {
             lines: gpu.upload(&lines)?,
             shadow_lines: gpu.upload(&shadow_lines)?,
             positions: gpu.upload(&positions)?,
-            products: gpu.upload(products.as_flattened())?,
             nodes: HorizonNodes {
                 stride: stride as i32,
                 per_stride: 1.0 / stride as f32,

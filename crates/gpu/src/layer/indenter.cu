@@ -137,22 +137,23 @@ __device__ __forceinline__ void average_cliff(const double* heights, unsigned lo
     }
 }
 
-// Averages the listed cells: as many per block at a time as there is one thread per sample.
+// Averages the listed cells, 32 per block at a time, one sample per thread.
 extern "C" __global__ void __launch_bounds__(THREADS)
     average_cliffs(LayerGrid grid, const double* poses, ObjectView object, const unsigned long long* count, const long long* cliffs,
                    unsigned long long* keys, double* covered) {
-    constexpr int ALL = SAMPLES * SAMPLES, AT_ONCE = THREADS / ALL;
+    constexpr int ALL = SAMPLES * SAMPLES, AT_ONCE = 32;
     __shared__ double heights[AT_ONCE][ALL];
-    const int cells = grid.rows * grid.cols, own = threadIdx.x / ALL;
+    const int cells = grid.rows * grid.cols;
     const long long listed = (long long)*count;
     for (long long first = (long long)blockIdx.x * AT_ONCE; first < listed; first += (long long)gridDim.x * AT_ONCE) {
-        if (own < AT_ONCE && first + own < listed) {
-            const long long cell = cliffs[first + own];
+        const int here = (int)min(listed - first, (long long)AT_ONCE);
+        for (int i = threadIdx.x; i < here * ALL; i += THREADS) {
+            const long long cell = cliffs[first + i / ALL];
             const double* pose = poses + POSE_NUMBERS * (cell / cells);
-            heights[own][threadIdx.x % ALL] = sample_height(grid, pose, object, (int)(cell % cells), threadIdx.x % ALL);
+            heights[i / ALL][i % ALL] = sample_height(grid, pose, object, (int)(cell % cells), i % ALL);
         }
         __syncthreads();
-        if (threadIdx.x < AT_ONCE && first + threadIdx.x < listed) {
+        if (threadIdx.x < here) {
             const long long cell = cliffs[first + threadIdx.x];
             average_cliff(heights[threadIdx.x], &keys[cell], &covered[cell]);
         }

@@ -80,8 +80,6 @@ const MAX_AT_ONCE: usize = 4096;
 const TRIANGLES_PER_BLOCK: usize = 4096;
 /// Cells of a height map that a block computes.
 const CELLS_PER_BLOCK: usize = 2048;
-/// Blocks that average cells under a cliff.
-const CLIFF_BLOCKS: usize = 1024;
 /// Levels of the hierarchy of a mesh for which the stack of a ray has room.
 pub(super) const MAX_LEVELS: usize = 15;
 
@@ -297,6 +295,7 @@ impl LayerBatch {
         let (cliff_count, cliffs) = (&chunk.cliff_count.at_mut(0), &chunk.cliffs.at_mut(0));
         let over_triangles = grid(chunk.count, (object.triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
         let over_cells = grid(chunk.count, self.cells().div_ceil(CELLS_PER_BLOCK));
+        let over_cliffs = grid(self.blocks(&kernels.average_cliffs, 0, usize::MAX)?, 1);
         let (triangles, cells) = (&(TRIANGLES_PER_BLOCK as i32), &(CELLS_PER_BLOCK as i32));
         // SAFETY: `depths`, `covered` and `cliffs` have room for one grid per press, and there is one pose per press.
         unsafe {
@@ -313,7 +312,7 @@ impl LayerBatch {
                 gpu, stream, kernels.find_cliffs, over_cells; &self.grid, cells, depths, covered, cliff_count, cliffs
             )?;
             launch_on!(
-                gpu, stream, kernels.average_cliffs, grid(CLIFF_BLOCKS, 1);
+                gpu, stream, kernels.average_cliffs, over_cliffs;
                 &self.grid, &poses, object, cliff_count, cliffs, depths, covered
             )
         }
