@@ -28,7 +28,7 @@ mod wide;
 
 pub use background::BackgroundSpec;
 pub use calibrated::{
-    Calibrated, CalibratedSpec, CastShadow, CastShadowSpec, MIN_HIDDEN, MIN_PRESSED_MM, MIN_SLOPE,
+    Calibrated, CalibratedSpec, CastShadow, CastShadowSpec, MAX_SURFACE_DEGREE, MIN_HIDDEN, MIN_PRESSED_MM, MIN_SLOPE,
     SHADOW_POSITION_DEGREE,
 };
 pub(crate) use calibrated::{coefficients, features, shadow_coefficients, surface_monomials};

@@ -6,8 +6,8 @@ use crate::program::{COMMON, Program};
 use crate::{DeviceBuffer, Gpu, GpuError};
 use cudarc::driver::{CudaFunction, LaunchConfig};
 use dermis_sensor::optics::{
-    Calibrated, Camera, ImageCoordinates, Lattice, Light, MIN_HIDDEN, MIN_PRESSED_MM, MIN_SLOPE, Membrane, Optics,
-    Phong, SHADOW_POSITION_DEGREE, Shadow, along_row, node_stride, sight_points_m,
+    Calibrated, Camera, ImageCoordinates, Lattice, Light, MAX_SURFACE_DEGREE, MIN_HIDDEN, MIN_PRESSED_MM, MIN_SLOPE,
+    Membrane, Optics, Phong, SHADOW_POSITION_DEGREE, Shadow, along_row, node_stride, sight_points_m,
 };
 use dermis_skin::SurfaceField;
 use std::sync::Arc;
@@ -176,8 +176,6 @@ const THREADS: usize = 256;
 const NODE_THREADS: usize = 128;
 /// Rows and columns of nodes in a tile of horizons: one node per lane of a warp.
 const TILE: [usize; 2] = [4, 8];
-/// The highest degree of the monomials of a calibrated light's normal, beyond which sensors are refused.
-const MAX_SURFACE_DEGREE: usize = 4;
 /// Maximum number of pixels: CUDA's limit on blocks along y, times the threads per block.
 const MAX_PIXELS: usize = 65_535 * THREADS;
 
@@ -476,10 +474,6 @@ impl GpuLight {
             (monomials, lines)
         };
         let degree = light.position_degree();
-        debug_assert!(
-            light.monomials().len() <= MAX_SURFACE_DEGREE * (MAX_SURFACE_DEGREE + 3) / 2,
-            "too many monomials"
-        );
         let (lit, lines) = lines_of(light.levels(), degree);
         let (shadowed, shadow_lines) =
             light.shadow().map_or((0, Vec::new()), |shadow| lines_of(&shadow.levels, SHADOW_POSITION_DEGREE));
