@@ -17,6 +17,7 @@ use std::path::PathBuf;
 
 /// Fit a sensor's parameters to measurements.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis calibrate stiffness foam.csv --area \"804.25 mm^2\"")]
 pub struct Arguments {
     #[command(subcommand)]
     what: What,

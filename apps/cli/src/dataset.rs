@@ -17,6 +17,9 @@ use std::time::Instant;
 /// Start with `dermis dataset example array > array.toml`. Episode k depends only on the description and on k, so a run can be interrupted
 /// and resumed, or split over machines with CPUs of one instruction set (`--shard`), with the same bytes as a result.
 #[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  dermis dataset example array > array.toml\n  dermis dataset make array.toml --out array"
+)]
 pub struct Arguments {
     #[command(subcommand)]
     command: Task,

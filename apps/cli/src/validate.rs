@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Compare results with reference solutions or measurements.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n  dermis validate gradients --presses 5 --only hydroelastic")]
 pub struct Arguments {
     #[command(subcommand)]
     what: What,
