@@ -84,6 +84,7 @@ impl Layer {
         heights.lower(&target.object.surface, &target.sensor_from_object, self.max_height_m());
         let cells: Vec<usize> = (0..region.len()).map(|i| region.cell(i, self.grid.cols)).collect();
         let active: Vec<f64> = pressure.iter().map(|&p| f64::from(u8::from(p > 0.0))).collect();
+        right.iter_mut().zip(&active).for_each(|(right, on)| *right *= on);
         let product = self.influences.within(&region);
         let mut normal = Complementarity::new(&self.influences, &product, region, contact.tolerance)
             .covering(cells.iter().map(|&cell| heights.covered[cell]));

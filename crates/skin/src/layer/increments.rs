@@ -226,6 +226,18 @@ impl Path<'_> {
     }
 }
 
+/// The part of the last motion of a cell that remains until the object touches it, and its derivatives by the gaps (1/m) now
+/// and before.
+pub(super) fn remaining(gap_m: f64, before_m: f64) -> (f64, [f64; 2]) {
+    let closed_m = before_m - gap_m;
+    let part = if closed_m > 0.0 { gap_m / closed_m } else { 0.0 };
+    if part > 0.0 && part < 1.0 {
+        (part, [before_m / (closed_m * closed_m), -gap_m / (closed_m * closed_m)])
+    } else {
+        (part.clamp(0.0, 1.0), [0.0; 2])
+    }
+}
+
 /// Surface displacement (m) and gap (m) to the indenter after an increment, on the region of a path.
 struct Passed {
     along_m: [Vec<f64>; 2],
@@ -247,11 +259,8 @@ impl Passed {
     /// Tangential displacement (m) of each cell until the object touches it, extrapolated from the last increment. Zero
     /// for cells in contact and for cells that the object does not approach.
     fn drift_m(&self, before: &Self) -> [Vec<f64>; 2] {
-        let part = |(gap_m, before_m): (&f64, &f64)| {
-            let closed_m = before_m - gap_m;
-            if closed_m > 0.0 { (gap_m / closed_m).clamp(0.0, 1.0) } else { 0.0 }
-        };
-        let parts: Vec<f64> = self.gap_m.iter().zip(&before.gap_m).map(part).collect();
+        let gaps_m = self.gap_m.iter().zip(&before.gap_m);
+        let parts: Vec<f64> = gaps_m.map(|(&gap_m, &before_m)| remaining(gap_m, before_m).0).collect();
         [0, 1].map(|axis| {
             let moved = self.along_m[axis].iter().zip(&before.along_m[axis]);
             parts.iter().zip(moved).map(|(part, (now, before))| part * (now - before)).collect()

@@ -2,8 +2,9 @@
 
 use super::Layer;
 use super::adjoint::{Linearised, Plane, Slip};
-use super::complementarity::{Complementarity, dot};
+use super::complementarity::{Complementarity, dot, largest};
 use super::gradient::Material;
+use super::increments::remaining;
 use super::indenter::IndenterHeightMap;
 use super::kernel::Pair;
 use super::parameters::LayerContact;
@@ -45,18 +46,6 @@ impl Passed {
     /// Gap (m) between surface and object; zero in contact.
     fn gap_m(&self, cell: usize) -> f64 {
         if self.tractions.parts[2][cell] > 0.0 { 0.0 } else { self.down_m[cell] - self.depth_m[cell] }
-    }
-}
-
-/// The part of the last motion of a cell that remains until the object touches it, and its derivatives by the gaps now and
-/// before; see `Passed::drift_m` of the increments.
-fn remaining(gap_m: f64, before_m: f64) -> (f64, [f64; 2]) {
-    let closed_m = before_m - gap_m;
-    let part = if closed_m > 0.0 { gap_m / closed_m } else { 0.0 };
-    if part > 0.0 && part < 1.0 {
-        (part, [before_m / (closed_m * closed_m), -gap_m / (closed_m * closed_m)])
-    } else {
-        (part.clamp(0.0, 1.0), [0.0; 2])
     }
 }
 
@@ -306,7 +295,7 @@ impl<'a> Path<'a> {
     fn slips(&self, k: usize, lag_m: &Plane) -> Vec<Option<Slip>> {
         let [x, y, pressure] = &self.passed[k].tractions.parts;
         let sticks_m =
-            (10.0 * self.contact.tolerance).max(1e-6) * lag_m.iter().flatten().fold(0.0f64, |max, m| max.max(m.abs()));
+            (10.0 * self.contact.tolerance).max(1e-6) * lag_m.iter().map(|part| largest(part)).fold(0.0, f64::max);
         let one = |i: usize| {
             let (size, limit) = (x[i].hypot(y[i]), self.contact.max_shear_pa(pressure[i]));
             let (behind, forward) = (lag_m[0][i].hypot(lag_m[1][i]), lag_m[0][i] * x[i] + lag_m[1][i] * y[i]);
@@ -327,7 +316,7 @@ impl<'a> Path<'a> {
         let none = || vec![0.0; self.region.len()];
         let pushed = Tractions { parts: [none(), none(), last.tractions.parts[2].clone()] };
         let pushed_m = self.response.of(&self.region, &pushed, &self.region, &SURFACE[..2]);
-        let pushed_m = pushed_m.iter().flatten().fold(0.0f64, |max, m| max.max(m.abs()));
+        let pushed_m = pushed_m.iter().map(|part| largest(part)).fold(0.0, f64::max);
         let sticks = |i: usize| last.tractions.parts[2][i] > 0.0 && slips[i].is_none();
         (0..self.region.len()).filter(|&i| sticks(i)).all(|i| lag_m[0][i].hypot(lag_m[1][i]) <= STICKS * pushed_m)
     }

@@ -1,7 +1,7 @@
 //! Derivatives of images against differences.
 
 use super::super::ValidateError;
-use super::{Setup, Touched, Trial, bad_press, touched};
+use super::{Setup, Touched, Trial, bad_press, touched, without_square};
 use dermis::geometry::{Pose, Random, Vec3};
 use dermis::sensor::optics::{Light, Optics, Relief};
 use dermis::sensor::{Cotangents, Pressed, Sensor, press_to_pose};
@@ -120,10 +120,7 @@ impl ImageSlopes<'_> {
             let (above, below) = (levels(step), levels(-step));
             above.iter().zip(&below).map(|(a, b)| f64::from(a - b) / (2.0 * step)).collect::<Vec<f64>>()
         });
-        let once = |i: usize, k: usize| {
-            let (coarse, fine) = (PARTS[k] * PARTS[k], PARTS[k + 1] * PARTS[k + 1]);
-            (coarse * slopes[k + 1][i] - fine * slopes[k][i]) / (coarse - fine)
-        };
+        let once = |i: usize, k: usize| without_square([PARTS[k], PARTS[k + 1]], [slopes[k][i], slopes[k + 1][i]]);
         let all = trial.weights.image.concat();
         let count = all.iter().filter(|by| **by != 0.0).count().max(1) as f64;
         let squares = (0..all.len()).filter(|&i| all[i] != 0.0).map(|i| once(i, 2).powi(2));
