@@ -1,23 +1,56 @@
 //! Text in Inter, an open font (`fonts/OFL.txt`) that is part of the program.
 //!
-//! Glyphs are rasterised by ab_glyph with exact coverage. The x-height is fitted to whole pixel rows, so that small
-//! letters have sharp tops and feet.
+//! Glyphs are rasterised with exact coverage. The x-height is fitted to whole pixel rows, so that small letters have sharp
+//! tops and feet.
 
 use crate::canvas::{Canvas, Ink};
-use ab_glyph::{Font as _, FontRef, OutlinedGlyph, PxScale, PxScaleFactor, point};
+use ab_glyph_rasterizer::{Point, Rasterizer, point};
 use dermis_geometry::Vec2;
+use font::characters::Character;
+use font::glyph::{Glyph, Segment};
+use std::collections::HashMap;
+use std::io::Cursor;
 use std::sync::LazyLock;
 
-static REGULAR: LazyLock<FontRef> = LazyLock::new(|| embedded(include_bytes!("../fonts/Inter-Regular.ttf")));
-static BOLD: LazyLock<FontRef> = LazyLock::new(|| embedded(include_bytes!("../fonts/Inter-SemiBold.ttf")));
+static REGULAR: LazyLock<Face> = LazyLock::new(|| Face::embedded(include_bytes!("../fonts/Inter-Regular.ttf")));
+static BOLD: LazyLock<Face> = LazyLock::new(|| Face::embedded(include_bytes!("../fonts/Inter-SemiBold.ttf")));
 
-fn embedded(bytes: &'static [u8]) -> FontRef<'static> {
-    FontRef::try_from_slice(bytes).expect("the embedded font is a font")
-}
+/// Units of the font per size.
+const UNITS: f64 = 2048.0;
 
 /// Height of a lower-case x and of a capital, in units of the size.
-const X_HEIGHT: f64 = 1118.0 / 2048.0;
-const CAP_HEIGHT: f64 = 1490.0 / 2048.0;
+const X_HEIGHT: f64 = 1118.0 / UNITS;
+const CAP_HEIGHT: f64 = 1490.0 / UNITS;
+
+/// The glyphs of one weight.
+struct Face(HashMap<char, Glyph>);
+
+impl Face {
+    fn embedded(bytes: &'static [u8]) -> Self {
+        Self::read(bytes).expect("the embedded font is a font")
+    }
+
+    fn read(bytes: &'static [u8]) -> std::io::Result<Self> {
+        let mut file = font::File::read(Cursor::new(bytes))?;
+        let face = &mut file.fonts[0];
+        let mut glyphs = HashMap::new();
+        for part in face.characters()? {
+            let characters = match part {
+                Character::Scalar(one) => one..=one,
+                Character::Range((first, last)) => first..=last,
+            };
+            for character in characters {
+                glyphs.extend(face.glyph(character)?.map(|glyph| (character, glyph)));
+            }
+        }
+        Ok(Self(glyphs))
+    }
+
+    /// The glyph of the character; a box where the font has none.
+    fn glyph(&self, character: char) -> &Glyph {
+        self.0.get(&character).unwrap_or_else(|| &self.0[&'□'])
+    }
+}
 
 /// Horizontal alignment of a text at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -73,7 +106,7 @@ impl Font {
     /// Width (px) of the text.
     pub fn width(&self, text: &str) -> f64 {
         let (face, scale) = (self.face(), self.scale());
-        text.chars().map(|c| f64::from(face.h_advance_unscaled(face.glyph_id(c)) * scale.horizontal)).sum()
+        text.chars().map(|character| f64::from(face.glyph(character).advance_width * scale.x)).sum()
     }
 
     /// Breaks the text between words into lines no wider than `width_px`; a longer word has its own line.
@@ -100,15 +133,13 @@ impl Font {
         (X_HEIGHT * self.size_px).round().max(1.0)
     }
 
-    fn face(&self) -> &'static FontRef<'static> {
+    fn face(&self) -> &'static Face {
         if self.bold { &BOLD } else { &REGULAR }
     }
 
-    /// Pixels per unit of the font.
-    fn scale(&self) -> PxScaleFactor {
-        let per_size = 1.0 / f64::from(self.face().units_per_em().unwrap_or(2048.0));
-        let vertical = self.x_height() / X_HEIGHT * per_size;
-        PxScaleFactor { horizontal: (self.size_px * per_size) as f32, vertical: vertical as f32 }
+    /// Pixels per unit of the font, rightwards and upwards.
+    fn scale(&self) -> Point {
+        point((self.size_px / UNITS) as f32, (self.x_height() / X_HEIGHT / UNITS) as f32)
     }
 }
 
@@ -125,21 +156,47 @@ impl Canvas<'_> {
             Anchor::Right => -font.width(text),
         } as f32;
         let (left, baseline) = (at.x.round() as i64, at.y.round() as i64);
-        for id in text.chars().map(|character| face.glyph_id(character)) {
-            if let Some(outline) = face.outline(id) {
-                let glyph = id.with_scale_and_position(PxScale::from(font.size_px as f32), point(x, 0.0));
-                let glyph = OutlinedGlyph::new(glyph, outline, scale);
-                let corner = glyph.px_bounds().min;
-                glyph.draw(|column, row, coverage| {
-                    let (right, down) = (corner.x as i64 + i64::from(column), corner.y as i64 + i64::from(row));
-                    let (x, y) = if font.upwards { (down, -right - 1) } else { (right, down) };
-                    // In 24 steps, which look the same and keep figures below the 256 colours of a palette.
-                    self.blend(left + x, baseline + y, f64::from((coverage * 24.0).round() / 24.0), ink);
-                });
-            }
-            x += face.h_advance_unscaled(id) * scale.horizontal;
+        for glyph in text.chars().map(|character| face.glyph(character)) {
+            fill(glyph, scale, x, |right, down, coverage| {
+                let (x, y) = if font.upwards { (down, -right - 1) } else { (right, down) };
+                // In 24 steps, which look the same and keep figures below the 256 colours of a palette.
+                self.blend(left + x, baseline + y, f64::from((coverage * 24.0).round() / 24.0), ink);
+            });
+            x += glyph.advance_width * scale.x;
         }
     }
+}
+
+/// Calls `paint` with every pixel, right of and below the origin, and how much of it the glyph that begins at `x` covers.
+fn fill(glyph: &Glyph, scale: Point, x: f32, mut paint: impl FnMut(i64, i64, f32)) {
+    if glyph.contours.is_empty() {
+        return;
+    }
+    let (min_x, min_y, max_x, max_y) = glyph.bounding_box;
+    let (left, right) = ((min_x * scale.x + x).floor(), (max_x * scale.x + x).ceil());
+    let (top, bottom) = ((-max_y * scale.y).floor(), (-min_y * scale.y).ceil());
+    let mut raster = Rasterizer::new((right - left) as usize, (bottom - top) as usize);
+    let corner = point(left - x, top);
+    for contour in &glyph.contours {
+        // In units of the font: each point of a segment is given relative to the one before.
+        let mut pen = contour.position;
+        let pixels = |at: font::Offset| point(at.0 * scale.x, -at.1 * scale.y) - corner;
+        for segment in &contour.segments {
+            let begin = pen;
+            let mut next = |step| {
+                pen += step;
+                pixels(pen)
+            };
+            match *segment {
+                Segment::Linear(a) => raster.draw_line(pixels(begin), next(a)),
+                Segment::Quadratic(a, b) => raster.draw_quad(pixels(begin), next(a), next(b)),
+                Segment::Cubic(a, b, c) => raster.draw_cubic(pixels(begin), next(a), next(b), next(c)),
+            }
+        }
+    }
+    raster.for_each_pixel_2d(|column, row, coverage| {
+        paint(left as i64 + i64::from(column), top as i64 + i64::from(row), coverage);
+    });
 }
 
 #[cfg(test)]
@@ -153,7 +210,7 @@ mod tests {
             let latin = (' '..='~').chain('¡'..='¬').chain('®'..='ÿ').chain('α'..='ω');
             for character in latin.chain("ΔΣΩ°µμ·×±√–−→≤≥≈∞ẋ²³⁻¹⁰⁴⁵⁶⁷⁸⁹₀₁₂₉½…".chars())
             {
-                assert_ne!(face.glyph_id(character).0, 0, "{character:?} is missing");
+                assert!(face.0.contains_key(&character), "{character:?} is missing");
             }
         }
     }
