@@ -352,7 +352,8 @@ __device__ __forceinline__ void add_light(const CalibratedLight& light, const fl
         }
     }
     for (int c = 0; c < 3; c++) {
-        const float change = fminf(fmaxf(sums.at(x, c) + hidden[c] * darker.at(x, c), light.min_change[c]), light.max_change[c]);
+        const float factor = light.per_background > 0.0f ? light.per_background * level[c] : 1.0f;
+        const float change = fminf(fmaxf(factor * (sums.at(x, c) + hidden[c] * darker.at(x, c)), light.min_change[c]), light.max_change[c]);
         level[c] = fminf(fmaxf(level[c] + change, fminf(light.min_level[c], level[c])), fmaxf(light.max_level[c], level[c]));
     }
 }

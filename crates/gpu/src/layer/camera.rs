@@ -91,6 +91,8 @@ cuda_struct! {
         /// If slopes and hidden parts of the lamps of 32 adjacent pixels are smaller, no light is added.
         min_slope: f32,
         min_hidden: f32,
+        /// The change is multiplied by the image without contact times this; 0: by 1.
+        per_background: f32,
         /// Limits of the change and of the level of each colour.
         min_change: [f32; 3],
         max_change: [f32; 3],
@@ -498,6 +500,7 @@ impl GpuLight {
             min_depth_mm: MIN_PRESSED_MM,
             min_slope: MIN_SLOPE,
             min_hidden: MIN_HIDDEN,
+            per_background: light.proportional_to().map_or(0.0, |level| 1.0 / level),
             min_change: light.change().map(|[low, _]| low),
             max_change: light.change().map(|[_, high]| high),
             min_level: light.range().map(|[low, _]| low),

@@ -12,9 +12,9 @@ use std::path::Path;
 /// The description of a light fitted to images of known presses.
 ///
 /// ```text
-/// I = I₀(u, v) + F + s G,   F = Σ_k q_k(u, v) m_k(n_r, n_d),   G = Σ_k r_k(u, v) m_k(n_r, n_d)
+/// I = I₀(u, v) + b (F + s G),   F = Σ_k q_k(u, v) m_k(n_r, n_d),   G = Σ_k r_k(u, v) m_k(n_r, n_d)
 /// ```
-/// I₀ is the image without contact. The m_k are the monomials of total degree 1 … `degree` of the first two components
+/// I₀ is the image without contact, b = 1 or, for a `proportional` light, I₀/128. The m_k are the monomials of total degree 1 … `degree` of the first two components
 /// (right and down) of the surface's unit normal, ordered by degree, then by decreasing power of n_r. The q_k are
 /// polynomials of the position. s is the part of the colour's lamp that the surface hides ([`CastShadowSpec`]).
 ///
@@ -30,6 +30,10 @@ pub struct CalibratedSpec {
     /// Degree of the polynomials of the position. Coordinates are measured from the image centre in half widths, right
     /// and down.
     pub position_degree: usize,
+    /// Makes the change of each colour proportional to the image without contact, as the light of lamps that fades with
+    /// the distance: the coefficients are levels where that image has the level 128.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proportional: bool,
     /// Coefficients (levels of an 8-bit image) for red, green and blue: for each m_k those of q_k, ordered 1, x, y, x²,
     /// xy, y², …
     pub levels: [Vec<f64>; 3],
@@ -74,6 +78,7 @@ pub const SHADOW_POSITION_DEGREE: usize = 1;
 pub struct Calibrated {
     background: FloatImage,
     position_degree: usize,
+    proportional: bool,
     monomials: Vec<Product>,
     /// Number of monomials of F; those of G may be more.
     lit: usize,
@@ -167,6 +172,7 @@ impl CalibratedSpec {
         Ok(Calibrated {
             background: self.background.build(width, height, folder)?,
             position_degree: self.position_degree,
+            proportional: self.proportional,
             monomials: products(self.degree.max(SHADOW_DEGREE)),
             lit: surface_monomials(self.degree).len(),
             levels: self.levels.clone(),
@@ -200,6 +206,8 @@ fn limits(key: &'static str, limits: Option<[[f64; 2]; 3]>) -> Result<[[f32; 2];
     Ok(limits.map(|ends| ends.map(|end| end as f32)))
 }
 
+/// Level of the image without contact where a proportional change has the levels of its coefficients.
+pub(crate) const PROPORTIONAL_TO: f32 = 128.0;
 /// Number of pixels per block.
 const BLOCK: usize = 32;
 type Block = [f32; BLOCK];
@@ -219,6 +227,16 @@ impl Calibrated {
     /// Degree of the q_k.
     pub fn position_degree(&self) -> usize {
         self.position_degree
+    }
+
+    /// The image without contact by b, if the change is proportional to it (levels).
+    pub fn proportional_to(&self) -> Option<f32> {
+        self.proportional.then_some(PROPORTIONAL_TO)
+    }
+
+    /// The factor b where the image without contact has a level.
+    pub(crate) fn factor(&self, background: f32) -> f32 {
+        self.proportional_to().map_or(1.0, |level| background / level)
     }
 
     /// Each m_k as the product of an earlier one (`None`: 1) and one of n_r and n_d (0, 1); F may use fewer than G.
@@ -329,7 +347,7 @@ impl Calibrated {
                     let [[least, most], [darkest, brightest]] = [self.change[c], self.range[c]];
                     let terms = sums[c].iter().zip(&hidden[c]).zip(&darker[c]);
                     for (level, ((sum, hidden), darker)) in channel[pixels.clone()].iter_mut().zip(terms) {
-                        let change = (sum + hidden * darker).max(least).min(most);
+                        let change = (self.factor(*level) * (sum + hidden * darker)).max(least).min(most);
                         // A background beyond the range stays as it is.
                         *level = (*level + change).max(darkest.min(*level)).min(brightest.max(*level));
                     }
@@ -447,6 +465,7 @@ mod tests {
             background,
             degree: 2,
             position_degree: 2,
+            proportional: false,
             levels,
             area: None,
             steepest: None,
@@ -481,7 +500,13 @@ mod tests {
         let area = Some(Area { left: 10.0, top: 2.0, right: 50.0, bottom: 7.0 });
         let (change, range) = (Some([[-4.0, 3.0]; 3]), Some([[97.0, 122.0]; 3]));
         let spec = CalibratedSpec { area, steepest: Some(0.6), change, range, shadow: Some(shadow()), ..spec() };
-        let relief = relief(width, height);
+        for proportional in [false, true] {
+            agrees(&CalibratedSpec { proportional, ..spec.clone() }, width, height);
+        }
+    }
+
+    fn agrees(spec: &CalibratedSpec, width: usize, height: usize) {
+        let (relief, area) = (relief(width, height), spec.area);
         let light = spec.build(width, height, None).unwrap();
         let image = light.shade(&relief, None);
         let frame = ImageCoordinates::new(width, height, area);
@@ -498,7 +523,8 @@ mod tests {
                 let hidden = f64::from(shadow.lamps[c].hidden(tangent[0]));
                 let row = features([right / scale, down / scale], place, 2, 2, hidden);
                 let terms = row.iter().zip(spec.levels[c].iter().chain(&shadow.levels[c]));
-                let change: f64 = terms.map(|(a, b)| a * b).sum();
+                let factor = if spec.proportional { background / 128.0 } else { 1.0 };
+                let change = factor * terms.map(|(a, b)| a * b).sum::<f64>();
                 let expected = (background + change.clamp(-4.0, 3.0)).clamp(97.0, 122.0);
                 assert!((f64::from(image.channels[c][i]) - expected).abs() < 1e-3);
                 clamped += usize::from(background + change != expected);

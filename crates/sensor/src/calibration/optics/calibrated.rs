@@ -5,8 +5,10 @@ use super::normal_equations::NormalEquations;
 use super::samples::{Sample, horizons, samples};
 use super::side_lamps::side_lamps;
 use crate::calibration::FitError;
-use crate::optics::{Area, BackgroundSpec, CalibratedSpec, CastShadowSpec, FloatImage, OpticsError, SideLamp};
-use crate::optics::{coefficients, features, place_in, shadow_coefficients, surface_monomials};
+use crate::optics::{
+    Area, BackgroundSpec, CalibratedSpec, CastShadowSpec, FloatImage, MAX_SURFACE_DEGREE, OpticsError, SideLamp,
+};
+use crate::optics::{PROPORTIONAL_TO, coefficients, features, place_in, shadow_coefficients, surface_monomials};
 
 /// A fitted light and its cross-validated error.
 #[derive(Clone, Debug)]
@@ -18,8 +20,9 @@ pub struct CalibratedFit {
 }
 
 /// Trial degrees: of the slope, of the position.
-const TRIED: [(usize, usize); 9] = [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2)];
-const MOST: (usize, usize) = (3, MAX_PLACE_DEGREE);
+const TRIED: [(usize, usize); 12] =
+    [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (4, 0), (4, 1), (4, 2)];
+const MOST: (usize, usize) = (MAX_SURFACE_DEGREE, MAX_PLACE_DEGREE);
 /// Maximum trial degree of the position.
 pub const MAX_PLACE_DEGREE: usize = 2;
 /// Number of presses from which a degree of the position is tried: fewer leave its corners undetermined.
@@ -31,8 +34,8 @@ const PARTS: usize = 5;
 /// Fraction of the samples whose change lies beyond the limits of the light, at each end: noise.
 const BEYOND: f64 = 1e-3;
 
-/// Fits colour as a function of slope, position and shadow. The degrees minimise the cross-validated residual. The
-/// degree of the position is at most `max_position_degree`; use 0 if all presses are at one position.
+/// Fits colour as a function of slope, position and shadow. The degrees, and whether the change is proportional to the
+/// image without contact, minimise the cross-validated residual. The degree of the position is at most `max_position_degree`; use 0 if all presses are at one position.
 pub fn fit_calibrated(
     background: &FloatImage,
     presses: &[&BallPress],
@@ -50,8 +53,9 @@ pub fn fit_calibrated(
         return Err(FitError::NoSpread { what: "brightness" });
     };
     let size = coefficients(MOST.0, MOST.1) + shadow_coefficients();
-    let parts = equations(background, presses, &taken, &built, size);
-    let score = |&(degree, position_degree): &(usize, usize)| {
+    let equations =
+        [false, true].map(|proportional| equations(background, presses, &taken, &built, size, proportional));
+    let score = |parts: &[Vec<NormalEquations>; 3], &(degree, position_degree): &(usize, usize)| {
         let kept = subset(degree, position_degree);
         let left = |channel: &Vec<NormalEquations>| -> f64 {
             let one = |out: usize| {
@@ -63,10 +67,12 @@ pub fn fit_calibrated(
         (parts.iter().map(left).sum::<f64>() / 3.0).sqrt()
     };
     let enough = |tried: &&(usize, usize)| presses.len() >= NEEDED_FOR[tried.1];
-    let allowed = TRIED.iter().filter(|tried| tried.1 <= max_position_degree).filter(enough);
-    let scores = allowed.map(|tried| (score(tried), *tried));
-    let (cross_validated, (degree, position_degree)) =
-        scores.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, TRIED[0]));
+    let allowed = || TRIED.iter().filter(|tried| tried.1 <= max_position_degree).filter(enough);
+    let scores = [false, true].into_iter().zip(&equations).flat_map(|(proportional, parts)| {
+        allowed().map(move |tried| (score(parts, tried), parts, proportional, *tried))
+    });
+    let (cross_validated, parts, proportional, (degree, position_degree)) =
+        scores.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, &equations[0], false, TRIED[0]));
     let kept = subset(degree, position_degree);
     let solved = parts.each_ref().map(|channel| joined(size, channel.iter()).only(&kept).solve(RIDGE));
     let lit = coefficients(degree, position_degree);
@@ -77,6 +83,7 @@ pub fn fit_calibrated(
         background: kept_as,
         degree,
         position_degree,
+        proportional,
         levels: solved.map(|mut levels| {
             levels.truncate(lit);
             levels
@@ -90,13 +97,15 @@ pub fn fit_calibrated(
     Ok(CalibratedFit { spec, cross_validated })
 }
 
-/// The equations of each colour, in parts for the cross-validation.
+/// The equations of each colour, in parts for the cross-validation, for a change of the colour or for one that is
+/// proportional to the image without contact.
 fn equations(
     background: &FloatImage,
     presses: &[&BallPress],
     taken: &[Vec<Sample>],
     lamps: &[SideLamp; 3],
     size: usize,
+    proportional: bool,
 ) -> [Vec<NormalEquations>; 3] {
     let mut parts = [0; 3].map(|_| vec![NormalEquations::new(size); PARTS.min(presses.len())]);
     for (i, (press, samples)) in presses.iter().zip(taken).enumerate() {
@@ -105,7 +114,9 @@ fn equations(
             let all = features(sample.seen, place, MOST.0, MOST.1, 1.0);
             for (c, channel) in parts.iter_mut().enumerate() {
                 let hidden = f64::from(lamps[c].hidden(tangents[c]));
-                let mut row = all.clone();
+                let level = background.channels[c][sample.pixel[1] * background.width + sample.pixel[0]];
+                let factor = if proportional { f64::from(level / PROPORTIONAL_TO) } else { 1.0 };
+                let mut row: Vec<f64> = all.iter().map(|entry| entry * factor).collect();
                 row[coefficients(MOST.0, MOST.1)..].iter_mut().for_each(|entry| *entry *= hidden);
                 let count = channel.len();
                 channel[i % count].add(&row, sample.added[c], sample.weight);

@@ -10,7 +10,8 @@ impl Calibrated {
     /// Derivatives of a scalar by a relief and by the coefficients `levels` (red, then green, then blue), from those by the
     /// levels of its image. Levels at their limits have none.
     ///
-    /// A change F + s G of a colour has the derivatives q_k + s r_k by the monomials of the slope and G by the hidden part s.
+    /// A change b (F + s G) of a colour has the derivatives b (q_k + s r_k) by the monomials of the slope and b G by the
+    /// hidden part s.
     #[allow(clippy::type_complexity, reason = "a list of named lists")]
     pub(in crate::optics) fn vjp(
         &self,
@@ -74,17 +75,19 @@ impl Calibrated {
                     });
                     let darker = shadow.as_ref().map_or(0.0, |(_, _, r)| r[0] + weigh(&r[1..], &values));
                     change += shadow.as_ref().map_or(0.0, |(_, hidden, _)| hidden * darker);
-                    if !self.is_free(c, i, change) {
+                    let factor = f64::from(self.factor(self.background.channels[c][i]));
+                    if !self.is_free(c, i, factor * change) {
                         continue;
                     }
+                    let by = factor * by[c];
                     for (k, by_coefficients) in by_levels[c].chunks_exact_mut(per).enumerate() {
-                        by_values[k] += by[c] * q[k];
-                        let factor = by[c] * values[k];
-                        by_coefficients.iter_mut().zip(&place).for_each(|(sum, place)| *sum += factor * place);
+                        by_values[k] += by * q[k];
+                        let by_place = by * values[k];
+                        by_coefficients.iter_mut().zip(&place).for_each(|(sum, place)| *sum += by_place * place);
                     }
                     if let (Some((lamp, hidden, r)), Some(by_horizons)) = (shadow, &mut by_horizons) {
-                        by_values.iter_mut().zip(&r[1..]).for_each(|(sum, r)| *sum += by[c] * hidden * r);
-                        let by_tangent = by[c] * darker * lamp.hidden_slope(horizon[c][lane]);
+                        by_values.iter_mut().zip(&r[1..]).for_each(|(sum, r)| *sum += by * hidden * r);
+                        let by_tangent = by * darker * lamp.hidden_slope(horizon[c][lane]);
                         by_horizons[c].add(row, first + lane, by_tangent);
                     }
                 }
