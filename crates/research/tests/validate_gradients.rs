@@ -10,7 +10,7 @@ fn gradients_are_those_of_central_differences() {
         "hydroelastic pad, cuboid",
         "hydroelastic pad, mesh",
         "layer, capsule",
-        "shadows, calibrated, sphere",
+        "shadows, calibrated, proportional, sphere",
     ];
     let report = gradients::run(2, |name| some.contains(&name)).unwrap();
     assert!(report.errors.len() > 30);

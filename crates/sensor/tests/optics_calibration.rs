@@ -9,7 +9,7 @@ use dermis_sensor::calibration::optics::{
     AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, align, fit_calibrated, fit_phong, rmse_255,
 };
 use dermis_sensor::optics::{
-    BackgroundSpec, Camera, CameraSpec, FloatImage, LightSourceSpec, LightSpec, PhongSpec, Relief,
+    BackgroundSpec, CalibratedSpec, Camera, CameraSpec, FloatImage, LightSourceSpec, LightSpec, PhongSpec, Relief,
 };
 
 const PIXEL_M: f64 = 6e-5;
@@ -87,6 +87,34 @@ fn ten_presses_give_the_light_of_ten_others() {
         assert!(ours < most && ours < 0.3 * null, "{region:?}: {ours} against {null}");
     }
     assert!(fit.cross_validated < 5.0, "{}", fit.cross_validated);
+}
+
+/// A light that fades from one side to the other: the fit finds whether the change is proportional to the image without
+/// contact, and reproduces it.
+#[test]
+fn a_change_proportional_to_the_image_without_contact_is_found() {
+    let (background, mut presses) = presses(12);
+    let uneven = BackgroundSpec::Polynomial {
+        degree: 2,
+        levels: [
+            vec![120.0, 60.0, 0.0, -30.0, 0.0, 20.0],
+            vec![110.0, -50.0, 20.0, 0.0, 30.0, 0.0],
+            vec![100.0, 0.0, -60.0, 20.0, 0.0, 0.0],
+        ],
+    };
+    let fitted = fit_calibrated(&background, &even(&presses), uneven.clone(), 0).unwrap().spec;
+    let dark = uneven.build(320, 240, None).unwrap();
+    for proportional in [false, true] {
+        let spec = CalibratedSpec { proportional, change: None, range: None, shadow: None, ..fitted.clone() };
+        let light = spec.build(320, 240, None).unwrap();
+        presses.iter_mut().for_each(|press| press.image = light.shade(&press.relief, None));
+        let found = fit_calibrated(&dark, &even(&presses), uneven.clone(), 1).unwrap().spec;
+        assert_eq!(found.proportional, proportional);
+        let light = found.build(320, 240, None).unwrap();
+        let held_out = presses.iter().skip(1).step_by(2);
+        let left = rmse_255(held_out, INSIDE, |press| light.shade(&press.relief, None));
+        assert!(left < 1.0, "{left}");
+    }
 }
 
 /// The fit recovers the directions of the lamps: the brightest of each colour within 3°.

@@ -32,7 +32,7 @@ pub struct CalibratedSpec {
     pub position_degree: usize,
     /// Makes the change of each colour proportional to the image without contact, as the light of lamps that fades with
     /// the distance: the coefficients are levels where that image has the level 128.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub proportional: bool,
     /// Coefficients (levels of an 8-bit image) for red, green and blue: for each m_k those of q_k, ordered 1, x, y, x²,
     /// xy, y², …
