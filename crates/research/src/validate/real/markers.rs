@@ -80,11 +80,16 @@ impl Field<'_> {
             Some(count) => Split::even(n, count),
             None => Split { fitted: (0..n).collect(), kept_out: (0..n).collect() },
         };
-        let rows = split.fitted.iter().flat_map(|&i| {
-            let (columns, own) = (columns(markers[i]), pressed.at(markers[i]));
-            [0, 1].map(|c| (columns.iter().map(|column| column[c]).collect::<Vec<f64>>(), measured[i][c] - own[c]))
-        });
-        let numbers = least_squares(&rows.collect::<Vec<_>>());
+        // Coefficients of the first `count` columns for what `own` leaves.
+        let fit = |count: usize, own: &dyn Fn([f64; 2]) -> [f64; 2]| {
+            let rows = split.fitted.iter().flat_map(|&i| {
+                let (columns, own) = (columns(markers[i]), own(markers[i]));
+                let row = |c: usize| columns.iter().take(count).map(|column| column[c]).collect::<Vec<f64>>();
+                [0, 1].map(|c| (row(c), measured[i][c] - own[c]))
+            });
+            least_squares(&rows.collect::<Vec<_>>())
+        };
+        let numbers = fit(usize::MAX, &|at| pressed.at(at));
         let predicted: Vec<[f64; 2]> = markers
             .iter()
             .map(|&at| {
@@ -101,8 +106,13 @@ impl Field<'_> {
         let mut measure = Measure::new("markers", "displacements: rmse by their root mean square", Statistic::Rms);
         measure.add(FITTED, &samples(&|i| predicted[i]));
         measure.add("press alone, nothing fitted", &samples(&|i| pressed.at(markers[i])));
-        let shift = numbers[..2].to_vec();
+        let shift = fit(2, &|_| [0.0; 2]);
         measure.add("uniform shift", &samples(&|_| [shift[0], shift[1]]));
+        if !self.sheared {
+            let dilation = fit(3, &|_| [0.0; 2]);
+            let at = |i: usize| [0, 1].map(|c| dilation[c] + dilation[2] * markers[i][c] / 100.0);
+            measure.add("shift and dilation, no skin", &samples(&at));
+        }
         measure.add(NULL, &samples(&|_| [0.0; 2]));
         measure.add("rounding to pixels", &samples(&|i| [0, 1].map(|c| measured[i][c] + (1.0f64 / 12.0).sqrt())));
         let names = if self.sheared {
