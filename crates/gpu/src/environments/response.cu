@@ -1,5 +1,5 @@
 // The response of all environments: `Chain::respond` of `dermis_sensor`. One block for AT_ONCE environments: their values are in shared memory, thread i
-// computes taxels i, i + blockDim.x, … of all of them, numbered one environment after the other. The numbers of the stages are in shared memory, and the memory of a taxel is read before its first stage, so
+// computes taxels i, i + blockDim.x, … of all of them, numbered one environment after the other, and in sums these taxels of each environment. The numbers of the stages are in shared memory, and the memory of a taxel is read before its first stage, so
 // that no read waits for another one or for a write; it is written where it changes only: most taxels are at rest. Compile-time definitions are
 // STAGES, the kinds of all stages, so that the code of a response has no branches between them, NUMBERS, LENGTHS, TAXEL_LISTS, MEMORY_LISTS and
 // MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, NUMBER_COUNT, TAXELS, AT_ONCE, and WIDE, if the rows of values
@@ -29,9 +29,13 @@
 // The part of a step's number that counts the steps of one environment.
 #define STEP_BITS ((1ull << 40) - 1)
 
+// The larger and the smaller of two numbers of which the first may be NaN, which is not chosen; fewer instructions than fmax and fmin.
+__device__ __forceinline__ double larger(double a, double b) { return a > b ? a : b; }
+__device__ __forceinline__ double smaller(double a, double b) { return a < b ? a : b; }
+
 // y = Σ c_k x^k up to `until`, then with the slope there. c: until, c_1, c_2, ….
 __device__ __forceinline__ double polynomial(const double* c, u32 count, double x) {
-    double inside = fmin(x, c[0]), y = 0.0, slope = 0.0;
+    double inside = smaller(x, c[0]), y = 0.0, slope = 0.0;
 #pragma unroll 4
     for (u32 k = count - 1; k >= 1; k--) y = (y + c[k]) * inside;
     if (x <= inside) return y;
@@ -49,7 +53,7 @@ __device__ __forceinline__ double table_value(const double* c, u32 points, doubl
 
 // The reading of a load x (N) by a curve.
 __device__ __forceinline__ double curve_value(u32 kind, const double* c, u32 count, double load) {
-    double x = fmax(load, 0.0);
+    double x = larger(load, 0.0);
     if (kind == LINEAR) return c[0] * x;
     if (kind == POLYNOMIAL) return polynomial(c, count, x);
     if (kind == POWER) return c[1] * pow(x / c[1], c[0]);
@@ -65,10 +69,11 @@ __device__ __forceinline__ u32 next_u32(u64& state) {
     u32 bits = (u32)(((old >> 18) ^ old) >> 27), by = (u32)(old >> 59);
     return (bits >> by) | (bits << ((32u - by) & 31u));
 }
-// 2⁵³ times a number that is uniform in [0, 1): `Random::uniform`.
-__device__ __forceinline__ u64 uniform_bits(u64& state) {
-    u64 high = (u64)next_u32(state) << 21;
-    return high ^ (u64)(next_u32(state) >> 11);
+// The high 32 of the 53 bits of a number that is uniform in [0, 1), `Random::uniform`; the low ones are skipped.
+__device__ __forceinline__ u32 uniform_bits(u64& state) {
+    u32 high = next_u32(state);
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return high;
 }
 // Kinds of all stages, the first of their numbers (of a sum, of its sources), of their lists of numbers per taxel and of their lists of
 // memory, and the numbers of these; the last entry is not one of them.
@@ -118,28 +123,30 @@ __device__ constexpr u32 segment_end(u32 k) {
     return k;
 }
 
-// Prepares stages K …, in one thread.
-template <u32 K> __device__ __forceinline__ void prepare(const ResponseView& r, const Clock& clock, Prepared& p) {
+// Prepares stages K … of an environment, by four threads, since each part is a long chain of instructions: `part` is the number of the thread.
+template <u32 K> __device__ __forceinline__ void prepare(const ResponseView& r, const Clock& clock, u32 part, Prepared& p) {
     if constexpr (K < LAST) {
         const double* c = r.numbers + NUMBER[K];
-        if constexpr (KINDS[K] == AGEING) p.by_time = -c[3] * expm1(-(clock.start_s + r.dt_s) / c[4]);
-        if constexpr (KINDS[K] == NOISE) {
+        if (KINDS[K] == AGEING && part == 0) p.by_time = -c[3] * expm1(-(clock.start_s + r.dt_s) / c[4]);
+        if (KINDS[K] == NOISE && part == 1) {
             u64 seed = (u64)c[2] | (u64)c[3] << 32;
             p.random = mixed(seed ^ mixed(clock.number)) + 1442695040888963407ull;
             next_u32(p.random);
         }
-        if constexpr (KINDS[K] == SAMPLING) {
+        if (KINDS[K] == SAMPLING && part == 2) {
             p.from = clock.start_s * c[0];
             p.to = (clock.start_s + r.dt_s) * c[0];
         }
-        if constexpr (KINDS[K] == DELAY && MEMORY_LENGTH[K] > 0) p.slot = (clock.number & STEP_BITS) % MEMORY_LENGTH[K];
-        prepare<K + 1>(r, clock, p);
+        if constexpr (KINDS[K] == DELAY && MEMORY_LENGTH[K] > 0) {
+            if (part == 3) p.slot = (clock.number & STEP_BITS) % MEMORY_LENGTH[K];
+        }
+        prepare<K + 1>(r, clock, part, p);
     }
 }
 
 // p ← max(min(p, (1 + η) x + w), x); x ← p. before: p; memory: where it is kept.
 __device__ __forceinline__ double hysteresis(const double* c, double before, double* memory, double x) {
-    double held = fmax(fmin(before, c[0] * fmax(x, 0.0) + c[1]), x);
+    double held = larger(x, smaller(before, c[0] * larger(x, 0.0) + c[1]));
     if (held != before) *memory = held;
     return held;
 }
@@ -156,42 +163,51 @@ template <u32 TERMS> __device__ __forceinline__ double creep(const double* c, co
     return y;
 }
 
-// Counts presses and multiplies by the gain that is left. before: presses, and 1 during a press; memory: where they are kept, `apart` elements apart.
-__device__ __forceinline__ double ageing(const double* c, const double* before, double* memory, u64 apart, double by_time, double x) {
-    double presses = before[0], pressed = before[1];
-    if (pressed == 0.0 && x > c[2]) {
-        memory[0] = presses = presses + 1.0;
-        memory[apart] = 1.0;
-    } else if (pressed != 0.0 && x < 0.5 * c[2]) {
-        memory[apart] = 0.0;
+// Multiplies by the gain that is left after the presses. c: loss after many presses, part of the rest of it that a press adds. before: the part
+// 1 − exp(−n/presses) of the loss after n presses, negative during a press; memory: where it is kept.
+__device__ __forceinline__ double ageing(const double* c, double before, double* memory, double by_time, double x) {
+    double part = fabs(before);
+    if (before >= 0.0 && x > c[2]) {
+        part += (1.0 - part) * c[1];
+        *memory = -part;
+    } else if (before < 0.0 && x < 0.5 * c[2]) {
+        *memory = part;
     }
-    double by_use = presses == 0.0 ? 0.0 : -c[0] * expm1(-presses / c[1]);
-    return x * fmax(1.0 - by_use - by_time, 0.0);
+    return x * larger(1.0 - c[0] * part - by_time, 0.0);
 }
 
 // Adds the draw of a taxel: that of the CPU's sequence, which gives each taxel four numbers in turn. jump: factor and term of the generator's
-// jump to the taxel. In single precision, which moves a draw by less than a millionth of its standard deviation.
-__device__ __forceinline__ double noise(const double* c, double scale, u64 random, const u64* jump, double x) {
-    const float unit = 1.0f / 9007199254740992.0f;
-    u64 state = random * __ldg(jump) + __ldg(jump + 1);
-    float radius = sqrtf(-2.0f * logf((float)(9007199254740992ull - uniform_bits(state)) * unit));
-    float angle = 2.0f * unit * (float)uniform_bits(state), sd = (float)(c[0] * scale), relative = (float)(c[1] * scale * x);
+// jump to the taxel. In single precision and from the high 32 bits of two numbers, which moves nearly all draws by less than a millionth of
+// the standard deviation.
+__device__ __forceinline__ double noise(const double* c, double scale, u64 random, const ulonglong2* jump, double x) {
+    const float unit = 1.0f / 4294967296.0f;
+    const ulonglong2 by = __ldg(jump);
+    u64 state = random * by.x + by.y;
+    // 1 − u, in units; the skipped bits are half a unit on average.
+    float radius = sqrtf(-2.0f * logf(((float)~uniform_bits(state) + 0.5f) * unit));
+    float angle = 2.0f * unit * (float)next_u32(state), sd = (float)(c[0] * scale), relative = (float)(c[1] * scale * x);
     return x + (double)(radius * cospif(angle) * (c[1] > 0.0 ? sqrtf(sd * sd + relative * relative) : sd));
 }
 
 // Holds the sample of a taxel until it is sampled next.
 __device__ __forceinline__ double sampling(const Prepared& p, double phase, double held, double* memory, double x) {
-    double before = fmax(ceil(p.from - phase - SAME_MOMENT), 0.0), after = fmax(ceil(p.to - phase - SAME_MOMENT), 0.0);
+    double before = larger(ceil(p.from - phase - SAME_MOMENT), 0.0), after = larger(ceil(p.to - phase - SAME_MOMENT), 0.0);
     if (after <= before) return held;
     return *memory = x;
 }
 
-// One taxel: its environment in the block, its number, its memory in the first list, and how far it is to the next list.
+// One taxel: its environment in the block, its number, its first number of the stages, its memory in the first list, and how far it is to the next list.
 struct Taxel {
     u32 own, t;
+    const double* numbers;
     double* memory;
     u64 apart;
 };
+
+__device__ __forceinline__ Taxel taxel_of(const ResponseView& r, const Environments& e, u32 i) {
+    const u32 own = OWN(i), t = TAXEL(i);
+    return {own, t, r.taxel_numbers + t, r.memory + ((u64)e.first * TAXELS + i), (u64)r.environments * TAXELS};
+}
 
 // Where the memory of stage K is that a step needs.
 template <u32 K> __device__ __forceinline__ double* memory_of(const Environments& e, const Taxel& taxel) {
@@ -213,19 +229,19 @@ template <u32 K, u32 END> __device__ __forceinline__ void read_memory(const Envi
 template <u32 K>
 __device__ __forceinline__ double stage_value(const ResponseView& r, const Environments& e, const Taxel& taxel, const double* held, double x) {
     constexpr u32 kind = KINDS[K], length = LENGTH[K], first = held_first(K);
-    const double *c = e.numbers + NUMBER[K], *own = r.taxel_numbers + (TAXEL_LIST[K] * TAXELS + taxel.t);
+    const double *c = e.numbers + NUMBER[K], *own = taxel.numbers + TAXEL_LIST[K] * TAXELS;
     const double* before = held + first;
     if constexpr (kind == HYSTERESIS) return hysteresis(c, *before, memory_of<K>(e, taxel), x);
     if constexpr (kind == CREEP) return creep<length / 2>(c, before, memory_of<K>(e, taxel), taxel.apart, x);
-    if constexpr (kind == AGEING) return ageing(c, before, memory_of<K>(e, taxel), taxel.apart, e.prepared[taxel.own].by_time, x);
+    if constexpr (kind == AGEING) return ageing(c, *before, memory_of<K>(e, taxel), e.prepared[taxel.own].by_time, x);
     if constexpr (kind == GAIN) return x * (__ldg(own) * factor(e, taxel.own, GAIN_FACTOR)) + __ldg(own + TAXELS);
     if constexpr (kind == THRESHOLD) {
         double threshold = __ldg(own) * factor(e, taxel.own, THRESHOLD_FACTOR);
         return x <= threshold ? 0.0 : c[0] != 0.0 ? x - threshold : x;
     }
     if constexpr (kind >= LINEAR && kind <= TABLE) return x == 0.0 ? x : curve_value(kind, c, length, x);
-    if constexpr (kind == SATURATION) return fmin(x, __ldg(own));
-    if constexpr (kind == NOISE) return noise(c, factor(e, taxel.own, NOISE_FACTOR), e.prepared[taxel.own].random, r.jumps + 2 * taxel.t, x);
+    if constexpr (kind == SATURATION) return smaller(x, __ldg(own));
+    if constexpr (kind == NOISE) return noise(c, factor(e, taxel.own, NOISE_FACTOR), e.prepared[taxel.own].random, (const ulonglong2*)r.jumps + taxel.t, x);
     if constexpr (kind == FAULTS) return isnan(__ldg(own)) ? x : __ldg(own);
     if constexpr (kind == SAMPLING) return sampling(e.prepared[taxel.own], __ldg(own), *before, memory_of<K>(e, taxel), x);
     // The value of some steps ago makes room for the new one.
@@ -235,7 +251,11 @@ __device__ __forceinline__ double stage_value(const ResponseView& r, const Envir
     }
     if constexpr (kind == COUNTS) {
         double counts = round(x * c[0]);
-        return (counts > 0.0 ? fmin(counts, c[1]) : 0.0) / c[0];
+        counts = counts > 0.0 ? smaller(counts, c[1]) : 0.0;
+        // counts / c[0], rounded as a division but with fewer instructions (Markstein 1990); c[2] = 1 / c[0].
+        double value = counts * c[2];
+        value = __fma_rn(__fma_rn(-value, c[0], counts), c[2], value);
+        return __fma_rn(__fma_rn(-value, c[0], counts), c[2], value);
     }
     return x;
 }
@@ -249,17 +269,31 @@ __device__ __forceinline__ double stages_value(const ResponseView& r, const Envi
         return stages_value<K + 1, END>(r, e, taxel, held, stage_value<K>(r, e, taxel, held, x));
 }
 
-// x ← Σ w x for all taxels; for the spread, blended with x by the factor of the environment.
+// x ← Σ w x for all taxels; for the spread, blended with x by the factor of the environment. A thread computes one taxel of all environments of the
+// block, so that its weights are read once: reads of the first-level cache limit this kernel.
 template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Environments& e) {
     constexpr u32 length = LENGTH[K];
     __syncthreads();
-    FOR_TAXELS(i) {
-        const u32 own = OWN(i), t = TAXEL(i);
-        const double* values = e.values + own * TAXELS;
-        double scale = KINDS[K] == SPREAD ? factor(e, own, SPREAD_FACTOR) : 1.0, sum = 0.0, x = values[t];
-#pragma unroll 8
-        for (u32 k = 0, at = NUMBER[K] + t; k < length; k++, at += TAXELS) sum += __ldg(r.weights + at) * values[__ldg(r.sources + at)];
-        e.other[i] = scale == 1.0 ? sum : x + scale * (sum - x);
+    for (u32 t = threadIdx.x; t < TAXELS; t += blockDim.x) {
+        // Weight, and the source's place in bytes.
+        const double2* term = (const double2*)r.terms + (NUMBER[K] + t);
+        double sum[AT_ONCE];
+#pragma unroll
+        for (u32 own = 0; own < AT_ONCE; own++) sum[own] = 0.0;
+#pragma unroll 9
+        for (u32 k = 0; k < length; k++, term += TAXELS) {
+            const double2 by = __ldg(term);
+            const double* source = (const double*)((const char*)e.values + (u32)__double2loint(by.y));
+#pragma unroll
+            for (u32 own = 0; own < AT_ONCE; own++) sum[own] += by.x * source[own * TAXELS];
+        }
+#pragma unroll
+        for (u32 own = 0; own < AT_ONCE; own++) {
+            if (own >= e.count) break;
+            const u32 i = own * TAXELS + t;
+            double scale = KINDS[K] == SPREAD ? factor(e, own, SPREAD_FACTOR) : 1.0, x = e.values[i];
+            e.other[i] = scale == 1.0 ? sum[own] : x + scale * (sum[own] - x);
+        }
     }
     __syncthreads();
     double* values = e.values;
@@ -267,22 +301,24 @@ template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Env
     e.other = values;
 }
 
-// Stages K … of all taxels.
-template <u32 K> __device__ __forceinline__ void apply(const ResponseView& r, Environments& e) {
-    if constexpr (K < LAST) {
-        if constexpr (KINDS[K] <= CROSSTALK) {
-            sums<K>(r, e);
-            apply<K + 1>(r, e);
-        } else {
-            constexpr u32 END = segment_end(K);
-            FOR_TAXELS(i) {
-                double held[held_first(LAST) + 1];
-                Taxel taxel = {OWN(i), TAXEL(i), r.memory + ((u64)e.first * TAXELS + i), (u64)r.environments * TAXELS};
-                read_memory<K, END>(e, taxel, held);
-                e.values[i] = stages_value<K, END>(r, e, taxel, held, e.values[i]);
-            }
-            apply<END>(r, e);
+// Stages K … of all taxels, whose values go to `to`.
+template <u32 K> __device__ __forceinline__ void apply(const ResponseView& r, Environments& e, const View& to) {
+    if constexpr (K < LAST && KINDS[K] <= CROSSTALK) {
+        sums<K>(r, e);
+        apply<K + 1>(r, e, to);
+    } else {
+        constexpr u32 END = segment_end(K);
+        FOR_TAXELS(i) {
+            double held[held_first(LAST) + 1];
+            const Taxel taxel = taxel_of(r, e, i);
+            read_memory<K, END>(e, taxel, held);
+            const double x = stages_value<K, END>(r, e, taxel, held, e.values[i]);
+            if constexpr (END == LAST)
+                set_number(to, e.first + taxel.own, taxel.t, 0, x);
+            else
+                e.values[i] = x;
         }
+        if constexpr (END < LAST) apply<END>(r, e, to);
     }
 }
 
@@ -290,7 +326,7 @@ extern __shared__ double shared_rows[];
 
 // Applies all stages to the values of `from` (N) and writes them to `to`; copies them to `copy` if that is bound. parameters: (n, PARAMETERS)
 // or null. scratch: (n, 2, taxels) if WIDE.
-extern "C" __global__ void __launch_bounds__(256, 6) respond(ResponseView r, View from, View to, View copy, const double* parameters, double* scratch) {
+extern "C" __global__ void __launch_bounds__(256, 7) respond(ResponseView r, View from, View to, View copy, const double* parameters, double* scratch) {
     __shared__ Prepared prepared[AT_ONCE];
     __shared__ double numbers[NUMBER_COUNT + 1];
     Environments e;
@@ -302,15 +338,16 @@ extern "C" __global__ void __launch_bounds__(256, 6) respond(ResponseView r, Vie
     e.parameters = parameters ? parameters + (u64)e.first * PARAMETERS : parameters;
     e.prepared = prepared;
     for (u32 k = threadIdx.x; k < NUMBER_COUNT; k += blockDim.x) numbers[k] = r.numbers[k];
-    if (threadIdx.x < e.count) prepare<0>(r, r.clocks[e.first + threadIdx.x], prepared[threadIdx.x]);
+    // In warps of their own where there are enough.
+    const u32 apart = blockDim.x / 4, part = threadIdx.x / apart, environment = threadIdx.x % apart;
+    if (environment < e.count) prepare<0>(r, r.clocks[e.first + environment], part, prepared[environment]);
     FOR_TAXELS(i) {
         double x = number_at(from, e.first + OWN(i), TAXEL(i), 0);
         set_number(copy, e.first + OWN(i), TAXEL(i), 0, x);
         e.values[i] = x;
     }
     __syncthreads();
-    apply<0>(r, e);
-    FOR_TAXELS(i) set_number(to, e.first + OWN(i), TAXEL(i), 0, e.values[i]);
+    apply<0>(r, e, to);
 }
 
 // Clears memory and time of the environments where the mask is not zero; the numbers of their steps go on, and the noise with them. One block

@@ -35,14 +35,21 @@ cuda_struct! {
 }
 
 cuda_struct! {
+    /// A source of a sum over taxels: its weight, and its place in the values of an environment (bytes).
+    pub(crate) struct Term {
+        weight: f64,
+        place: u64,
+    }
+}
+
+cuda_struct! {
     /// All stages and their memory.
     pub(crate) struct ResponseView {
         numbers: Ptr<f64>,
         /// (lists, taxels).
         taxel_numbers: Ptr<f64>,
-        /// Matrices: the k-th source of every taxel and its weight, (k, taxels); rows are filled up with weights of zero.
-        sources: Ptr<u32>,
-        weights: Ptr<f64>,
+        /// Matrices: the k-th source of every taxel, (k, taxels); rows are filled up with weights of zero.
+        terms: Ptr<Term>,
         /// Factor and term of the random generator's jump to each taxel, (taxels, 2).
         jumps: Ptr<u64>,
         /// (lists, environments, taxels).
@@ -59,6 +66,7 @@ const SOURCE: &[&str] = &[
     COMMON,
     View::CUDA,
     Clock::CUDA,
+    Term::CUDA,
     ResponseView::CUDA,
     include_str!("../cuda/view.cuh"),
     super::RANDOMISATION,
@@ -77,8 +85,8 @@ pub(super) struct GpuResponse {
     loads: DeviceBuffer<f64>,
     /// Two rows of values per environment, if they do not fit into shared memory.
     rows: Option<DeviceBuffer<f64>>,
-    _numbers: [DeviceBuffer<f64>; 4],
-    _sources: DeviceBuffer<u32>,
+    _numbers: [DeviceBuffer<f64>; 3],
+    _terms: DeviceBuffer<Term>,
     _jumps: DeviceBuffer<u64>,
     clocks: DeviceBuffer<Clock>,
 }
@@ -100,8 +108,7 @@ struct Layout {
     stages: Vec<Stage>,
     numbers: Vec<f64>,
     taxel_numbers: Vec<f64>,
-    sources: Vec<u32>,
-    weights: Vec<f64>,
+    terms: Vec<Term>,
     memory_lists: usize,
 }
 
@@ -120,10 +127,17 @@ impl Layout {
                     numbers[0] = ((numbers[0] - SAME_TIME) / dt_s).ceil().max(0.0);
                     memory = numbers[0] as usize;
                 }
+                // The part of the loss's rest that a press adds instead of the number of presses; the sign of the memory
+                // says whether a press lasts.
+                OperationKind::Ageing => {
+                    numbers[1] = -(-1.0 / numbers[1]).exp_m1();
+                    memory = 1;
+                }
+                OperationKind::Counts => numbers.push(1.0 / numbers[0]),
                 _ => {}
             }
             let (number, length) = match &operation.weights {
-                Some(weights) => (all.sources.len(), all.add_matrix(weights, taxels)),
+                Some(weights) => (all.terms.len(), all.add_matrix(weights, taxels)),
                 None => (all.numbers.len(), numbers.len()),
             };
             all.stages.push(Stage {
@@ -144,13 +158,12 @@ impl Layout {
     /// Adds a matrix and returns the largest number of sources of a taxel.
     fn add_matrix(&mut self, weights: &Weights, taxels: usize) -> usize {
         let length = (0..taxels).map(|taxel| weights.row(taxel).count()).max().unwrap_or(0);
-        let first = self.sources.len();
-        self.sources.extend((0..length * taxels).map(|i| (i % taxels) as u32));
-        self.weights.resize(first + length * taxels, 0.0);
+        let term = |source: usize, weight: f64| Term { weight, place: (source * size_of::<f64>()) as u64 };
+        let first = self.terms.len();
+        self.terms.extend((0..length * taxels).map(|i| term(i % taxels, 0.0)));
         for taxel in 0..taxels {
             for (k, (source, weight)) in weights.row(taxel).enumerate() {
-                self.sources[first + k * taxels + taxel] = source as u32;
-                self.weights[first + k * taxels + taxel] = weight;
+                self.terms[first + k * taxels + taxel] = term(source, weight);
             }
         }
         length
@@ -211,20 +224,18 @@ impl GpuResponse {
         let numbers = [
             gpu.upload(&layout.numbers)?,
             gpu.upload(&layout.taxel_numbers)?,
-            gpu.upload(&layout.weights)?,
             gpu.zeros(layout.memory_lists * taxels * count)?,
         ];
-        let sources = gpu.upload(&layout.sources)?;
+        let terms = gpu.upload(&layout.terms)?;
         let jumps = gpu.upload(&Random::jumps(4, taxels).concat())?;
         let clock = |i: usize| Clock { next_number: STEPS_APART.wrapping_mul(i as u64), ..Clock::default() };
         let clocks = gpu.upload(&(0..count).map(clock).collect::<Vec<_>>())?;
         let view = ResponseView {
             numbers: numbers[0].at(0),
             taxel_numbers: numbers[1].at(0),
-            sources: sources.at(0),
-            weights: numbers[2].at(0),
+            terms: terms.at(0),
             jumps: jumps.at(0),
-            memory: numbers[3].at_mut(0),
+            memory: numbers[2].at_mut(0),
             clocks: clocks.at_mut(0),
             dt_s,
             environments: count as u32,
@@ -240,7 +251,7 @@ impl GpuResponse {
             rows: if is_wide { Some(gpu.uninitialised(2 * taxels * count)?) } else { None },
             gpu: Arc::clone(gpu),
             _numbers: numbers,
-            _sources: sources,
+            _terms: terms,
             _jumps: jumps,
             clocks,
         };

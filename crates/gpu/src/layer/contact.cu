@@ -7,36 +7,62 @@ constexpr int MAX_EXCHANGES = 12, MAX_GROWTHS = 16;
 // Tolerance of the first shear of a press from rest, as a part of the largest target displacement: the pressure still changes by about as much.
 constexpr double FIRST_SLIP_TOLERANCE = 1e-2;
 
-// Puts the pressure into the plane.
-__device__ __forceinline__ void load_pressure(const Workspace& work, const Real* p) {
-    const int pitch = work.pitch(work.plan);
+// Finds the window under pressure and its transform. One cell per thread.
+__device__ __noinline__ void find_window(const LayerGrid& grid, Workspace& work, Bounds& bounds) {
+    const Real* p = work.buffer(PRESSURE);
     __syncthreads();
-    FOR_EACH_CELL(work, pitch, i, at) work.plane[at] = {p[i], 0};
+    if (threadIdx.x == 0) bounds.clear();
+    __syncthreads();
+    FOR_EACH(i, work.region.count) {
+        int col;
+        const int row = work.region.by_cols(i, col);
+        if (p[i] > 0) bounds.include(row, col);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const bool any = bounds.bottom >= 0;
+        const int row = any ? bounds.top : 0, col = any ? bounds.left : 0;
+        const int rows = any ? bounds.bottom - row + 1 : 1, cols = any ? bounds.right - col + 1 : 1;
+        const Transform& transform = work.transforms[fft_size_of(grid, rows, cols)];
+        work.pressed.set_cells(row, col, rows, cols, work.region.cols);
+        work.pressed.plan = transform.plan;
+        work.pressed.spectra = (const Real*)transform.spectra;
+        work.pressed.opposite = transform.opposite;
+    }
+    __syncthreads();
+    fill_roots(work.pressed_roots, work.pressed.plan.size);
+}
+
+// Displacement (m) along x and y, in the plane, of the window under pressure by the pressure.
+__device__ __forceinline__ void displace_window(const Workspace& work, const Real* p) {
+    const int pitch = work.pitch(work.pressed.plan);
+    __syncthreads();
+    FOR_EACH_CELL(work.pressed, pitch, i, at) work.plane[at] = {p[i], 0};
+    displacement_by_pressure(work, work.pressed);
 }
 
 // SHEARED_DEPTH: depth minus the deflection by shear (m).
 __device__ __forceinline__ void update_sheared_depth(const Workspace& work) {
-    const int pitch = work.pitch(work.plan);
+    const int pitch = work.pitch(work.region.plan);
     const double *x = work.double_buffer(SHEAR_X), *y = work.double_buffer(SHEAR_Y);
     __syncthreads();
-    FOR_EACH_CELL(work, pitch, i, at) work.plane[at] = {(Real)x[i], (Real)y[i]};
-    response_to_shear(work, false);
-    FOR_EACH_CELL(work, pitch, i, at) work.buffer(SHEARED_DEPTH)[i] = work.buffer(DEPTH)[i] - work.plane[at].x;
+    FOR_EACH_CELL(work.region, pitch, i, at) work.plane[at] = {(Real)x[i], (Real)y[i]};
+    response_to_shear(work, work.region, false);
+    FOR_EACH_CELL(work.region, pitch, i, at) work.buffer(SHEARED_DEPTH)[i] = work.buffer(DEPTH)[i] - work.plane[at].x;
 }
 
-// TARGET_X, TARGET_Y: displacement (m) by shear of a cell that sticks, that of CARRIED_X and CARRIED_Y if there is a history (`carried`) less
-// that by the pressure. Keeps the pressure as LAST_PRESSURE. Returns the largest component of a cell in contact.
+// TARGET_X, TARGET_Y: displacement (m) by shear of a cell of the window under pressure that sticks, that of CARRIED_X and CARRIED_Y if there
+// is a history (`carried`) less that by the pressure. Keeps the pressure as LAST_PRESSURE. Returns the largest component of a cell in contact.
 __device__ __forceinline__ double update_target(const Workspace& work, bool carried) {
-    const int pitch = work.pitch(work.plan);
+    const int pitch = work.pitch(work.pressed.plan);
     Real *p = work.buffer(PRESSURE), *target_x = work.buffer(TARGET_X), *target_y = work.buffer(TARGET_Y);
-    load_pressure(work, p);
-    displacement_by_pressure(work);
+    displace_window(work, p);
     double largest = 0.0;
-    FOR_EACH_CELL(work, pitch, i, at) {
+    FOR_EACH(i, work.region.count) work.buffer(LAST_PRESSURE)[i] = p[i];
+    FOR_EACH_CELL(work.pressed, pitch, i, at) {
         const Complex by_pressure = work.plane[at];
         target_x[i] = (carried ? work.buffer(CARRIED_X)[i] : (Real)0) - by_pressure.x;
         target_y[i] = (carried ? work.buffer(CARRIED_Y)[i] : (Real)0) - by_pressure.y;
-        work.buffer(LAST_PRESSURE)[i] = p[i];
         if (p[i] > 0) largest = fmax(largest, (double)fmax(fabs(target_x[i]), fabs(target_y[i])));
     }
     return reduce_max(largest, work.shared);
@@ -45,15 +71,17 @@ __device__ __forceinline__ double update_target(const Workspace& work, bool carr
 // Solves pressure and shear alternately, since each deflects the surface of the other, until the pressure changes by less than 1e-5 of its
 // peak. `tolerance_m` is the contact's tolerance times the largest depth, `max_depth` (m). Cells that stick are displaced by CARRIED_X and
 // CARRIED_Y if they have a history (`carried`), else not at all.
-__device__ Effort solve_tractions(const Workspace& work, const LayerContact& contact, double tolerance_m, double max_depth, bool carried) {
+__device__ Effort solve_tractions(const LayerGrid& grid, Workspace& work, Bounds& bounds, double tolerance_m, double max_depth, bool carried) {
+    const LayerContact& contact = grid.contact;
     const Real *p = work.buffer(PRESSURE), *last = work.buffer(LAST_PRESSURE);
     double *x = work.double_buffer(SHEAR_X), *y = work.double_buffer(SHEAR_Y);
     Effort effort = solve_contact_pcg(work, work.buffer(DEPTH), tolerance_m, max_depth);
     if (!has_friction(contact)) {
-        FOR_EACH(i, work.count) x[i] = y[i] = 0.0;
+        FOR_EACH(i, work.region.count) x[i] = y[i] = 0.0;
         return effort;
     }
     for (int exchange = 0; exchange < MAX_EXCHANGES; exchange++) {
+        find_window(grid, work, bounds);
         const double largest = update_target(work, carried);
         // Later iterations do not correct errors of the shear, so its tolerance is tighter.
         const double tight = fmax(0.1 * contact.tolerance * largest, 1e-4 * tolerance_m);
@@ -64,7 +92,7 @@ __device__ Effort solve_tractions(const Workspace& work, const LayerContact& con
         const Effort pressed = solve_contact_pcg(work, work.buffer(SHEARED_DEPTH), tolerance_m, max_depth);
         effort = {effort.iterations + slipped.iterations + pressed.iterations, fmax(slipped.unsolved, pressed.unsolved)};
         double peak = 0.0, change = 0.0;
-        FOR_EACH(i, work.count) {
+        FOR_EACH(i, work.region.count) {
             peak = fmax(peak, (double)p[i]);
             change = fmax(change, (double)fabs(p[i] - last[i]));
         }
@@ -74,23 +102,23 @@ __device__ Effort solve_tractions(const Workspace& work, const LayerContact& con
         if (exchange + 1 == MAX_EXCHANGES) effort.unsolved = fmax(effort.unsolved, change / peak);
     }
     // The last pressure differs from the one that bounded the shear.
-    FOR_EACH(i, work.count) clamp_length(x[i], y[i], max_shear(contact, p[i]));
+    FOR_EACH(i, work.region.count) clamp_length(x[i], y[i], max_shear(contact, p[i]));
     return effort;
 }
 
 // The numbers from which the host estimates the error of one increment (`OneIncrement` on the CPU): the used fraction of the friction
 // limit, Σ|q| / Σμp, the largest displacement (m) along the surface of a cell in contact by the pressure alone, and the smallest depth (m)
 // of the indenter over the contact. One cell per thread.
-__device__ __noinline__ void measure_increment(const Workspace& work, const LayerContact& contact, ContactRegion& region) {
-    const int pitch = work.pitch(work.plan);
+__device__ __noinline__ void measure_increment(const LayerGrid& grid, Workspace& work, Bounds& bounds, ContactRegion& region) {
+    find_window(grid, work, bounds);
+    const int pitch = work.pitch(work.pressed.plan);
     const Real *p = work.buffer(PRESSURE), *depth = work.buffer(DEPTH);
     const double *x = work.double_buffer(SHEAR_X), *y = work.double_buffer(SHEAR_Y);
-    load_pressure(work, p);
-    displacement_by_pressure(work);
+    displace_window(work, p);
     double sums[2] = {0.0, 0.0}, pushed = 0.0, above = -infinity();
-    FOR_EACH_CELL(work, pitch, i, at) {
+    FOR_EACH_CELL(work.pressed, pitch, i, at) {
         sums[0] += sqrt(x[i] * x[i] + y[i] * y[i]);
-        sums[1] += max_shear(contact, p[i]);
+        sums[1] += max_shear(grid.contact, p[i]);
         if (!(p[i] > 0.0)) continue;
         const double pushed_x = work.plane[at].x, pushed_y = work.plane[at].y;
         pushed = fmax(pushed, sqrt(pushed_x * pushed_x + pushed_y * pushed_y));
@@ -119,7 +147,7 @@ __device__ __forceinline__ void load_carried(const Workspace& work, const Contac
                                              const double* moved, const double* twist, double dt) {
     const int cells = grid.rows * grid.cols;
     const Vec3 linear = vec3(twist), angular = vec3(twist + 3);
-    FOR_EACH(i, work.count) {
+    FOR_EACH(i, work.region.count) {
         const int row = region.row + i / region.cols, col = region.col + i % region.cols, cell = row * grid.cols + col;
         const Vec3 velocity = linear + cross(angular, vec3(x_of(grid, col), y_of(grid, row), -fmax(depth[cell], 0.0)));
         work.buffer(CARRIED_X)[i] = (Real)(moved[cell] + velocity.x * dt);
@@ -142,13 +170,10 @@ __device__ __forceinline__ void clear_outside(const LayerGrid& grid, const Conta
 __device__ __forceinline__ void load_region(Workspace& work, const ContactRegion& region, const LayerGrid& grid, const double* depth,
                                             const double* covered, const double* traction) {
     const int cells = grid.rows * grid.cols;
-    work.rows = region.rows;
-    work.cols = region.cols;
-    work.count = region.rows * region.cols;
-    work.by_cols = Divisor(region.cols);
-    work.stride = (work.count + 31) / 32 * 32;
+    work.region.set_cells(0, 0, region.rows, region.cols, region.cols);
+    work.stride = (work.region.count + 31) / 32 * 32;
     __syncthreads();
-    FOR_EACH(i, work.count) {
+    FOR_EACH(i, work.region.count) {
         const int cell = (region.row + i / region.cols) * grid.cols + region.col + i % region.cols;
         work.buffer(PARTIAL)[i] = (Real)(grid.own_compliance * (1.0 / covered[cell] - 1.0));
         // Cells without an indenter get a finite negative depth: the indenter is far above the surface.
@@ -164,7 +189,7 @@ __device__ __forceinline__ void store_region(const Workspace& work, const Contac
                                              Bounds& bounds) {
     if (threadIdx.x == 0) bounds.clear();
     __syncthreads();
-    FOR_EACH(i, work.count) {
+    FOR_EACH(i, work.region.count) {
         const int row = i / region.cols, col = i % region.cols, cell = (region.row + row) * grid_cols + region.col + col;
         traction[cell] = work.double_buffer(SHEAR_X)[i];
         traction[cells + cell] = work.double_buffer(SHEAR_Y)[i];
@@ -185,7 +210,7 @@ __device__ __forceinline__ bool reaches_border(const LayerGrid& grid, const Cont
 __device__ __forceinline__ void grow_region(const LayerGrid& grid, ContactRegion& region, const Bounds& bounds) {
     int row = region.row + bounds.top, rows = bounds.bottom - bounds.top + 1;
     int col = region.col + bounds.left, cols = bounds.right - bounds.left + 1;
-    const int margin = 2 * MARGIN + max(rows, cols) / 8;
+    const int margin = GROWTH_MARGIN + max(rows, cols) / 8;
     widen(row, rows, margin, grid.rows);
     widen(col, cols, margin, grid.cols);
     const int last_row = max(row + rows, region.row + region.rows), last_col = max(col + cols, region.col + region.cols);
@@ -196,14 +221,14 @@ __device__ __forceinline__ void grow_region(const LayerGrid& grid, ContactRegion
 }
 
 // Tractions (Pa) along x, along y and as pressure on the whole grid, for the presses `members` of a queue, whose regions fit one transform
-// size. Each block takes one press after the other. A press whose region outgrows the size stays OPEN, with a larger size. Transforms run in
-// shared memory (`in_shared`), or in `planes` through a tile of `tile_lines` lines; `buffers` holds REGION_BUFFERS · side² values per block.
-// Presses with a history have the surfaces after their last step in `moved`, and the velocity of each object at the origin in `twists`, for
+// size, `transforms[size]`; the smaller ones serve windows. Each block takes one press after the other. A press whose region outgrows the
+// size stays OPEN, with a larger size. Transforms run in shared memory (`in_shared`), or in `planes` through a tile of `tile_lines` lines;
+// `buffers` holds REGION_BUFFERS · side² values per block. Presses with a history have the surfaces after their last step in `moved`, and the velocity of each object at the origin in `twists`, for
 // a step of `dt` (s); without, both are null.
 extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
-    solve_contact(LayerGrid grid, FftPlan plan, FftPlan half, int in_shared, int tile_lines, const int* members, PressQueue* queue,
-                  const double* depths, const double* covered, double* tractions, ContactRegion* regions, const Real* spectra,
-                  const Real* inverse, const int* opposite, Real* buffers, Complex* planes, const double* moved, const double* twists,
+    solve_contact(LayerGrid grid, const Transform* transforms, int size, FftPlan half, int in_shared, int tile_lines, const int* members,
+                  PressQueue* queue, const double* depths, const double* covered, double* tractions, ContactRegion* regions,
+                  const Real* inverse, Real* buffers, Complex* planes, const double* moved, const double* twists,
                   double dt) {
     extern __shared__ Complex memory[];
     __shared__ double sums[4 * THREADS / 32];
@@ -211,17 +236,24 @@ extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
     __shared__ int next;
     const int cells = grid.rows * grid.cols, side = half.size;
     __shared__ Workspace work;
-    work.plan = plan;
+    const FftPlan plan = transforms[size].plan;
+    work.region.plan = plan;
+    work.region.spectra = (const Real*)transforms[size].spectra;
+    work.region.opposite = transforms[size].opposite;
     work.half = half;
     work.buffers = buffers + (long long)blockIdx.x * BUFFERS * ((side * side + 31) / 32 * 32);
-    work.spectra = spectra;
     work.inverse = inverse;
-    work.opposite = opposite;
-    work.roots = memory;
-    work.half_roots = memory + plan.size;
+    work.transforms = transforms;
+    Complex* rest = memory;
+    work.region.roots = rest;
+    rest += plan.size;
+    work.half_roots = rest;
+    rest += half.size;
+    work.pressed.roots = work.pressed_roots = rest;
+    rest += plan.size;
     work.in_shared = in_shared;
-    work.plane = in_shared ? memory + plan.size + half.size : planes + (long long)blockIdx.x * plan.size * plan.size;
-    work.tile = in_shared ? nullptr : memory + plan.size + half.size;
+    work.plane = in_shared ? rest : planes + (long long)blockIdx.x * plan.size * plan.size;
+    work.tile = in_shared ? nullptr : rest;
     work.tile_lines = tile_lines;
     work.shared = sums;
     fill_roots(memory, plan.size);
@@ -236,7 +268,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
         while (true) {
             load_region(work, region, grid, depth, covered + (long long)press * cells, traction);
             if (moved) load_carried(work, region, grid, depth, moved + 3ll * press * cells, twists + 6ll * press, dt);
-            const Effort effort = solve_tractions(work, grid.contact, tolerance_m, region.max_depth, moved != nullptr);
+            const Effort effort = solve_tractions(grid, work, bounds, tolerance_m, region.max_depth, moved != nullptr);
             region.iterations += effort.iterations;
             region.unsolved = effort.unsolved;
             region.growths++;
@@ -244,7 +276,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
             if (!reaches_border(grid, region, bounds) || region.growths >= MAX_GROWTHS) {
                 region.status = SOLVED;
                 if (moved) clear_outside(grid, region, traction);
-                if (has_friction(grid.contact)) measure_increment(work, grid.contact, region);
+                if (has_friction(grid.contact)) measure_increment(grid, work, bounds, region);
                 break;
             }
             grow_region(grid, region, bounds);

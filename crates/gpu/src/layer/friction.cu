@@ -1,6 +1,6 @@
 // Partial slip: shear q with |q| ≤ μp that brings the surface to its target displacement, by projected gradients with the step lengths of
-// Barzilai and Borwein and a non-monotone line search. The same operations in the same order as on the CPU (`partial_slip`). One cell per
-// thread throughout.
+// Barzilai and Borwein and a non-monotone line search. The same operations in the same order as on the CPU (`partial_slip`), in the window under
+// pressure: elsewhere shear is zero and the displacement does not matter. One cell per thread throughout.
 
 constexpr int MAX_SLIP_ITERATIONS = 600;
 // Number of past energies that the line search compares with.
@@ -34,20 +34,20 @@ __device__ __forceinline__ void clamp_length(double& x, double& y, double bound)
 
 // Clamps the last shear to the friction cone and computes its displacement.
 __device__ __forceinline__ void start_shear(const Workspace& work, const Slip& s, const LayerContact& contact) {
-    const int pitch = work.pitch(work.plan);
+    const int pitch = work.pitch(work.pressed.plan);
     int any = 0;
-    __syncthreads();
-    FOR_EACH_CELL(work, pitch, i, at) {
+    FOR_EACH(i, work.region.count) {
         double x = s.x[i], y = s.y[i];
         clamp_length(x, y, max_shear(contact, s.p[i]));
         any |= x != 0.0 || y != 0.0;
         s.x[i] = x;
         s.y[i] = y;
-        work.plane[at] = {(Real)x, (Real)y};
     }
+    __syncthreads();
+    FOR_EACH_CELL(work.pressed, pitch, i, at) work.plane[at] = {(Real)s.x[i], (Real)s.y[i]};
     any = __syncthreads_or(any);
-    if (any) response_to_shear(work, true);
-    FOR_EACH_CELL(work, pitch, i, at) {
+    if (any) response_to_shear(work, work.pressed, true);
+    FOR_EACH_CELL(work.pressed, pitch, i, at) {
         const Complex moved = any ? work.plane[at] : Complex{0, 0};
         s.moved_x[i] = moved.x;
         s.moved_y[i] = moved.y;
@@ -65,17 +65,17 @@ __device__ __forceinline__ double squared_slip_error(double error_x, double erro
 
 // Step length of steepest descent: e·e / e·Ae with the error e of the cells under pressure.
 __device__ __forceinline__ double first_step_length(const Workspace& work, const Slip& s, const LayerContact& contact) {
-    const int pitch = work.pitch(work.plan);
+    const int pitch = work.pitch(work.pressed.plan);
     __syncthreads();
-    FOR_EACH_CELL(work, pitch, i, at) {
+    FOR_EACH_CELL(work.pressed, pitch, i, at) {
         const bool pressed = max_shear(contact, s.p[i]) > 0.0;
         s.step_x[i] = pressed ? s.target_x[i] - s.moved_x[i] : (Real)0;
         s.step_y[i] = pressed ? s.target_y[i] - s.moved_y[i] : (Real)0;
         work.plane[at] = {s.step_x[i], s.step_y[i]};
     }
-    response_to_shear(work, true);
+    response_to_shear(work, work.pressed, true);
     double sums[2] = {0.0, 0.0};
-    FOR_EACH_CELL(work, pitch, i, at) {
+    FOR_EACH_CELL(work.pressed, pitch, i, at) {
         const double x = s.step_x[i], y = s.step_y[i];
         sums[0] += x * x + y * y;
         sums[1] += x * work.plane[at].x + y * work.plane[at].y;
@@ -88,9 +88,9 @@ __device__ __forceinline__ double first_step_length(const Workspace& work, const
 // which is put into the plane. Returns the largest error (m) before that step; gives the energy before it, ½ q·u − q·target, and the slope, step · error.
 __device__ __forceinline__ double advance(const Workspace& work, const Slip& s, const LayerContact& contact, double taken, double length,
                                           double& energy, double& slope) {
-    const int pitch = work.pitch(work.plan);
+    const int pitch = work.pitch(work.pressed.plan);
     double sums[2] = {0.0, 0.0}, worst = 0.0;
-    FOR_EACH_CELL(work, pitch, i, at) {
+    FOR_EACH_CELL(work.pressed, pitch, i, at) {
         double x = s.x[i], y = s.y[i], moved_x = s.moved_x[i], moved_y = s.moved_y[i];
         if (taken > 0.0) {
             x += taken * s.step_x[i];
@@ -122,9 +122,9 @@ __device__ __forceinline__ double advance(const Workspace& work, const Slip& s, 
 
 // s·s, s·As and As·As of the step s; leaves As in the plane.
 __device__ __forceinline__ void step_products(const Workspace& work, const Slip& s, double (&dots)[3]) {
-    response_to_shear(work, true);
-    const int pitch = work.pitch(work.plan);
-    FOR_EACH_CELL(work, pitch, i, at) {
+    response_to_shear(work, work.pressed, true);
+    const int pitch = work.pitch(work.pressed.plan);
+    FOR_EACH_CELL(work.pressed, pitch, i, at) {
         const double x = s.step_x[i], y = s.step_y[i], response_x = work.plane[at].x, response_y = work.plane[at].y;
         dots[0] += x * x + y * y;
         dots[1] += x * response_x + y * response_y;

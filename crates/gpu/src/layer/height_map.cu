@@ -157,8 +157,9 @@ __device__ __forceinline__ int fft_size_of(const LayerGrid& grid, int rows, int 
     return size;
 }
 
-// Margin (cells) of the initial contact region around the overlap.
-constexpr int MARGIN = 3;
+// Margin (cells) of the initial contact region around the overlap, and at least of an enlarged one around the cells under pressure. Most
+// contacts are smaller than the overlap.
+constexpr int MARGIN = 1, GROWTH_MARGIN = 6;
 
 // Replaces the keys of each press by depths (m) below the rest surface, in place, and writes its largest depth, region and status.
 // One block per press, one cell per thread.

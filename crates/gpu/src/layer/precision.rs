@@ -3,6 +3,7 @@
 use super::LayerGrid;
 use super::fft_plan::FftPlan;
 use super::press::{ContactRegion, MAX_LEVELS, OPEN, PressQueue, REGION_BUFFERS, THREADS, TOO_DEEP};
+use super::spectra::Transform;
 use super::taxels::TaxelGrid;
 use crate::object::{ObjectView, SurfaceKind};
 use crate::program::{COMMON, Program};
@@ -14,6 +15,7 @@ const SOURCE: &[&str] = &[
     COMMON,
     ObjectView::CUDA,
     FftPlan::CUDA,
+    Transform::CUDA,
     LayerContact::CUDA,
     LayerGrid::CUDA,
     ContactRegion::CUDA,

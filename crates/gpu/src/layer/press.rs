@@ -1,6 +1,6 @@
 //! Computes presses on a layer, from poses to results.
 
-use super::spectra::Spectra;
+use super::spectra::{Spectra, Transform};
 use super::taxels::TaxelGrid;
 use super::{LayerBatch, LayerGrid, LayerTouches, Outputs};
 use crate::array::Poses;
@@ -135,7 +135,9 @@ pub(super) struct History {
 #[derive(Debug)]
 pub(super) struct ContactSolver {
     kernel: CudaFunction,
-    spectra: Arc<Spectra>,
+    /// Of all sizes up to this one, which is the last.
+    spectra: Vec<Arc<Spectra>>,
+    transforms: DeviceBuffer<Transform>,
     config: LaunchConfig,
     /// 1 if transforms run in shared memory.
     in_shared: i32,
@@ -408,18 +410,21 @@ impl LayerBatch {
 
     /// The solver of `presses` at once whose regions fit a size of transform.
     pub(super) fn contact_solver(&self, size: usize, presses: usize) -> Result<ContactSolver, GpuError> {
-        let (gpu, kernel, spectra) = (&self.gpu, self.kernel("solve_contact")?, self.region_spectra(size)?);
-        let (size, side) = (spectra.size, spectra.size / 2);
+        let (gpu, kernel) = (&self.gpu, self.kernel("solve_contact")?);
+        let spectra = (0..=size).map(|smaller| self.region_spectra(smaller)).collect::<Result<Vec<_>, _>>()?;
+        let transforms: Vec<Transform> = spectra.iter().map(|spectra| spectra.transform()).collect();
+        let (size, side) = (spectra[size].size, spectra[size].size / 2);
         // A row in shared memory is padded by one number, so that a column is spread over all banks.
         let bytes = |numbers: usize| self.precision.complex_bytes(numbers);
-        let all_shared_bytes = bytes(size + side + size * (size + 1));
+        let all_shared_bytes = bytes(2 * size + side + size * (size + 1));
         let in_shared = all_shared_bytes <= self.max_shared_bytes;
         let tile_lines = self.tile_lines(size);
-        let shared_bytes = if in_shared { all_shared_bytes } else { bytes(size + side + tile_lines * (size + 1)) };
+        let shared_bytes = if in_shared { all_shared_bytes } else { bytes(2 * size + side + tile_lines * (size + 1)) };
         let blocks = self.blocks(&kernel, shared_bytes, presses)?;
         Ok(ContactSolver {
             kernel,
             spectra,
+            transforms: gpu.upload(&transforms)?,
             config: LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) },
             in_shared: i32::from(in_shared),
             tile_lines: tile_lines as i32,
@@ -442,13 +447,14 @@ impl LayerBatch {
         history: &History,
         stream: usize,
     ) -> Result<(), GpuError> {
-        let ContactSolver { kernel, spectra, config, in_shared, tile_lines, buffers, planes } = solver;
+        let ContactSolver { kernel, spectra, transforms, config, in_shared, tile_lines, buffers, planes } = solver;
+        let (size, largest) = (&(spectra.len() as i32 - 1), &spectra[spectra.len() - 1]);
         // SAFETY: the caller guarantees the members; each block has its own buffers and plane.
         unsafe {
             launch_on!(
-                self.gpu, stream, kernel, *config; &self.grid, &spectra.plan, &spectra.half, in_shared, tile_lines, &members, &queue,
+                self.gpu, stream, kernel, *config; &self.grid, &transforms.at(0), size, &largest.half, in_shared, tile_lines, &members, &queue,
                 &chunk.depths.at(0), &chunk.covered.at(0), &chunk.tractions.at_mut(0), &chunk.regions.at_mut(0),
-                &spectra.spectra.at(0), &spectra.inverse.at(0), &spectra.opposite.at(0), &buffers.at_mut(0), &planes.at_mut(0),
+                &largest.inverse.at(0), &buffers.at_mut(0), &planes.at_mut(0),
                 &history.moved, &history.twists, &history.dt_s
             )
         }

@@ -22,11 +22,11 @@ struct Pressing {
 
 // gap = deflection by the pressure − depth (m), one product. A cell that the indenter covers in part has the deflection of that part.
 __device__ __forceinline__ void update_gap(const Workspace& work, const Pressing& s) {
-    const int pitch = work.pitch(work.plan);
+    const int pitch = work.pitch(work.region.plan);
     __syncthreads();
-    FOR_EACH_CELL(work, pitch, i, at) work.plane[at] = {s.p[i], 0};
+    FOR_EACH_CELL(work.region, pitch, i, at) work.plane[at] = {s.p[i], 0};
     deflection_by_pressure(work);
-    FOR_EACH_CELL(work, pitch, i, at) s.gap[i] = work.plane[at].x + s.partial[i] * s.p[i] - s.depth[i];
+    FOR_EACH_CELL(work.region, pitch, i, at) s.gap[i] = work.plane[at].x + s.partial[i] * s.p[i] - s.depth[i];
 }
 
 // 1 in a cell that is in contact or overlaps.
@@ -35,7 +35,7 @@ __device__ __forceinline__ Real is_active(Real p, Real gap) { return p > 0 || ga
 // Initial pressure and gap: the last pressure scaled to minimum energy, Σ depth p / Σ deflection p, or zero. Marks the active cells.
 __device__ __forceinline__ void start_pressure(const Workspace& work, const Pressing& s) {
     int any = 0;
-    FOR_EACH(i, work.count) {
+    FOR_EACH(i, work.region.count) {
         s.p[i] = fmax(s.p[i], (Real)0);
         any |= s.p[i] > 0;
         s.gap[i] = -s.depth[i];
@@ -43,20 +43,20 @@ __device__ __forceinline__ void start_pressure(const Workspace& work, const Pres
     if (__syncthreads_or(any)) {
         update_gap(work, s);
         double sums[2] = {0.0, 0.0};
-        FOR_EACH(i, work.count) {
+        FOR_EACH(i, work.region.count) {
             const double p = s.p[i], depth = s.depth[i];
             sums[0] += depth * p;
             sums[1] += (s.gap[i] + depth) * p;
         }
         reduce_sum(sums, work.shared);
         const double factor = sums[0] > 0.0 && sums[1] > 0.0 ? sums[0] / sums[1] : 1.0;
-        FOR_EACH(i, work.count) {
+        FOR_EACH(i, work.region.count) {
             const double depth = s.depth[i];
             s.p[i] = (Real)(factor * s.p[i]);
             s.gap[i] = (Real)(factor * (s.gap[i] + depth) - depth);
         }
     }
-    FOR_EACH(i, work.count) {
+    FOR_EACH(i, work.region.count) {
         s.active[i] = is_active(s.p[i], s.gap[i]);
         s.direction[i] = 0;
     }
@@ -67,7 +67,7 @@ __device__ __forceinline__ double update_residual(const Workspace& work, const P
     const int pitch = work.pitch(work.half);
     double worst = 0.0;
     __syncthreads();
-    FOR_EACH_CELL(work, pitch, i, at) {
+    FOR_EACH_CELL(work.region, pitch, i, at) {
         const Real residual = s.active[i] * s.gap[i];
         s.residual[i] = residual;
         work.plane[at] = {residual, 0};
@@ -82,7 +82,7 @@ __device__ __forceinline__ double update_direction(const Workspace& work, const 
     precondition(work);
     int pitch = work.pitch(work.half);
     double sums[2] = {0.0, 0.0};
-    FOR_EACH_CELL(work, pitch, i, at) {
+    FOR_EACH_CELL(work.region, pitch, i, at) {
         const Real z = work.plane[at].x * s.active[i];
         s.z[i] = z;
         sums[0] += (double)s.residual[i] * z;
@@ -90,8 +90,8 @@ __device__ __forceinline__ double update_direction(const Workspace& work, const 
     }
     reduce_sum(sums, work.shared);
     const double product = sums[0], beta = restart ? 0.0 : fmax((product - sums[1]) / last_product, 0.0);
-    pitch = work.pitch(work.plan);
-    FOR_EACH_CELL(work, pitch, i, at) {
+    pitch = work.pitch(work.region.plan);
+    FOR_EACH_CELL(work.region, pitch, i, at) {
         const Real direction = (Real)beta * s.active[i] * s.direction[i] - s.z[i];
         s.direction[i] = direction;
         work.plane[at] = {direction, 0};
@@ -107,9 +107,9 @@ __device__ __forceinline__ Real response_of(const Workspace& work, const Pressin
 // Steps to the minimum energy along the direction, clips tension and marks the active cells. Returns whether the next direction must
 // restart.
 __device__ __forceinline__ bool step_pressure(const Workspace& work, const Pressing& s, double step) {
-    const int pitch = work.pitch(work.plan);
+    const int pitch = work.pitch(work.region.plan);
     int clipped = 0, changed = 0;
-    FOR_EACH_CELL(work, pitch, i, at) {
+    FOR_EACH_CELL(work.region, pitch, i, at) {
         const Real next = (Real)(s.p[i] + step * s.direction[i]);
         clipped |= next < 0;
         s.p[i] = fmax(next, (Real)0);
@@ -117,7 +117,7 @@ __device__ __forceinline__ bool step_pressure(const Workspace& work, const Press
     }
     clipped = __syncthreads_or(clipped);
     if (clipped) update_gap(work, s);
-    FOR_EACH(i, work.count) {
+    FOR_EACH(i, work.region.count) {
         const Real now = is_active(s.p[i], s.gap[i]);
         changed |= now != s.active[i];
         s.active[i] = now;
@@ -135,7 +135,7 @@ __device__ __noinline__ Effort solve_contact_pcg(const Workspace& work, const Re
     double last_product = 0.0, error;
     bool restart = true;
     int iterations = 0;
-    const int pitch = work.pitch(work.plan);
+    const int pitch = work.pitch(work.region.plan);
     while (true) {
         error = update_residual(work, s);
         if (error <= tolerance || iterations >= MAX_PRESSURE_ITERATIONS) break;
@@ -143,7 +143,7 @@ __device__ __noinline__ Effort solve_contact_pcg(const Workspace& work, const Re
         const double product = update_direction(work, s, restart, last_product);
         deflection_by_pressure(work);
         double along[2] = {0.0, 0.0};
-        FOR_EACH_CELL(work, pitch, i, at) {
+        FOR_EACH_CELL(work.region, pitch, i, at) {
             const double direction = s.direction[i];
             along[0] += s.gap[i] * direction;
             along[1] += direction * response_of(work, s, i, at);

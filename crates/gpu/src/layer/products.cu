@@ -88,20 +88,49 @@ __device__ __forceinline__ void reduce(double (&sums)[2], double& largest, doubl
     }
 }
 
+// A rectangle of cells of a region, and the transforms for products within it.
+struct Window {
+    // First row and column, and number of rows, columns and cells; columns of the region.
+    int row, col, rows, cols, count, region_cols;
+    Divisor by_cols;
+    FftPlan plan;
+    const Complex* roots;
+    // Spectra of the influences, and index of −k for each index of k along a line.
+    const Real* spectra;
+    const int* opposite;
+
+    __device__ __forceinline__ void set_cells(int first_row, int first_col, int row_count, int col_count, int all_cols) {
+        row = first_row;
+        col = first_col;
+        rows = row_count;
+        cols = col_count;
+        count = row_count * col_count;
+        region_cols = all_cols;
+        by_cols = Divisor(col_count);
+    }
+    // Index in the region of the i-th cell of the window, and its place in a plane.
+    __device__ __forceinline__ int cell(int i, int pitch, int& place) const {
+        int right;
+        const int down = by_cols(i, right);
+        place = down * pitch + right;
+        return (row + down) * region_cols + col + right;
+    }
+};
+
 // The memory of a block and the tables of its transforms.
 struct Workspace {
-    // Cells of the region, and from one buffer to the next.
-    int rows, cols, count, stride;
-    Divisor by_cols;
+    // All cells of the region, and the smallest window with all cells under pressure: shear acts there alone.
+    Window region, pressed;
+    // Numbers from one buffer to the next.
+    int stride;
     Real* buffers;
-    // Spectra of the influences, and of the preconditioner on a grid of half the size.
-    const Real* spectra;
+    // The preconditioner on a grid of half the size: its spectrum and its transform.
     const Real* inverse;
-    // Index of −k for each index of k along a line.
-    const int* opposite;
-    FftPlan plan, half;
-    const Complex* roots;
+    FftPlan half;
     const Complex* half_roots;
+    // Transforms of all sizes up to that of the region, and memory for the roots of the window under pressure.
+    const Transform* transforms;
+    Complex* pressed_roots;
     Complex* plane;
     bool in_shared;
     Complex* tile;
@@ -113,39 +142,35 @@ struct Workspace {
     __device__ __forceinline__ double* double_buffer(int which) const { return (double*)buffer(which); }
     // A row in shared memory has one number more, so that a column is spread over all banks.
     __device__ __forceinline__ int pitch(const FftPlan& of) const { return in_shared ? of.size + 1 : of.size; }
-    // Place of a cell of the region in the plane.
-    __device__ __forceinline__ int place(int cell, int pitch) const {
-        int col;
-        const int row = by_cols(cell, col);
-        return row * pitch + col;
-    }
     __device__ __forceinline__ Plane whole(int pitch) const { return {plane, pitch, in_shared, tile, tile_lines}; }
 };
 
-// Runs over the cells of a region, one per thread of the block: `i` is the cell, `at` its place in the plane. Every thread has the same
-// cells in each run, so a field in the plane can be read and replaced in one run.
-#define FOR_EACH_CELL(work, pitch, i, at) \
-    _Pragma("unroll 1") for (int i = threadIdx.x, at = (work).place(i, pitch); i < (work).count; i += THREADS, at = (work).place(i, pitch))
+// Runs over the cells of a window, one per thread of the block: `i` is the cell in the region, `at` its place in the plane. Every thread has the
+// same cells in each run, so a field in the plane can be read and replaced in one run.
+#define FOR_EACH_CELL(window, pitch, i, at)                                                                                              \
+    _Pragma("unroll 1") for (int k_##i = threadIdx.x, at = 0, i = 0; k_##i < (window).count && (i = (window).cell(k_##i, pitch, at), true); \
+                             k_##i += THREADS)
 
-// plane = F⁻¹(multiply(F(plane))) for the cells of the region; the other numbers of the plane are ignored and overwritten.
+// plane = F⁻¹(multiply(F(plane))) for `rows` and `cols` of the plane; its other numbers are ignored and overwritten.
 // `multiply(i, row, col, pitch)` changes the number at a row and column of the plane; its spectra have index i. One wave number per thread.
 template <class Multiply>
-__device__ __forceinline__ void transformed(const Workspace& work, const FftPlan* plan, const Complex* roots, Multiply multiply) {
+__device__ __forceinline__ void transformed(const Workspace& work, const FftPlan* plan, const Complex* roots, int rows, int cols,
+                                            Multiply multiply) {
     const int pitch = work.pitch(*plan), size = plan->size;
     const Plane plane = work.whole(pitch);
-    fft_2d(plane, roots, plan, 0, work.rows, 0, work.cols);
+    fft_2d(plane, roots, plan, 0, rows, 0, cols);
     const Divisor by(size);
     FOR_EACH(i, size * size) {
         int col;
         const int row = by(i, col);
         multiply(i, row, col, pitch);
     }
-    ifft_2d(plane, roots, plan, work.rows);
+    ifft_2d(plane, roots, plan, rows);
 }
 
-// plane = F⁻¹(spectrum · F(plane)) for a real field and a real spectrum.
+// plane = F⁻¹(spectrum · F(plane)) for a real field of the region and a real spectrum.
 __device__ __noinline__ void convolve(const Workspace& work, const FftPlan* plan, const Complex* roots, const Real* spectrum) {
-    transformed(work, plan, roots, [&](int i, int row, int col, int pitch) {
+    transformed(work, plan, roots, work.region.rows, work.region.cols, [&](int i, int row, int col, int pitch) {
         Complex* at = work.plane + row * pitch + col;
         *at = spectrum[i] * *at;
     });
@@ -153,7 +178,8 @@ __device__ __noinline__ void convolve(const Workspace& work, const FftPlan* plan
 
 // Deflection (m) by the pressure (Pa) in the plane, without that of the part of a cell that the indenter covers.
 __device__ __forceinline__ void deflection_by_pressure(const Workspace& work) {
-    convolve(work, &work.plan, work.roots, work.spectra + (long long)COMPLIANCE * work.plan.size * work.plan.size);
+    const Window& region = work.region;
+    convolve(work, &region.plan, region.roots, region.spectra + (long long)COMPLIANCE * region.plan.size * region.plan.size);
 }
 
 // Approximate pressure (Pa) for the deflection (m) in the plane: the inverse of the compliance on a periodic grid of half the size.
@@ -165,15 +191,15 @@ __device__ __forceinline__ void separate(Complex at, Complex opposite, Complex& 
     y = times_i((Real)-0.5 * (at - conj(opposite)));
 }
 
-// Products with the shear x + iy (Pa) in the plane, as one complex field z. `lateral`: displacement (m) of the surface along x and y,
+// Products with the shear x + iy (Pa) of a window in the plane, as one complex field z. `lateral`: displacement (m) of the surface along x and y,
 // (xx + yy)/2 z + ((xx − yy)/2 + i xy) z̄; otherwise its deflection (m), a real field. One pair of wave numbers k, −k per thread.
-__device__ __noinline__ void response_to_shear(const Workspace& work, bool lateral) {
-    const int size = work.plan.size;
+__device__ __noinline__ void response_to_shear(const Workspace& work, const Window& window, bool lateral) {
+    const int size = window.plan.size;
     const long long all = (long long)size * size;
-    const Real *xx = work.spectra + XX * all, *yy = work.spectra + YY * all, *xy = work.spectra + XY * all;
-    const Real *to_x = work.spectra + X_PRESSURE * all, *to_y = work.spectra + Y_PRESSURE * all;
-    transformed(work, &work.plan, work.roots, [&](int i, int row, int col, int pitch) {
-        const int other_row = work.opposite[row], other_col = work.opposite[col], other = other_row * size + other_col;
+    const Real *xx = window.spectra + XX * all, *yy = window.spectra + YY * all, *xy = window.spectra + XY * all;
+    const Real *to_x = window.spectra + X_PRESSURE * all, *to_y = window.spectra + Y_PRESSURE * all;
+    transformed(work, &window.plan, window.roots, window.rows, window.cols, [&](int i, int row, int col, int pitch) {
+        const int other_row = window.opposite[row], other_col = window.opposite[col], other = other_row * size + other_col;
         if (other < i) return;
         Complex *at = work.plane + row * pitch + col, *opposite = work.plane + other_row * pitch + other_col;
         const Complex here = *at, there = *opposite;
@@ -192,11 +218,11 @@ __device__ __noinline__ void response_to_shear(const Workspace& work, bool later
     });
 }
 
-// Displacement (m) of the surface along x and y, as a complex field, by the pressure (Pa) in the plane.
-__device__ __noinline__ void displacement_by_pressure(const Workspace& work) {
-    const long long all = (long long)work.plan.size * work.plan.size;
-    const Real *to_x = work.spectra + X_PRESSURE * all, *to_y = work.spectra + Y_PRESSURE * all;
-    transformed(work, &work.plan, work.roots, [&](int i, int row, int col, int pitch) {
+// Displacement (m) of the surface along x and y, as a complex field, by the pressure (Pa) of a window in the plane.
+__device__ __noinline__ void displacement_by_pressure(const Workspace& work, const Window& window) {
+    const long long all = (long long)window.plan.size * window.plan.size;
+    const Real *to_x = window.spectra + X_PRESSURE * all, *to_y = window.spectra + Y_PRESSURE * all;
+    transformed(work, &window.plan, window.roots, window.rows, window.cols, [&](int i, int row, int col, int pitch) {
         Complex* at = work.plane + row * pitch + col;
         *at = Complex{-to_y[i], to_x[i]} * *at;
     });

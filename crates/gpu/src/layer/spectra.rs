@@ -3,6 +3,7 @@
 use super::fft_plan::FftPlan;
 use super::precision::Precision;
 use super::press::{THREADS, grid};
+use crate::cuda_struct::{Ptr, cuda_struct};
 use crate::memory::launch;
 use crate::program::{COMMON, Program};
 use crate::{DeviceBuffer, Gpu, GpuError};
@@ -17,6 +18,15 @@ pub(super) fn program() -> Program {
     let mut program = Program::new("layer-influences", SOURCE, &["-DREAL=double"]);
     program.options.push(format!("-DTHREADS={THREADS}"));
     program
+}
+
+cuda_struct! {
+    /// A transform, the spectra of the influences, in its precision, and the index of −k for each index of k along a line.
+    pub(super) struct Transform {
+        plan: FftPlan,
+        spectra: Ptr<u8>,
+        opposite: Ptr<i32>,
+    }
 }
 
 /// Spectra for products with transforms of one size.
@@ -44,6 +54,13 @@ pub(super) struct Influences {
 
 /// Lower bound of the compliance in the preconditioner, as a fraction of the largest compliance.
 const MIN_COMPLIANCE: f64 = 1e-3;
+
+impl Spectra {
+    /// What the kernels need of it.
+    pub fn transform(&self) -> Transform {
+        Transform { plan: self.plan, spectra: self.spectra.at(0), opposite: self.opposite.at(0) }
+    }
+}
 
 impl Influences {
     pub fn new(gpu: &Arc<Gpu>, layer: &Layer, precision: Precision) -> Result<Self, GpuError> {
