@@ -7,7 +7,7 @@ use dermis_geometry::{Pose, Quat, Twist, Vec3};
 use dermis_gpu::LayerBatch;
 use dermis_gpu::layer::{LayerTouches, Outputs};
 use dermis_sensor::SkinSpec;
-use dermis_sensor::optics::{CameraSpec, Optics, OpticsSpec};
+use dermis_sensor::optics::{CalibratedSpec, CameraSpec, LightSpec, Optics, OpticsSpec};
 use dermis_sensor::{Sensor, SensorSource, SensorSpec};
 use dermis_skin::layer::{IndenterHeightMap, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters, SkinError};
@@ -270,7 +270,13 @@ fn seen_by(sensor: &Sensor, spec: &SensorSpec, change: impl Fn(CameraSpec) -> Ca
     sensor.with_optics(Optics::new(&optics, None).unwrap())
 }
 
-/// Calibrated light, lamps, markers, shadows, a near camera, a mirrored one and one that sees beyond the gel: all
+/// The same light, proportional to the image without contact.
+fn proportional(spec: SensorSpec) -> SensorSpec {
+    let Some(LightSpec::Calibrated(light)) = spec.light else { panic!("{} has no calibrated light", spec.name) };
+    SensorSpec { light: Some(LightSpec::Calibrated(CalibratedSpec { proportional: true, ..light })), ..spec }
+}
+
+/// Calibrated light, proportional or not, lamps, markers, shadows, a near camera, a mirrored one and one that sees beyond the gel: all
 /// pixels agree within one level.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
@@ -286,6 +292,7 @@ fn images_are_those_of_the_cpu() {
         ("gelsight-mini", build("gelsight-mini")),
         ("gelsight-dots", build("gelsight-dots")),
         ("digit's camera on a gelsight", seen_by(&gelsight, &preset("digit"), whole)),
+        ("proportional light", seen_by(&gelsight, &proportional(preset("digit")), whole)),
         (
             "mirrored",
             seen_by(&gelsight, &preset("digit"), |camera| CameraSpec { mirror: true, exposure: 1.3, ..camera }),
