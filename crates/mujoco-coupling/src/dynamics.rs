@@ -55,12 +55,13 @@ impl Dynamics {
         let mut skin = DVector::from_fn(all, |row, _| dot(y(row), &lag.skin));
         eliminate(&mut gram, &mut [&mut acceleration, &mut skin], count, &compliance[..damped])?;
         let held = count + damped;
-        let mut change = gram.clone();
-        let mut blocked = skin.clone();
-        eliminate(&mut change, &mut [&mut blocked], held, &compliance[damped..])?;
-        // Without equalities, `skin` and `blocked` are the same.
-        let acceleration = acceleration.rows(0, count) + skin.rows(0, count) - blocked.rows(0, count);
-        Some(Self { acceleration, mobility: change.view((0, 0), (count, count)).into_owned() })
+        if held < all {
+            acceleration += &skin;
+            eliminate(&mut gram, &mut [&mut skin], held, &compliance[damped..])?;
+            acceleration -= skin;
+        }
+        let mobility = gram.view((0, 0), (count, count)).into_owned();
+        Some(Self { acceleration: acceleration.rows(0, count).into_owned(), mobility })
     }
 }
 
