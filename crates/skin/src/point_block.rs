@@ -155,20 +155,16 @@ impl PointBlock {
     /// Writes the bristles to the columns of [`crate::PointBristles::write_columns`].
     pub fn write_columns(&self, columns: &mut [&mut [f64]; 8]) {
         let (object, triangle) = (self.object.map(|object| f64::from(object) + 1.0), self.triangle.map(f64::from));
-        let sites = &self.site[..self.count];
-        let run = sites.first().map(|&site| site as usize).filter(|_| self.is_run());
-        let vectors = self.load.deflection_m.iter().chain(&self.normal).map(|lanes| &**lanes);
-        for (to, from) in columns.iter_mut().zip([&object, &triangle].into_iter().chain(vectors)) {
-            match run {
-                Some(first) => to[first..first + LANES].copy_from_slice(from),
-                None => sites.iter().zip(from).for_each(|(&site, &value)| to[site as usize] = value),
+        let ([x, y, z], [nx, ny, nz]) = (&self.load.deflection_m, &self.normal);
+        let numbers: [&[f64; LANES]; 8] = [&object, &triangle, x, y, z, nx, ny, nz];
+        let mut lane = 0;
+        for run in self.site[..self.count].chunk_by(|site, next| site + 1 == *next) {
+            let (first, end) = (run[0] as usize, lane + run.len());
+            for (to, from) in columns.iter_mut().zip(numbers) {
+                to[first..first + run.len()].copy_from_slice(&from[lane..end]);
             }
+            lane = end;
         }
-    }
-
-    /// True for a full block of sites that follow each other.
-    fn is_run(&self) -> bool {
-        self.count == LANES && self.site[LANES - 1] - self.site[0] == LANES as u32 - 1
     }
 
     /// True if the numbers are those of bristles.
@@ -232,7 +228,13 @@ impl PointBlock {
     /// Force on the sensor (N) of a lane with a load: friction and normal force.
     #[inline(always)]
     pub fn force(&self, load: &FrictionLanes, lane: usize) -> [f64; 3] {
-        [0, 1, 2].map(|axis: usize| load.force[axis][lane] - self.normal[axis][lane] * load.normal_newton[lane])
+        let (friction, n, newton) = (&load.force, &self.normal, load.normal_newton[lane]);
+        // Not `map`, which is a call of its own in crates that do not inline it.
+        [
+            friction[0][lane] - n[0][lane] * newton,
+            friction[1][lane] - n[1][lane] * newton,
+            friction[2][lane] - n[2][lane] * newton,
+        ]
     }
 
     /// Sets the normal force (N) and the velocity (m/s) in the contact plane of each point, with the bristles before the
