@@ -104,11 +104,18 @@ impl Source<'_> {
             return;
         }
         if let Some(points) = self.touch.facets.points() {
+            let known = |taxel: u32| (taxel != OUTSIDE).then_some(taxel as usize);
+            // The points of a taxel follow each other: they are added as one.
+            let (mut taxel, mut sum) = (OUTSIDE, Vec3::ZERO);
             points.each_site_load(|site, force| {
-                let taxel = self.groups.get(site).copied().unwrap_or(OUTSIDE);
-                add((taxel != OUTSIDE).then_some(taxel as usize), force);
+                let next = self.groups.get(site).copied().unwrap_or(OUTSIDE);
+                if next == taxel {
+                    sum += force;
+                } else {
+                    add(known(std::mem::replace(&mut taxel, next)), std::mem::replace(&mut sum, force));
+                }
             });
-            return;
+            return add(known(taxel), sum);
         }
         for facet in &self.touch.facets {
             if let Load::Point { anchor, force, .. } = facet.load {

@@ -220,9 +220,9 @@ impl Instance {
             CoupledSensor { mount, sensor, kinematics, still }
         });
         match solve(model, data, coupled.collect(), &lag) {
-            Ok((evaluated, forces)) => {
+            Ok((evaluated, mut forces)) => {
                 for ((&index, kinematics), evaluated) in members.iter().zip(kinematics).zip(evaluated) {
-                    let forces = if index == 0 { forces.clone() } else { Vec::new() };
+                    let forces = if index == 0 { std::mem::take(&mut forces) } else { Vec::new() };
                     all[index].keep(time_s, kinematics, evaluated, forces);
                 }
             }

@@ -180,14 +180,14 @@ impl<'a> Data<'a> {
     /// passive forces; they are computed here with the present controls, and again by MuJoCo.
     pub fn smooth_forces(&mut self) -> Vec<f64> {
         let (layout, library) = (self.model.layout(), self.model.library());
-        let mut bias = vec![0.0; self.model.dofs()];
+        let mut sum = vec![0.0; self.model.dofs()];
         // SAFETY: model and data belong together; MuJoCo writes `nv` numbers, and has computed the lengths and velocities
         // of actuators.
         unsafe {
-            (library.mj_rne)(self.model.raw(), self.raw, 0, bias.as_mut_ptr());
+            (library.mj_rne)(self.model.raw(), self.raw, 0, sum.as_mut_ptr());
             (library.mj_fwd_actuation)(self.model.raw(), self.raw);
         }
-        let mut sum: Vec<f64> = bias.iter().map(|bias| -bias).collect();
+        sum.iter_mut().for_each(|bias| *bias = -*bias);
         for offset in [layout.qfrc_passive, layout.qfrc_applied, layout.qfrc_actuator] {
             sum.iter_mut().zip(self.generalized(offset)).for_each(|(sum, force)| *sum += force);
         }

@@ -51,16 +51,23 @@ impl Dynamics {
         }
         let mut forces = data.smooth_forces();
         forces.iter_mut().zip(&lag.constraint).for_each(|(force, solver)| *force += solver);
-        let mut acceleration = DVector::from_fn(all, |row, _| dot(y(row), &forces));
-        let mut skin = DVector::from_fn(all, |row, _| dot(y(row), &lag.skin));
-        eliminate(&mut gram, &mut [&mut acceleration, &mut skin], count, &compliance[..damped])?;
-        let held = count + damped;
-        let mut change = gram.clone();
-        let mut blocked = skin.clone();
-        eliminate(&mut change, &mut [&mut blocked], held, &compliance[damped..])?;
-        // Without equalities, `skin` and `blocked` are the same.
-        let acceleration = acceleration.rows(0, count) + skin.rows(0, count) - blocked.rows(0, count);
-        Some(Self { acceleration, mobility: change.view((0, 0), (count, count)).into_owned() })
+        let accelerations = |forces: &[f64]| DVector::from_fn(all, |row, _| dot(y(row), forces));
+        let mut acceleration = accelerations(&forces);
+        let (damping, equalities) = compliance.split_at(damped);
+        if equalities.is_empty() {
+            eliminate(&mut gram, &mut [&mut acceleration], count, damping)?;
+        } else {
+            let mut skin = accelerations(&lag.skin);
+            eliminate(&mut gram, &mut [&mut acceleration, &mut skin], count, damping)?;
+            acceleration += &skin;
+            eliminate(&mut gram, &mut [&mut skin], count + damped, equalities)?;
+            acceleration -= skin;
+        }
+        if all == count {
+            return Some(Self { acceleration, mobility: gram });
+        }
+        let mobility = gram.view((0, 0), (count, count)).into_owned();
+        Some(Self { acceleration: acceleration.rows(0, count).into_owned(), mobility })
     }
 }
 

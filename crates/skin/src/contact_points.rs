@@ -1,13 +1,14 @@
 //! The contact points of a skin of springs.
 
-use crate::friction_lanes::{LANES, get};
+use crate::friction_lanes::{LANES, Lanes3, get};
 use crate::lane_sums::{WIDTH, total};
 use crate::point_block::PointBlock;
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::spare::{Spare, keep, reuse};
-use crate::{Facet, Friction, Support};
+use crate::{Facet, Friction, Site, Support};
 use dermis_geometry::{Vec3, Wrench};
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Contact points as a structure of arrays: what a step computes, reads and writes in vector lanes. They are the facets of
 /// a touch and hold the bristles for the next step.
@@ -17,8 +18,8 @@ pub struct ContactPoints {
     pub(crate) blocks: Vec<PointBlock>,
     /// Friction of a point of share 1.
     pub(crate) friction: Friction,
-    /// Number of sites of the skin that computed the points; 0 for others, whose order and numbers are unknown.
-    pub(crate) sites: usize,
+    /// The contact points of the skin that computed these; none for others, whose order and numbers are unknown.
+    pub(crate) sites: Arc<[Site]>,
 }
 
 thread_local! {
@@ -34,7 +35,7 @@ impl Drop for ContactPoints {
 impl ContactPoints {
     /// No points.
     pub(crate) fn none() -> Self {
-        Self { blocks: Vec::new(), friction: Friction::None, sites: 0 }
+        Self { blocks: Vec::new(), friction: Friction::None, sites: Arc::default() }
     }
 
     /// Blocks with any content, to be overwritten.
@@ -55,16 +56,14 @@ impl ContactPoints {
     /// Point of the undeformed skin (m) and force on the sensor (N) of each point.
     #[inline]
     pub fn loads(&self) -> impl Iterator<Item = (Vec3, Vec3)> + '_ {
-        self.blocks.iter().flat_map(PointBlock::loads)
+        self.blocks.iter().flat_map(PointBlock::loads).map(|(site, force)| (self.sites[site].point, force))
     }
 
     /// Calls `add` with the index of the contact point of the skin and the force on the sensor (N) of each point.
     #[inline]
     pub fn each_site_load(&self, mut add: impl FnMut(usize, Vec3)) {
         for block in &self.blocks {
-            for lane in 0..block.count.min(LANES) {
-                add(block.site[lane] as usize, get(&block.force, lane));
-            }
+            block.loads().for_each(|(site, force)| add(site, force));
         }
     }
 
@@ -82,7 +81,8 @@ impl ContactPoints {
 
     /// The points as facets.
     pub fn facets(&self) -> impl Iterator<Item = Facet> + '_ {
-        self.blocks.iter().flat_map(move |block| (0..block.count).map(move |lane| block.facet(lane, &self.friction)))
+        let facet = |block: &PointBlock, lane| block.facet(lane, &self.friction, &self.sites);
+        self.blocks.iter().flat_map(move |block| (0..block.count).map(move |lane| facet(block, lane)))
     }
 
     /// The only object in contact; `None` for none or several.
@@ -113,12 +113,12 @@ impl ContactPoints {
     pub(crate) fn loads_on_sensor(&self, objects: usize) -> Vec<Wrench> {
         let mut loads = vec![Wrench::ZERO; objects];
         if let Some(only) = self.only_object() {
-            loads[only as usize] = Simd::up_to_avx2().run(Sum { points: self });
+            loads[only as usize] = Simd::detect().run(Sum { points: self });
         } else {
             for block in &self.blocks {
                 for lane in 0..block.count {
-                    let (force, arm) = (get(&block.force, lane), get(&block.arm, lane));
-                    loads[block.object[lane] as usize] += Wrench::from_force_at(force, arm);
+                    let force = Vec3::from_array(block.force(&block.load, lane));
+                    loads[block.object[lane] as usize] += Wrench::from_force_at(force, get(&block.at, lane));
                 }
             }
         }
@@ -137,7 +137,7 @@ impl Kernel for Sum<'_> {
     fn run<V: Vectors>(self) -> Wrench {
         let mut sum = [[0.0; WIDTH]; 6];
         for block in &self.points.blocks {
-            add_loads(&mut sum, |lane| [0, 1, 2].map(|axis| block.force[axis][lane]), &block.arm);
+            add_loads(&mut sum, |lane| block.force(&block.load, lane), &block.at);
         }
         let [fx, fy, fz, tx, ty, tz] = sum.each_ref().map(total);
         Wrench { force: Vec3::new(fx, fy, fz), torque: Vec3::new(tx, ty, tz) }
@@ -147,7 +147,7 @@ impl Kernel for Sum<'_> {
 /// Adds forces at points to the sums of forces and torques. `force` returns that of a lane.
 #[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
-pub(crate) fn add_loads(sum: &mut [[f64; WIDTH]; 6], force: impl Fn(usize) -> [f64; 3], arm: &[[f64; LANES]; 3]) {
+pub(crate) fn add_loads(sum: &mut [[f64; WIDTH]; 6], force: impl Fn(usize) -> [f64; 3], arm: &Lanes3) {
     for first in (0..LANES).step_by(WIDTH) {
         for part in 0..WIDTH {
             let lane = first + part;

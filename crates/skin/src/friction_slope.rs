@@ -1,7 +1,7 @@
 //! Derivatives of one step of friction.
 #![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
-use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3};
+use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3, Slip};
 use crate::{Coulomb, Friction, Lugre};
 
 /// Derivatives of the friction force of many points over one step. They leave out the change of the steady force with
@@ -29,34 +29,34 @@ pub(crate) struct FrictionSlope {
 impl FrictionSlope {
     /// Derivatives of no friction.
     pub fn new() -> Self {
-        let (one, three) = ([0.0; LANES], [[0.0; LANES]; 3]);
+        let (one, three) = (Lanes::ZERO, [Lanes::ZERO; 3]);
         Self { isotropic: one, across: one, unit: three, pull: three, direction: three, by_normal: three }
     }
 
     /// Advances the lanes by one step, as [`FrictionLanes::step`], and computes the derivatives.
     #[inline(always)]
-    pub fn compute(&mut self, friction: &Friction, slides: &mut FrictionLanes, dt_s: f64) {
+    pub fn compute(&mut self, friction: &Friction, slides: &mut FrictionLanes, slip: Slip<'_>, dt_s: f64) {
         match friction {
             Friction::None => {
-                slides.step(friction, dt_s);
+                slides.step(friction, slip, dt_s);
                 *self = Self::new();
             }
-            Friction::Lugre(lugre) => self.of_lugre(lugre, slides, dt_s),
+            Friction::Lugre(lugre) => self.of_lugre(lugre, slides, slip, dt_s),
             Friction::Coulomb(coulomb) => {
-                slides.step(friction, dt_s);
-                self.of_coulomb(coulomb, slides);
+                slides.step(friction, slip, dt_s);
+                self.of_coulomb(coulomb, &slides.normal_newton, slip.velocity);
             }
         }
     }
 
     #[inline(always)]
-    fn of_coulomb(&mut self, coulomb: &Coulomb, slides: &FrictionLanes) {
+    fn of_coulomb(&mut self, coulomb: &Coulomb, normal_newton: &Lanes, velocity: &Lanes3) {
         *self = Self::new();
         for lane in 0..LANES {
-            let v = [slides.velocity[0][lane], slides.velocity[1][lane], slides.velocity[2][lane]];
+            let v = [velocity[0][lane], velocity[1][lane], velocity[2][lane]];
             let speed = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
             let by_speed = coulomb.mu / speed.max(coulomb.regularisation_m_per_s);
-            let slides_newton = slides.normal_newton[lane];
+            let slides_newton = normal_newton[lane];
             self.isotropic[lane] = by_speed * slides_newton;
             let slipping = speed > coulomb.regularisation_m_per_s;
             self.across[lane] = if slipping { by_speed * slides_newton } else { 0.0 };
@@ -74,27 +74,27 @@ impl FrictionSlope {
     /// and F = σ₀z + σ₁(v − a z) + c_t v. Beyond its limit L the force is L û with û = F/|F|, so its derivative is
     /// (L/|F|)(1 − ûûᵀ) that of F.
     #[inline(always)]
-    fn of_lugre(&mut self, lugre: &Lugre, slides: &mut FrictionLanes, dt_s: f64) {
-        lugre.bound_bristles(slides);
+    fn of_lugre(&mut self, lugre: &Lugre, slides: &mut FrictionLanes, slip: Slip<'_>, dt_s: f64) {
+        lugre.bound_bristles(slides, slip.share);
         let held = slides.deflection_m;
-        let relaxation = lugre.relax(slides, dt_s);
-        lugre.pull(slides, &relaxation, dt_s);
+        let relaxation = lugre.relax(&slides.normal_newton, slip, dt_s);
+        lugre.pull(slides, slip, &relaxation, dt_s);
         let lugre = *lugre;
-        let zero = [0.0; LANES];
+        let zero = Lanes::ZERO;
         // Factors of v̂, σ₀z₀/g and z, and that of the derivative with respect to g.
         let (mut by_speed, mut held_part, mut gain, mut bristles) = (zero, zero, zero, zero);
         let (mut kept, mut z_pull, mut z_press, mut by_newton) = (zero, zero, zero, zero);
         for lane in 0..LANES {
             let (speed, g, a) = (relaxation.speed[lane], relaxation.steady_newton[lane], relaxation.rate[lane]);
-            let s0 = lugre.stiffness_newton_per_m * slides.share[lane];
-            let s1 = lugre.damping_newton_s_per_m * slides.share[lane];
+            let s0 = lugre.stiffness_newton_per_m * slip.share[lane];
+            let s1 = lugre.damping_newton_s_per_m * slip.share[lane];
             let (one_by_g, one_by_speed, part) = (1.0 / g, 1.0 / speed, g / slides.normal_newton[lane]);
             let by_g = if g > 0.0 { one_by_g } else { 0.0 };
             by_newton[lane] = if g > 0.0 { part } else { 0.0 };
             by_speed[lane] = if speed > 0.0 { one_by_speed } else { 0.0 };
             held_part[lane] = s0 * by_g;
             let slope = dt_s * (s0 - s1 * a);
-            let isotropic = relaxation.phi[lane] * slope + (s1 + lugre.viscous_newton_s_per_m * slides.share[lane]);
+            let isotropic = relaxation.phi[lane] * slope + (s1 + lugre.viscous_newton_s_per_m * slip.share[lane]);
             gain[lane] = if g > 0.0 { slope } else { 0.0 };
             self.isotropic[lane] = if g > 0.0 { isotropic } else { 0.0 };
             bristles[lane] = 1.0 - a * (lugre.damping_newton_s_per_m / lugre.stiffness_newton_per_m);
@@ -105,7 +105,7 @@ impl FrictionSlope {
         for axis in 0..3 {
             for lane in 0..LANES {
                 let (left, phi) = (relaxation.left[lane], relaxation.phi[lane]);
-                let (z, along) = (slides.deflection_m[axis][lane], slides.velocity[axis][lane] * by_speed[lane]);
+                let (z, along) = (slides.deflection_m[axis][lane], slip.velocity[axis][lane] * by_speed[lane]);
                 let lag = along - held[axis][lane] * held_part[lane];
                 self.direction[axis][lane] = along;
                 self.pull[axis][lane] = gain[lane] * (left * lag - phi * along) - z * z_pull[lane];
@@ -135,7 +135,7 @@ impl FrictionSlope {
     /// Bounds the forces to a part of their size, from 1/|F| where they are beyond their limit, else 0.
     #[inline(always)]
     fn bound(&mut self, slides: &mut FrictionLanes, part: &Lanes, by_size: &Lanes, mu_static: f64) {
-        let (mut pulled, mut pressed) = ([0.0; LANES], [0.0; LANES]);
+        let (mut pulled, mut pressed) = (Lanes::ZERO, Lanes::ZERO);
         for axis in 0..3 {
             for lane in 0..LANES {
                 let unit = slides.force[axis][lane] * by_size[lane];
@@ -195,20 +195,20 @@ mod tests {
         let (share, newton, dt_s) = (0.25, 0.3, 2e-3);
         for friction in [lugre, coulomb, Friction::None] {
             for batch in 0..8 {
-                let mut slides = FrictionLanes::new();
-                slides.share = [share; LANES];
+                let (mut slides, mut velocity) = (FrictionLanes::NONE, [Lanes::ZERO; 3]);
                 let mut points = Vec::new();
                 for lane in 0..LANES {
                     let speed = 1e-4 * 1.05f64.powi((batch * LANES + lane) as i32);
                     let (slip, held) = (plane(random.direction()) * speed, plane(random.direction()) * 4e-3);
-                    set(&mut slides.velocity, lane, slip);
+                    set(&mut velocity, lane, slip);
                     set(&mut slides.deflection_m, lane, held);
                     // The last lane carries no load.
                     slides.normal_newton[lane] = if lane + 1 < LANES { newton } else { 0.0 };
                     points.push((slip, held));
                 }
                 let mut slope = FrictionSlope::new();
-                slope.compute(&friction, &mut slides, dt_s);
+                let slip = Slip { velocity: &velocity, share: &Lanes::all(share) };
+                slope.compute(&friction, &mut slides, slip, dt_s);
                 for (lane, (slip, held)) in points.into_iter().enumerate() {
                     let newton = slides.normal_newton[lane];
                     let force = |slip: Vec3, newton: f64| friction.step(held, slip, newton, share, dt_s).1;

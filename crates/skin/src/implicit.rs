@@ -19,7 +19,7 @@ mod sticking;
 
 pub use loads::PointLoads;
 
-use crate::friction_lanes::{LANES, set};
+use crate::friction_lanes::{LANES, Lanes, Lanes3, set};
 use crate::point_block::PointBlock;
 use crate::simd::Simd;
 use crate::{ContactPoints, Friction};
@@ -99,6 +99,8 @@ pub struct StickingSlope {
 #[derive(Clone, Debug)]
 pub struct ImplicitContact {
     points: Arc<ContactPoints>,
+    /// Positions (m) where the forces of each block act; empty for springs, whose forces act at the points.
+    arms: Vec<Lanes3>,
     /// The blocks of each object, in the order of the objects.
     groups: Vec<(usize, Range<usize>)>,
     /// Static load of each object on the sensor, about its origin.
@@ -110,33 +112,37 @@ impl ImplicitContact {
     /// each object on the sensor, about its origin.
     pub fn new(points: impl IntoIterator<Item = ImplicitPoint>, friction: Friction, static_loads: Vec<Wrench>) -> Self {
         const NONE: usize = usize::MAX;
-        let mut blocks: Vec<PointBlock> = Vec::new();
+        let mut blocks: Vec<(PointBlock, Lanes3)> = Vec::new();
         // The block of each object that is not full.
         let mut open = vec![NONE; static_loads.len()];
         for (index, point) in points.into_iter().enumerate() {
             let place = &mut open[point.object as usize];
-            if *place == NONE || blocks[*place].count == LANES {
+            if *place == NONE || blocks[*place].0.count == LANES {
                 *place = blocks.len();
-                blocks.push(PointBlock::EMPTY);
+                blocks.push((PointBlock::EMPTY, [Lanes::ZERO; 3]));
             }
-            blocks[*place].push_implicit(index as u32, &point);
+            let (block, arms) = &mut blocks[*place];
+            set(arms, block.count, point.arm);
+            block.push_implicit(index as u32, &point);
         }
-        if !blocks.is_sorted_by_key(|block| block.object[0]) {
-            blocks.sort_by_key(|block| block.object[0]);
+        if !blocks.is_sorted_by_key(|(block, _)| block.object[0]) {
+            blocks.sort_by_key(|(block, _)| block.object[0]);
         }
+        let (blocks, arms): (Vec<_>, _) = blocks.into_iter().unzip();
         let mut groups: Vec<(usize, Range<usize>)> = Vec::new();
         for blocks in blocks.chunk_by(|a, b| a.object[0] == b.object[0]) {
             let first = groups.last().map_or(0, |(_, range)| range.end);
             groups.push((blocks[0].object[0] as usize, first..first + blocks.len()));
         }
-        Self { points: Arc::new(ContactPoints { blocks, friction, sites: 0 }), groups, static_loads }
+        let points = Arc::new(ContactPoints { blocks, friction, sites: Arc::default() });
+        Self { points, arms, groups, static_loads }
     }
 
     /// The contact of points of springs; shares them if all touch the same object.
     pub(crate) fn of_springs(points: &Arc<ContactPoints>, static_loads: Vec<Wrench>) -> Self {
         if let Some(only) = points.only_object() {
             let groups = vec![(only as usize, 0..points.blocks.len())];
-            return Self { points: Arc::clone(points), groups, static_loads };
+            return Self { points: Arc::clone(points), arms: Vec::new(), groups, static_loads };
         }
         let lanes = points.blocks.iter().flat_map(|block| (0..block.count).map(move |lane| block.implicit(lane)));
         Self::new(lanes, points.friction, static_loads)
@@ -147,9 +153,12 @@ impl ImplicitContact {
         self.groups.iter().any(|(touched, _)| *touched == object)
     }
 
-    /// The objects in contact with the blocks of their points.
-    fn groups(&self) -> impl Iterator<Item = (usize, Range<usize>, &[PointBlock])> {
-        self.groups.iter().map(|(object, range)| (*object, range.clone(), &self.points.blocks[range.clone()]))
+    /// The blocks of points of a group, each with the positions (m) where its forces act.
+    #[inline(always)]
+    fn blocks(&self, group: &Range<usize>) -> impl Iterator<Item = (&PointBlock, &Lanes3)> {
+        let arms = self.arms.get(group.clone()).unwrap_or_default();
+        let blocks = self.points.blocks[group.clone()].iter().enumerate();
+        blocks.map(move |(index, block)| (block, arms.get(index).unwrap_or(&block.at)))
     }
 
     /// Static load of each object on the sensor, about its origin.
@@ -159,17 +168,17 @@ impl ImplicitContact {
 
     /// Stiffness and slope of the points of each object, with bodies at rest.
     pub fn sticking(&self, dt_s: f64) -> Vec<StickingSlope> {
-        Simd::up_to_avx2().run(sticking::Sticking { contact: self, dt_s })
+        Simd::detect().run(sticking::Sticking { contact: self, dt_s })
     }
 
     /// Loads of the objects, whose motion is in the order of the targets, and their derivatives.
     pub fn respond(&self, motion: &[ImplicitMotion], dt_s: f64) -> Vec<ImplicitLoad> {
-        Simd::up_to_avx2().run(respond::Respond { contact: self, motion, dt_s })
+        Simd::detect().run(respond::Respond { contact: self, motion, dt_s })
     }
 
     /// Sets `loads` to those of the points and of the objects.
     pub fn load(&self, motion: &[ImplicitMotion], dt_s: f64, loads: &mut PointLoads) {
-        Simd::up_to_avx2().run(loads::Loads { contact: self, motion, dt_s, points: loads });
+        Simd::detect().run(loads::Loads { contact: self, motion, dt_s, points: loads });
     }
 
     /// The loads in the order of the points.
@@ -179,8 +188,8 @@ impl ImplicitContact {
         for (block, loads) in self.points.blocks.iter().zip(&loads.blocks) {
             for (lane, &index) in block.site[..block.count].iter().enumerate() {
                 // The points of a skin are in order.
-                let index = if self.points.sites > 0 { next } else { index as usize };
-                ordered[index] = loads::load_of(loads, lane);
+                let index = if self.points.sites.is_empty() { index as usize } else { next };
+                ordered[index] = loads::load_of(block, loads, lane);
                 next += 1;
             }
         }
@@ -195,21 +204,16 @@ impl ImplicitContact {
         // No copy: the touch is the only owner now.
         let points = Arc::make_mut(points);
         if shared {
-            for (block, loads) in points.blocks.iter_mut().zip(&loads.blocks) {
-                (block.newton, block.deflection_m) = (loads.normal_newton, loads.deflection_m);
-                block.set_force(&loads.force);
-            }
+            points.blocks.iter_mut().zip(&loads.blocks).for_each(|(block, load)| block.load = *load);
             return;
         }
         let mut ordered = ordered.into_iter();
         for block in &mut points.blocks {
-            let mut friction = [[0.0; LANES]; 3];
             for (lane, load) in (0..block.count).zip(&mut ordered) {
-                block.newton[lane] = load.normal_newton;
-                set(&mut block.deflection_m, lane, load.deflection_m);
-                set(&mut friction, lane, load.friction);
+                block.load.normal_newton[lane] = load.normal_newton;
+                set(&mut block.load.deflection_m, lane, load.deflection_m);
+                set(&mut block.load.force, lane, load.friction);
             }
-            block.set_force(&friction);
         }
     }
 }

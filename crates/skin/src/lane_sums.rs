@@ -1,11 +1,13 @@
 //! Sums over vector lanes, in a fixed order.
 
+use crate::friction_lanes::Lanes;
+
 /// Lanes of a partial sum: two vector registers.
 pub(crate) const WIDTH: usize = 8;
 
 /// Adds the products of two numbers of each lane to a partial sum.
 #[inline(always)]
-pub(crate) fn add_products(sum: &mut [f64; WIDTH], a: &[f64], b: &[f64]) {
+pub(crate) fn add_products(sum: &mut [f64; WIDTH], a: &Lanes, b: &Lanes) {
     let mut part = *sum;
     for (a, b) in a.chunks_exact(WIDTH).zip(b.chunks_exact(WIDTH)) {
         for lane in 0..WIDTH {
@@ -17,7 +19,7 @@ pub(crate) fn add_products(sum: &mut [f64; WIDTH], a: &[f64], b: &[f64]) {
 
 /// Adds the numbers of all lanes to a partial sum.
 #[inline(always)]
-pub(crate) fn add_all(sum: &mut [f64; WIDTH], values: &[f64]) {
+pub(crate) fn add_all(sum: &mut [f64; WIDTH], values: &Lanes) {
     let mut part = *sum;
     for values in values.chunks_exact(WIDTH) {
         for lane in 0..WIDTH {

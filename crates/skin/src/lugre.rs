@@ -1,7 +1,7 @@
 //! LuGre bristle friction.
 #![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
-use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3};
+use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3, Slip};
 use crate::{SkinError, require_not_negative, require_positive};
 use dermis_geometry::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
@@ -90,49 +90,49 @@ impl Lugre {
 
     /// [`Lugre::step`] for many texels.
     #[inline(always)]
-    pub(crate) fn step_all(&self, slides: &mut FrictionLanes, dt_s: f64) {
-        self.bound_bristles(slides);
+    pub(crate) fn step_all(&self, slides: &mut FrictionLanes, slip: Slip<'_>, dt_s: f64) {
+        self.bound_bristles(slides, slip.share);
         // No early exit, so that the loop vectorises.
         let mut moves = false;
         for axis in 0..3 {
             for lane in 0..LANES {
-                moves |= slides.velocity[axis][lane] != 0.0;
+                moves |= slip.velocity[axis][lane] != 0.0;
             }
         }
         if !moves {
-            return self.rest(slides);
+            return self.rest(slides, slip.share);
         }
-        let relaxation = self.relax(slides, dt_s);
-        self.pull(slides, &relaxation, dt_s);
-        let (mu_static, mut limit) = (self.mu_static, [0.0; LANES]);
+        let relaxation = self.relax(&slides.normal_newton, slip, dt_s);
+        self.pull(slides, slip, &relaxation, dt_s);
+        let (mu_static, mut limit) = (self.mu_static, Lanes::ZERO);
         for lane in 0..LANES {
             limit[lane] = mu_static * slides.normal_newton[lane];
         }
-        bound_lanes(&mut slides.force, &[1.0; LANES], &limit);
+        bound_lanes(&mut slides.force, &Lanes::all(1.0), &limit);
     }
 
     /// [`Lugre::step_all`] at rest, with bounded deflections: F = σ₀z.
     #[inline(always)]
-    fn rest(&self, slides: &mut FrictionLanes) {
+    fn rest(&self, slides: &mut FrictionLanes, share: &Lanes) {
         let Self { stiffness_newton_per_m: s0, mu_static, .. } = *self;
         for axis in 0..3 {
             for lane in 0..LANES {
                 let sticks = mu_static * slides.normal_newton[lane] > 0.0;
                 let z = if sticks { slides.deflection_m[axis][lane] } else { 0.0 };
                 slides.deflection_m[axis][lane] = z;
-                slides.force[axis][lane] = z * s0 * slides.share[lane];
+                slides.force[axis][lane] = z * s0 * share[lane];
             }
         }
     }
 
     /// Bounds the deflections: |σ₀z| ≤ μ_s f_n.
     #[inline(always)]
-    pub(crate) fn bound_bristles(&self, slides: &mut FrictionLanes) {
+    pub(crate) fn bound_bristles(&self, slides: &mut FrictionLanes, share: &Lanes) {
         // Copies of the parameters: the compiler cannot rule out that the lanes overwrite `self`.
         let Self { stiffness_newton_per_m: s0, mu_static, .. } = *self;
-        let (mut stiffness, mut limit) = ([0.0; LANES], [0.0; LANES]);
+        let (mut stiffness, mut limit) = (Lanes::ZERO, Lanes::ZERO);
         for lane in 0..LANES {
-            stiffness[lane] = s0 * slides.share[lane];
+            stiffness[lane] = s0 * share[lane];
             limit[lane] = mu_static * slides.normal_newton[lane];
         }
         bound_lanes(&mut slides.deflection_m, &stiffness, &limit);
@@ -141,10 +141,10 @@ impl Lugre {
     /// The relaxation of the bristles. The loops have no branches and no calls, so that they vectorise; lanes with a
     /// large argument of the exponential use the scalar function afterwards.
     #[inline(always)]
-    pub(crate) fn relax(&self, slides: &FrictionLanes, dt_s: f64) -> Relaxation {
+    pub(crate) fn relax(&self, normal_newton: &Lanes, slip: Slip<'_>, dt_s: f64) -> Relaxation {
         let Self { stiffness_newton_per_m: s0, mu_static, mu_dynamic, stribeck_m_per_s, .. } = *self;
-        let FrictionLanes { velocity: v, normal_newton, share, .. } = slides;
-        let zero = [0.0; LANES];
+        let Slip { velocity: v, share } = slip;
+        let zero = Lanes::ZERO;
         let mut all = Relaxation { speed: zero, steady_newton: zero, rate: zero, left: zero, phi: zero };
         let mut fall = zero;
         let by_square = (stribeck_m_per_s * stribeck_m_per_s).recip();
@@ -187,10 +187,11 @@ impl Lugre {
 
     /// Advances the deflections and sets the forces, without their bound.
     #[inline(always)]
-    pub(crate) fn pull(&self, slides: &mut FrictionLanes, relaxation: &Relaxation, dt_s: f64) {
+    pub(crate) fn pull(&self, slides: &mut FrictionLanes, slip: Slip<'_>, relaxation: &Relaxation, dt_s: f64) {
         let Self { stiffness_newton_per_m: s0, damping_newton_s_per_m: s1, viscous_newton_s_per_m: viscous, .. } =
             *self;
-        let FrictionLanes { deflection_m: z, velocity: v, normal_newton, share, force } = slides;
+        let FrictionLanes { deflection_m: z, normal_newton, force } = slides;
+        let Slip { velocity: v, share } = slip;
         let Relaxation { steady_newton, rate: a, left, phi, .. } = relaxation;
         for axis in 0..3 {
             for lane in 0..LANES {
@@ -243,7 +244,7 @@ fn bounded(vector: Vec3, limit: f64) -> Vec3 {
 /// [`bounded`] for many vectors times a scale each.
 #[inline(always)]
 fn bound_lanes(vectors: &mut Lanes3, scale: &Lanes, limit: &Lanes) {
-    let mut squared = [0.0; LANES];
+    let mut squared = Lanes::ZERO;
     let mut over = false;
     for lane in 0..LANES {
         let [x, y, z] = [vectors[0][lane], vectors[1][lane], vectors[2][lane]];
@@ -253,7 +254,7 @@ fn bound_lanes(vectors: &mut Lanes3, scale: &Lanes, limit: &Lanes) {
     if !over {
         return;
     }
-    let mut factor = [1.0; LANES];
+    let mut factor = Lanes::all(1.0);
     for lane in 0..LANES {
         let length = squared[lane].sqrt();
         let part = limit[lane] / length;

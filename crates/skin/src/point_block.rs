@@ -2,10 +2,10 @@
 #![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
 use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3, get, set};
-use crate::{Bristle, Facet, Friction, ImplicitMotion, ImplicitPoint, Load, Support, Tangent};
+use crate::{Bristle, Facet, Friction, ImplicitMotion, ImplicitPoint, Load, Site, Support, Tangent};
 use dermis_geometry::Vec3;
 
-const ZERO: Lanes = [0.0; LANES];
+const ZERO: Lanes = Lanes::ZERO;
 
 /// Up to [`LANES`] contact points as a structure of arrays, in the sensor's frame. Lanes beyond `count` are zero: they
 /// carry no load.
@@ -18,28 +18,19 @@ pub(crate) struct PointBlock {
     /// Triangle of the object that the ray of a point hit.
     pub triangle: [u32; LANES],
     pub saturated: [bool; LANES],
-    /// Point of the undeformed skin (m).
-    pub anchor: Lanes3,
-    /// Position (m) whose velocity counts.
+    /// Position (m) whose velocity counts; of springs, also where the force acts.
     pub at: Lanes3,
-    /// Position (m) where the force acts.
-    pub arm: Lanes3,
     /// Contact normal, out of the sensor.
     pub normal: Lanes3,
-    pub area_m2: Lanes,
     /// Fraction of a texel, or area (m²).
     pub share: Lanes,
     pub depth_m: Lanes,
-    /// Normal force (N).
-    pub newton: Lanes,
     /// Normal stiffness (N/m).
     pub stiffness: Lanes,
     /// Normal damping (N s/m).
     pub damping: Lanes,
-    /// Deflection (m) of the bristles.
-    pub deflection_m: Lanes3,
-    /// Force on the sensor (N).
-    pub force: Lanes3,
+    /// Bristles, normal force and friction.
+    pub load: FrictionLanes,
 }
 
 /// The numbers of a ray that hit an object.
@@ -47,8 +38,9 @@ pub(crate) struct PointBlock {
 pub(crate) struct RayNumbers {
     numbers: [u32; 3],
     saturated: bool,
-    vectors: [Vec3; 2],
-    scalars: [f64; 3],
+    normal: Vec3,
+    share: f64,
+    depth_m: f64,
 }
 
 impl PointBlock {
@@ -58,18 +50,13 @@ impl PointBlock {
         object: [0; LANES],
         triangle: [0; LANES],
         saturated: [false; LANES],
-        anchor: [ZERO; 3],
         at: [ZERO; 3],
-        arm: [ZERO; 3],
         normal: [ZERO; 3],
-        area_m2: ZERO,
         share: ZERO,
         depth_m: ZERO,
-        newton: ZERO,
         stiffness: ZERO,
         damping: ZERO,
-        deflection_m: [ZERO; 3],
-        force: [ZERO; 3],
+        load: FrictionLanes::NONE,
     };
 
     /// The object of all points, if there is only one.
@@ -102,8 +89,9 @@ impl PointBlock {
         RayNumbers {
             numbers: [self.site[lane], self.object[lane], self.triangle[lane]],
             saturated: self.saturated[lane],
-            vectors: [get(&self.anchor, lane), get(&self.normal, lane)],
-            scalars: [self.area_m2[lane], self.share[lane], self.depth_m[lane]],
+            normal: get(&self.normal, lane),
+            share: self.share[lane],
+            depth_m: self.depth_m[lane],
         }
     }
 
@@ -112,14 +100,13 @@ impl PointBlock {
     pub fn set_ray(&mut self, lane: usize, ray: RayNumbers) {
         [self.site[lane], self.object[lane], self.triangle[lane]] = ray.numbers;
         self.saturated[lane] = ray.saturated;
-        set(&mut self.anchor, lane, ray.vectors[0]);
-        set(&mut self.normal, lane, ray.vectors[1]);
-        [self.area_m2[lane], self.share[lane], self.depth_m[lane]] = ray.scalars;
+        set(&mut self.normal, lane, ray.normal);
+        (self.share[lane], self.depth_m[lane]) = (ray.share, ray.depth_m);
     }
 
     /// Sets the numbers of the rays in the lanes beyond the points to zero.
     pub fn clear_rest(&mut self) {
-        let none = RayNumbers { numbers: [0; 3], saturated: false, vectors: [Vec3::ZERO; 2], scalars: [0.0; 3] };
+        let none = RayNumbers { numbers: [0; 3], saturated: false, normal: Vec3::ZERO, share: 0.0, depth_m: 0.0 };
         for lane in self.count..LANES {
             self.set_ray(lane, none);
         }
@@ -132,24 +119,23 @@ impl PointBlock {
         self.count += 1;
         (self.site[lane], self.object[lane]) = (index, point.object);
         set(&mut self.at, lane, point.at);
-        set(&mut self.arm, lane, point.arm);
         set(&mut self.normal, lane, point.normal);
-        set(&mut self.deflection_m, lane, point.deflection_m);
-        (self.newton[lane], self.stiffness[lane]) = (point.newton, point.stiffness);
-        (self.damping[lane], self.share[lane]) = (point.damping, point.share);
+        set(&mut self.load.deflection_m, lane, point.deflection_m);
+        (self.load.normal_newton[lane], self.share[lane]) = (point.newton, point.share);
+        (self.stiffness[lane], self.damping[lane]) = (point.stiffness, point.damping);
     }
 
-    /// The point of a lane.
+    /// The point of a lane of springs.
     pub fn implicit(&self, lane: usize) -> ImplicitPoint {
         ImplicitPoint {
             object: self.object[lane],
             at: get(&self.at, lane),
-            arm: get(&self.arm, lane),
+            arm: get(&self.at, lane),
             normal: get(&self.normal, lane),
-            newton: self.newton[lane],
+            newton: self.load.normal_newton[lane],
             stiffness: self.stiffness[lane],
             damping: self.damping[lane],
-            deflection_m: get(&self.deflection_m, lane),
+            deflection_m: get(&self.load.deflection_m, lane),
             share: self.share[lane],
         }
     }
@@ -160,7 +146,7 @@ impl PointBlock {
         Bristle {
             site: self.site[lane],
             object: self.object[lane],
-            deflection_m: get(&self.deflection_m, lane),
+            deflection_m: get(&self.load.deflection_m, lane),
             normal: get(&self.normal, lane),
             triangle: self.triangle[lane],
         }
@@ -169,20 +155,16 @@ impl PointBlock {
     /// Writes the bristles to the columns of [`crate::PointBristles::write_columns`].
     pub fn write_columns(&self, columns: &mut [&mut [f64]; 8]) {
         let (object, triangle) = (self.object.map(|object| f64::from(object) + 1.0), self.triangle.map(f64::from));
-        let ([x, y, z], [nx, ny, nz]) = (&self.deflection_m, &self.normal);
-        let sites = &self.site[..self.count];
-        let run = sites.first().map(|&site| site as usize).filter(|_| self.is_run());
-        for (to, from) in columns.iter_mut().zip([&object, &triangle, x, y, z, nx, ny, nz]) {
-            match run {
-                Some(first) => to[first..first + LANES].copy_from_slice(from),
-                None => sites.iter().zip(from).for_each(|(&site, &value)| to[site as usize] = value),
+        let ([x, y, z], [nx, ny, nz]) = (&self.load.deflection_m, &self.normal);
+        let numbers: [&[f64; LANES]; 8] = [&object, &triangle, x, y, z, nx, ny, nz];
+        let mut lane = 0;
+        for run in self.site[..self.count].chunk_by(|site, next| site + 1 == *next) {
+            let (first, end) = (run[0] as usize, lane + run.len());
+            for (to, from) in columns.iter_mut().zip(numbers) {
+                to[first..first + run.len()].copy_from_slice(&from[lane..end]);
             }
+            lane = end;
         }
-    }
-
-    /// True for a full block of sites that follow each other.
-    fn is_run(&self) -> bool {
-        self.count == LANES && self.site[LANES - 1] - self.site[0] == LANES as u32 - 1
     }
 
     /// True if the numbers are those of bristles.
@@ -191,7 +173,7 @@ impl PointBlock {
         let mut sound = true;
         for lane in 0..LANES {
             let n = [self.normal[0][lane], self.normal[1][lane], self.normal[2][lane]];
-            let z = [self.deflection_m[0][lane], self.deflection_m[1][lane], self.deflection_m[2][lane]];
+            let z = [0, 1, 2].map(|axis: usize| self.load.deflection_m[axis][lane]);
             let unit = (n[0] * n[0] + n[1] * n[1] + n[2] * n[2] - 1.0).abs() < 1e-6;
             let bounded = (z[0].abs() <= 1e6) & (z[1].abs() <= 1e6) & (z[2].abs() <= 1e6);
             sound &= (unit & bounded) | (lane >= self.count);
@@ -204,14 +186,15 @@ impl PointBlock {
         let lane = self.count;
         self.count += 1;
         (self.site[lane], self.object[lane], self.triangle[lane]) = (bristle.site, bristle.object, bristle.triangle);
-        set(&mut self.deflection_m, lane, bristle.deflection_m);
+        set(&mut self.load.deflection_m, lane, bristle.deflection_m);
         set(&mut self.normal, lane, bristle.normal);
     }
 
     /// Stiffness and damping of a lane with this friction.
     #[inline(always)]
     pub fn support(&self, lane: usize, friction: &Friction) -> Support {
-        let (stiffness_tangential, damping_tangential) = friction.tangent(self.newton[lane], self.share[lane]);
+        let (stiffness_tangential, damping_tangential) =
+            friction.tangent(self.load.normal_newton[lane], self.share[lane]);
         let tangent = Tangent {
             stiffness_normal: self.stiffness[lane],
             stiffness_tangential,
@@ -221,44 +204,43 @@ impl PointBlock {
         Support { at: get(&self.at, lane), normal: get(&self.normal, lane), tangent }
     }
 
-    /// The facet of a lane with this friction.
-    pub fn facet(&self, lane: usize, friction: &Friction) -> Facet {
+    /// The facet of a lane with this friction on a skin with these contact points.
+    pub fn facet(&self, lane: usize, friction: &Friction, sites: &[Site]) -> Facet {
+        let Site { point, area_m2, .. } = sites[self.site[lane] as usize];
         let Support { at, normal, tangent } = self.support(lane, friction);
         Facet {
             object: self.object[lane],
             normal,
             depth_m: self.depth_m[lane],
             saturated: self.saturated[lane],
-            load: Load::Point {
-                at,
-                anchor: get(&self.anchor, lane),
-                area_m2: self.area_m2[lane],
-                force: get(&self.force, lane),
-            },
+            load: Load::Point { at, anchor: point, area_m2, force: Vec3::from_array(self.force(&self.load, lane)) },
             tangent,
         }
     }
 
-    /// Point of the undeformed skin (m) and force on the sensor (N) of each lane.
+    /// Index of the contact point of the skin and force on the sensor (N) of each lane.
     #[inline(always)]
-    pub fn loads(&self) -> impl Iterator<Item = (Vec3, Vec3)> + '_ {
-        (0..self.count).map(|lane| (get(&self.anchor, lane), get(&self.force, lane)))
+    pub fn loads(&self) -> impl Iterator<Item = (usize, Vec3)> + '_ {
+        let force = |lane| Vec3::from_array(self.force(&self.load, lane));
+        (0..self.count.min(LANES)).map(move |lane| (self.site[lane] as usize, force(lane)))
     }
 
-    /// Sets the force on the sensor to friction (N) and normal force.
+    /// Force on the sensor (N) of a lane with a load: friction and normal force.
     #[inline(always)]
-    pub fn set_force(&mut self, friction: &Lanes3) {
-        for axis in 0..3 {
-            for lane in 0..LANES {
-                self.force[axis][lane] = friction[axis][lane] - self.normal[axis][lane] * self.newton[lane];
-            }
-        }
+    pub fn force(&self, load: &FrictionLanes, lane: usize) -> [f64; 3] {
+        let (friction, n, newton) = (&load.force, &self.normal, load.normal_newton[lane]);
+        // Not `map`, which is a call of its own in crates that do not inline it.
+        [
+            friction[0][lane] - n[0][lane] * newton,
+            friction[1][lane] - n[1][lane] * newton,
+            friction[2][lane] - n[2][lane] * newton,
+        ]
     }
 
     /// Sets the normal force (N) and the velocity (m/s) in the contact plane of each point, with the bristles before the
     /// step.
     #[inline(always)]
-    pub fn press(&self, motion: &ImplicitMotion, dt_s: f64, slides: &mut FrictionLanes) {
+    pub fn press(&self, motion: &ImplicitMotion, dt_s: f64, slides: &mut FrictionLanes, velocity: &mut Lanes3) {
         let (linear, angular) = (motion.velocity.linear, motion.velocity.angular);
         let (spring_linear, spring_angular) = (motion.spring_velocity.linear, motion.spring_velocity.angular);
         for lane in 0..LANES {
@@ -276,13 +258,13 @@ impl PointBlock {
             ];
             let along = v[0] * n[0] + v[1] * n[1] + v[2] * n[2];
             let spring = w[0] * n[0] + w[1] * n[1] + w[2] * n[2];
-            let newton = self.newton[lane] - (dt_s * self.stiffness[lane] * spring + self.damping[lane] * along);
+            let newton =
+                self.load.normal_newton[lane] - (dt_s * self.stiffness[lane] * spring + self.damping[lane] * along);
             slides.normal_newton[lane] = if newton > 0.0 { newton } else { 0.0 };
             for axis in 0..3 {
-                slides.velocity[axis][lane] = v[axis] - n[axis] * along;
-                slides.deflection_m[axis][lane] = self.deflection_m[axis][lane];
+                velocity[axis][lane] = v[axis] - n[axis] * along;
+                slides.deflection_m[axis][lane] = self.load.deflection_m[axis][lane];
             }
-            slides.share[lane] = self.share[lane];
         }
     }
 }

@@ -65,12 +65,7 @@ impl Simd {
 
     /// The widest instruction set that this CPU supports.
     pub fn detect() -> Self {
-        Self::new(SimdLevel::Avx512).unwrap_or_else(Self::up_to_avx2)
-    }
-
-    /// The widest instruction set that this CPU supports, at most 256 bits.
-    pub(crate) fn up_to_avx2() -> Self {
-        Self::new(SimdLevel::Avx2).unwrap_or(Self::portable())
+        Self::new(SimdLevel::Avx512).or(Self::new(SimdLevel::Avx2)).unwrap_or(Self::portable())
     }
 
     /// Level of the instruction set.

@@ -75,7 +75,7 @@ impl SpringParameters {
 /// no contact. If several objects overlap at a texel, the deepest one makes contact.
 #[derive(Clone, Debug)]
 pub struct Springs {
-    sites: Vec<Site>,
+    sites: Arc<[Site]>,
     site_lanes: SiteLanes,
     /// The sites by their place, if their normals are the same.
     cells: Option<SiteCells>,
@@ -138,7 +138,7 @@ impl Springs {
             (SiteLanes::new(&sites), Bounds::around(starts.iter().copied()).padded(1e-6 * h));
         let cells = site_lanes.parallel.map(|normal| SiteCells::new(&sites, normal, spacing_m));
         let rays = Bvh::over(&boxes);
-        Ok(Self { sites, site_lanes, cells, parameters, starts, start_bounds, rays, core, spacing_m })
+        Ok(Self { sites: sites.into(), site_lanes, cells, parameters, starts, start_bounds, rays, core, spacing_m })
     }
 
     /// The contact points.
@@ -153,7 +153,7 @@ impl Springs {
 
     /// The same sites with other parameters.
     pub fn with_parameters(&self, parameters: SpringParameters) -> Result<Self, SkinError> {
-        Self::new(self.sites.clone(), parameters)
+        Self::new(self.sites.to_vec(), parameters)
     }
 }
 
@@ -263,30 +263,20 @@ impl Springs {
         let order = self.rays.order();
         let mut mark = |site: u32| marked[site as usize / 64] |= 1 << (site % 64);
         for seen in near {
-            match &seen.hits {
-                Some(hits) => hits.all().iter().for_each(|hit| mark(hit.site)),
-                None => self.rays.overlapping(&seen.reach, |position| mark(order[position])),
+            match (&seen.hits, &self.cells, seen.sphere_radius_m) {
+                (Some(hits), ..) => hits.all().iter().for_each(|hit| mark(hit.site)),
+                (_, Some(cells), Some(radius_m)) => {
+                    cells.each_in_sphere(-seen.sensor_origin_in_object, radius_m, &mut mark);
+                }
+                _ => self.rays.overlapping(&seen.reach, |position| mark(order[position])),
             }
         }
-        let sphere = single_sphere(near);
-        // Drops rays that overlap the bounds but not the sphere. If the centre lies beyond the end of a ray, that end is
-        // nearest to it.
-        let may_hit = |site: u32| {
-            sphere.is_none_or(|(sphere, radius_m)| {
-                let Site { point, normal, .. } = self.sites[site as usize];
-                let from_middle = point + sphere.sensor_origin_in_object;
-                let along = from_middle.dot(normal).max(0.0);
-                from_middle.length_squared() - along * along <= radius_m * radius_m * (1.0 + 1e-9)
-            })
-        };
         for (word, &bits) in marked.iter().enumerate() {
             let mut bits = bits;
             while bits != 0 {
                 let site = word as u32 * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                if may_hit(site) {
-                    found.push((site, FREE));
-                }
+                found.push((site, FREE));
             }
         }
         add_places(&mut found, last);
@@ -493,12 +483,6 @@ fn several_velocities(near: &[NearObject<'_>]) -> Vec<Twist> {
     velocities
 }
 
-/// The only object nearby, with its radius (m), if it is a sphere.
-fn single_sphere<'a, 'b>(near: &'a [NearObject<'b>]) -> Option<(&'a NearObject<'b>, f64)> {
-    let [only] = near else { return None };
-    only.sphere_radius_m.map(|radius_m| (only, radius_m))
-}
-
 impl Skin for Springs {
     fn rest(&self) -> State {
         State::Springs { sites: self.sites.len(), bristles: PointBristles::default() }
@@ -514,14 +498,14 @@ impl Skin for Springs {
             return Err(SkinError::StateMismatch { got: *sites, expected: self.sites.len() });
         }
         let last = &*bristles.0;
-        if last.sites != *sites && !last.are_bristles(*sites) {
+        if last.sites.len() != *sites && !last.are_bristles(*sites) {
             let what = "its bristles are not in the order of the contact points, or not finite";
             return Err(SkinError::DamagedState { skin: "springs", what });
         }
         let near = self.near(motion);
         let reached = if near.is_empty() { Vec::new() } else { self.reached(&near, last) };
         let walk =
-            |reached: &[(u32, u32)]| Simd::up_to_avx2().run(Walk { springs: self, reached, last, near: &near, dt_s });
+            |reached: &[(u32, u32)]| Simd::detect().run(Walk { springs: self, reached, last, near: &near, dt_s });
         let blocks = if reached.len() < PARALLEL_SITES {
             walk(&reached)
         } else {
@@ -530,7 +514,8 @@ impl Skin for Springs {
             walks.concat()
         };
         keep(&SPARE, reached);
-        let points = Arc::new(ContactPoints { blocks, friction: self.parameters.friction, sites: *sites });
+        let (friction, all) = (self.parameters.friction, Arc::clone(&self.sites));
+        let points = Arc::new(ContactPoints { blocks, friction, sites: all });
         let next = State::Springs { sites: *sites, bristles: PointBristles(Arc::clone(&points)) };
         let mut touch = Touch::from_points(points, motion.targets.len());
         touch.warnings = self.unresolved(&touch, motion.targets.len(), |_| false);

@@ -2,8 +2,9 @@
 
 use super::{ImplicitContact, ImplicitMotion, PointLoad};
 use crate::contact_points::add_loads;
-use crate::friction_lanes::{FrictionLanes, get};
+use crate::friction_lanes::{FrictionLanes, Lanes, Slip, get};
 use crate::lane_sums::{WIDTH, total};
+use crate::point_block::PointBlock;
 use crate::simd::{Kernel, Vectors};
 use crate::spare::{Spare, keep, reuse};
 use dermis_geometry::{Vec3, Wrench};
@@ -28,12 +29,12 @@ impl Drop for PointLoads {
 }
 
 /// The load of a lane.
-pub(super) fn load_of(slides: &FrictionLanes, lane: usize) -> PointLoad {
+pub(super) fn load_of(block: &PointBlock, slides: &FrictionLanes, lane: usize) -> PointLoad {
     PointLoad {
         normal_newton: slides.normal_newton[lane],
         friction: get(&slides.force, lane),
         deflection_m: get(&slides.deflection_m, lane),
-        share: slides.share[lane],
+        share: block.share[lane],
     }
 }
 
@@ -53,22 +54,19 @@ impl Kernel for Loads<'_> {
         if points.blocks.is_empty() {
             points.blocks = reuse(&SPARE);
         }
-        points.blocks.resize_with(contact.points.blocks.len(), FrictionLanes::new);
+        points.blocks.resize(contact.points.blocks.len(), FrictionLanes::NONE);
         points.on_sensor.clear();
         points.on_sensor.resize(motion.len(), Wrench::ZERO);
-        for (object, range, blocks) in contact.groups() {
+        let mut velocity = [Lanes::ZERO; 3];
+        for (object, group) in &contact.groups {
             let mut sum = [[0.0; WIDTH]; 6];
-            for (block, slides) in blocks.iter().zip(&mut points.blocks[range]) {
-                block.press(&motion[object], dt_s, slides);
-                slides.step(&contact.points.friction, dt_s);
-                let force = |lane: usize| {
-                    let newton = slides.normal_newton[lane];
-                    [0, 1, 2].map(|axis| slides.force[axis][lane] - block.normal[axis][lane] * newton)
-                };
-                add_loads(&mut sum, force, &block.arm);
+            for ((block, arm), slides) in contact.blocks(group).zip(&mut points.blocks[group.clone()]) {
+                block.press(&motion[*object], dt_s, slides, &mut velocity);
+                slides.step(&contact.points.friction, Slip { velocity: &velocity, share: &block.share }, dt_s);
+                add_loads(&mut sum, |lane| block.force(slides, lane), arm);
             }
             let [fx, fy, fz, tx, ty, tz] = sum.each_ref().map(total);
-            points.on_sensor[object] = Wrench { force: Vec3::new(fx, fy, fz), torque: Vec3::new(tx, ty, tz) };
+            points.on_sensor[*object] = Wrench { force: Vec3::new(fx, fy, fz), torque: Vec3::new(tx, ty, tz) };
         }
     }
 }

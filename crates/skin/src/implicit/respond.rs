@@ -1,7 +1,7 @@
 //! Derivatives of the loads of contact points.
 
 use super::{ImplicitContact, ImplicitLoad, ImplicitMotion};
-use crate::friction_lanes::{FrictionLanes, LANES};
+use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3, Slip};
 use crate::friction_slope::FrictionSlope;
 use crate::lane_sums::{WIDTH, add_all, add_products, total};
 use crate::simd::{Kernel, Vectors};
@@ -22,22 +22,23 @@ impl Kernel for Respond<'_> {
     fn run<V: Vectors>(self) -> Self::Output {
         let Self { contact, motion, dt_s } = self;
         let mut answers = vec![ImplicitLoad::default(); motion.len()];
-        let mut slides = FrictionLanes::new();
+        let (mut slides, mut velocity) = (FrictionLanes::NONE, [Lanes::ZERO; 3]);
         let mut slope = FrictionSlope::new();
-        for (object, _, blocks) in contact.groups() {
+        for (object, group) in &contact.groups {
             let mut load = [[0.0; WIDTH]; 6];
             let mut by_velocity = [[[0.0; WIDTH]; 6]; 6];
             let mut by_spring = [[[0.0; WIDTH]; 6]; 6];
-            for block in blocks {
-                block.press(&motion[object], dt_s, &mut slides);
-                slope.compute(&contact.points.friction, &mut slides, dt_s);
-                let [x, y, z] = &block.arm;
+            for (block, arm) in contact.blocks(group) {
+                block.press(&motion[*object], dt_s, &mut slides, &mut velocity);
+                let slip = Slip { velocity: &velocity, share: &block.share };
+                slope.compute(&contact.points.friction, &mut slides, slip, dt_s);
+                let [x, y, z] = arm;
                 // p and n with their moments, and the force with its.
-                let (mut p, mut n, mut f) = ([[0.0; LANES]; 6], [[0.0; LANES]; 6], [[0.0; LANES]; 6]);
-                let mut stiffness = [0.0; LANES];
+                let (mut p, mut n, mut f) = ([Lanes::ZERO; 6], [Lanes::ZERO; 6], [Lanes::ZERO; 6]);
+                let mut stiffness = Lanes::ZERO;
                 // Rows of (C, r × C).
-                let mut c = [[[0.0; LANES]; 6]; 3];
-                let mut damping = [0.0; LANES];
+                let mut c = [[Lanes::ZERO; 6]; 3];
+                let mut damping = Lanes::ZERO;
                 for lane in 0..LANES {
                     let pressed = slides.normal_newton[lane] > 0.0;
                     let slope = dt_s * block.stiffness[lane];
@@ -53,7 +54,7 @@ impl Kernel for Respond<'_> {
                     }
                 }
                 for i in 0..3 {
-                    let mut along = [0.0; LANES];
+                    let mut along = Lanes::ZERO;
                     for lane in 0..LANES {
                         along[lane] = damping[lane] * p[i][lane] - slope.isotropic[lane] * n[i][lane];
                     }
@@ -68,11 +69,11 @@ impl Kernel for Respond<'_> {
                     }
                 }
                 for six in [&mut p, &mut n, &mut f].into_iter().chain(&mut c) {
-                    add_moment(six, &block.arm);
+                    add_moment(six, arm);
                 }
                 for i in 0..6 {
                     add_all(&mut load[i], &f[i]);
-                    let mut pressed = [0.0; LANES];
+                    let mut pressed = Lanes::ZERO;
                     for lane in 0..LANES {
                         pressed[lane] = p[i][lane] * stiffness[lane];
                     }
@@ -82,7 +83,7 @@ impl Kernel for Respond<'_> {
                 }
                 for j in 0..6 {
                     let [c0, c1, c2] = [&c[0][j], &c[1][j], &c[2][j]];
-                    let mut moment = [[0.0; LANES]; 3];
+                    let mut moment = [Lanes::ZERO; 3];
                     for lane in 0..LANES {
                         moment[0][lane] = y[lane] * c2[lane] - z[lane] * c1[lane];
                         moment[1][lane] = z[lane] * c0[lane] - x[lane] * c2[lane];
@@ -95,7 +96,7 @@ impl Kernel for Respond<'_> {
                 }
             }
             let [fx, fy, fz, tx, ty, tz] = load.each_ref().map(total);
-            answers[object] = ImplicitLoad {
+            answers[*object] = ImplicitLoad {
                 on_sensor: Wrench { force: Vec3::new(fx, fy, fz), torque: Vec3::new(tx, ty, tz) },
                 by_velocity: by_velocity.each_ref().map(|row| row.each_ref().map(total)),
                 by_spring_velocity: by_spring.each_ref().map(|row| row.each_ref().map(total)),
@@ -107,7 +108,7 @@ impl Kernel for Respond<'_> {
 
 /// Sets the last three rows to r × the first three.
 #[inline(always)]
-fn add_moment(six: &mut [[f64; LANES]; 6], [x, y, z]: &[[f64; LANES]; 3]) {
+fn add_moment(six: &mut [Lanes; 6], [x, y, z]: &Lanes3) {
     for lane in 0..LANES {
         let v = [six[0][lane], six[1][lane], six[2][lane]];
         six[3][lane] = y[lane] * v[2] - z[lane] * v[1];

@@ -25,31 +25,32 @@ impl Kernel for Sticking<'_> {
         let slope = |(k, d): (f64, f64)| dt_s * k + d;
         let by_share = slope(contact.points.friction.tangent(0.0, 1.0));
         let by_newton = slope(contact.points.friction.tangent(1.0, 0.0));
-        for (object, _, blocks) in contact.groups() {
-            let slope = &mut slopes[object];
+        for (object, group) in &contact.groups {
+            let slope = &mut slopes[*object];
             let mut normal = [[0.0; WIDTH]; 21];
             let mut excess = [[0.0; WIDTH]; 21];
             // Of the slope of friction, then of the stiffness and the excess damping of points with one normal.
             let mut moments = [[0.0; WIDTH]; 10];
             let mut flat: Option<(Vec3, [[[f64; WIDTH]; 10]; 2])> = None;
-            for block in blocks {
-                let (mut excess_damping, mut friction) = ([0.0; LANES], [0.0; LANES]);
+            for (block, arm) in contact.blocks(group) {
+                let (mut excess_damping, mut friction) = (Lanes::ZERO, Lanes::ZERO);
                 for lane in 0..LANES {
-                    let slope = by_share * block.share[lane] + by_newton * block.newton[lane];
-                    friction[lane] = if block.newton[lane] > 0.0 { slope } else { 0.0 };
+                    let newton = block.load.normal_newton[lane];
+                    let slope = by_share * block.share[lane] + by_newton * newton;
+                    friction[lane] = if newton > 0.0 { slope } else { 0.0 };
                     excess_damping[lane] = block.damping[lane] - friction[lane];
                 }
-                add_moments(&mut moments, &friction, &block.arm);
+                add_moments(&mut moments, &friction, arm);
                 let Some(one) = block.only_normal() else {
-                    add_tensors(&mut normal, &mut excess, &excess_damping, block);
+                    add_tensors(&mut normal, &mut excess, &excess_damping, block, arm);
                     continue;
                 };
                 if flat.as_ref().is_none_or(|(known, _)| *known != one) {
                     add_flat(slope, flat.replace((one, [[[0.0; WIDTH]; 10]; 2])));
                 }
                 if let Some((_, [stiff, damp])) = &mut flat {
-                    add_moments(stiff, &block.stiffness, &block.arm);
-                    add_moments(damp, &excess_damping, &block.arm);
+                    add_moments(stiff, &block.stiffness, arm);
+                    add_moments(damp, &excess_damping, arm);
                 }
             }
             add_flat(slope, flat);
@@ -99,9 +100,10 @@ fn add_tensors(
     excess: &mut [[f64; WIDTH]; 21],
     excess_damping: &Lanes,
     block: &PointBlock,
+    r: &Lanes3,
 ) {
-    let (n, r) = (&block.normal, &block.arm);
-    let mut j = [[0.0; LANES]; 6];
+    let n = &block.normal;
+    let mut j = [Lanes::ZERO; 6];
     for lane in 0..LANES {
         (j[0][lane], j[1][lane], j[2][lane]) = (n[0][lane], n[1][lane], n[2][lane]);
         j[3][lane] = r[1][lane] * n[2][lane] - r[2][lane] * n[1][lane];
@@ -111,7 +113,7 @@ fn add_tensors(
     let mut entry = 0;
     for a in 0..6 {
         for b in 0..=a {
-            let mut product = [0.0; LANES];
+            let mut product = Lanes::ZERO;
             for lane in 0..LANES {
                 product[lane] = j[a][lane] * j[b][lane];
             }

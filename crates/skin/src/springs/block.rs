@@ -1,29 +1,21 @@
 //! A block of contact points that advance together in vector lanes.
 #![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
-use super::rays::RayBlock;
-use super::{Elasticity, FREE, Law, MIN_COSINE, SpringParameters};
+use super::rays::{RayBlock, SiteBlock};
+use super::{Elasticity, Law, MIN_COSINE, SpringParameters};
 use crate::ContactPoints;
-use crate::friction_lanes::{FrictionLanes, LANES, Lanes, Lanes3, get, set};
+use crate::friction_lanes::{LANES, Lanes, Lanes3, Slip, get, set};
 use crate::lugre::{rotate_into_plane, rotate_lanes_into_plane};
 use crate::point_block::PointBlock;
 use dermis_geometry::Twist;
 
-const ZERO: Lanes = [0.0; LANES];
+const ZERO: Lanes = Lanes::ZERO;
 
 /// Collects the rays that hit in blocks and computes their loads.
 pub(super) struct Presser<'a> {
-    parameters: &'a SpringParameters,
-    /// Contact points of the last step.
-    last: &'a ContactPoints,
-    /// The velocity of the only object nearby, or those of all objects by target index.
-    velocities: &'a [Twist],
-    dt_s: f64,
-    /// Normals of the sites of the open block.
-    out: Lanes3,
-    /// Places of the bristles of the open block.
-    place: [u32; LANES],
-    slides: FrictionLanes,
+    contact: SpringContact<'a>,
+    /// The sites of the open block.
+    open: SiteBlock,
     /// The blocks of this step, the last of which is open until it is full; then others of any content.
     blocks: Vec<PointBlock>,
     used: usize,
@@ -33,13 +25,8 @@ impl<'a> Presser<'a> {
     #[inline(always)]
     pub fn new(parameters: &'a SpringParameters, last: &'a ContactPoints, velocities: &'a [Twist], dt_s: f64) -> Self {
         Self {
-            parameters,
-            last,
-            velocities,
-            dt_s,
-            out: [ZERO; 3],
-            place: [FREE; LANES],
-            slides: FrictionLanes::new(),
+            contact: SpringContact { parameters, last, velocities, dt_s },
+            open: SiteBlock::EMPTY,
             blocks: ContactPoints::spare_blocks(),
             used: 0,
         }
@@ -66,7 +53,7 @@ impl<'a> Presser<'a> {
         if rays.is_full() && !self.has_open() {
             self.blocks[self.used].count = LANES;
             self.used += 1;
-            return self.press(&rays.out, &rays.place);
+            return self.contact.press(&mut self.blocks[self.used - 1], &rays.sites);
         }
         let mut kept = 0;
         for lane in rays.hits() {
@@ -82,10 +69,9 @@ impl<'a> Presser<'a> {
                 kept += 1;
                 kept - 1
             };
-            set(&mut self.out, to, get(&rays.out, lane));
-            self.place[to] = rays.place[lane];
+            self.open.set(to, &rays.sites, lane);
             if kept == 0 && to + 1 == LANES {
-                self.press_open();
+                self.contact.press(&mut self.blocks[self.used - 1], &self.open);
             }
         }
         if kept > 0 {
@@ -100,28 +86,32 @@ impl<'a> Presser<'a> {
         self.blocks.truncate(self.used);
         if let Some(last) = self.blocks.last_mut().filter(|last| last.count < LANES) {
             last.clear_rest();
-            self.press_open();
+            (last.count..LANES).for_each(|lane| self.open.set(lane, &SiteBlock::EMPTY, lane));
+            self.contact.press(last, &self.open);
         }
         self.blocks
     }
+}
 
-    /// Computes the loads of the open block.
-    #[inline(always)]
-    fn press_open(&mut self) {
-        let (out, place) = (self.out, self.place);
-        self.press(&out, &place);
-    }
+/// The contact law of a step.
+struct SpringContact<'a> {
+    parameters: &'a SpringParameters,
+    /// Contact points of the last step.
+    last: &'a ContactPoints,
+    /// The velocity of the only object nearby, or those of all objects by target index.
+    velocities: &'a [Twist],
+    dt_s: f64,
+}
 
-    /// Computes the loads of the last block, from the normals of its sites and the places of their bristles.
+impl SpringContact<'_> {
+    /// Computes the loads of the points of a block of sites.
     #[inline(always)]
-    fn press(&mut self, out: &Lanes3, place: &[u32; LANES]) {
-        let points = &mut self.blocks[self.used - 1];
-        load_bristles(points, place, self.last, &mut self.slides.deflection_m);
-        self.slides.share = points.share;
-        let (mut spring, mut slope) = (ZERO, ZERO);
-        load_springs(points, &self.parameters.elasticity, &mut spring, &mut slope);
-        contact_velocity(points, out, self.velocities, &mut self.slides);
-        let slides = &mut self.slides;
+    fn press(&self, points: &mut PointBlock, sites: &SiteBlock) {
+        load_bristles(points, &sites.place, self.last);
+        let (mut spring, mut slope, mut velocity) = (ZERO, ZERO, [ZERO; 3]);
+        load_springs(points, &sites.area_m2, &self.parameters.elasticity, &mut spring, &mut slope);
+        contact_velocity(points, sites, self.velocities, &mut velocity);
+        let SiteBlock { out, area_m2, .. } = sites;
         let damping = self.parameters.damping.per();
         // A factor instead of a branch, so that the loop vectorises.
         let conservative = match self.parameters.law {
@@ -131,34 +121,34 @@ impl<'a> Presser<'a> {
         for lane in 0..LANES {
             let n = [points.normal[0][lane], points.normal[1][lane], points.normal[2][lane]];
             let out = [out[0][lane], out[1][lane], out[2][lane]];
-            let v = [slides.velocity[0][lane], slides.velocity[1][lane], slides.velocity[2][lane]];
+            let v = [velocity[0][lane], velocity[1][lane], velocity[2][lane]];
             let cosine = (out[0] * n[0] + out[1] * n[1] + out[2] * n[2]).max(MIN_COSINE);
             let approach = -(v[0] * n[0] + v[1] * n[1] + v[2] * n[2]);
             let by_cosine = cosine.recip();
             let lever = conservative * by_cosine + (1.0 - conservative);
-            let damping = damping.of(points.share[lane], points.area_m2[lane]);
-            slides.normal_newton[lane] = ((spring[lane] + damping * approach * lever) * lever).max(0.0);
+            let damping = damping.of(points.share[lane], area_m2[lane]);
+            points.load.normal_newton[lane] = ((spring[lane] + damping * approach * lever) * lever).max(0.0);
             for axis in 0..3 {
-                slides.velocity[axis][lane] = v[axis] + n[axis] * approach;
+                velocity[axis][lane] = v[axis] + n[axis] * approach;
             }
             points.stiffness[lane] = slope[lane] * lever * by_cosine;
             points.damping[lane] = damping * lever * lever;
         }
-        slides.step(&self.parameters.friction, self.dt_s);
-        (points.newton, points.deflection_m) = (slides.normal_newton, slides.deflection_m);
-        points.set_force(&slides.force);
+        let slip = Slip { velocity: &velocity, share: &points.share };
+        points.load.step(&self.parameters.friction, slip, self.dt_s);
     }
 }
 
 /// Sets the deflections to those of the bristles of each point's object from the last step, rotated into the contact
 /// plane. Lanes beyond the points are zero.
 #[inline(always)]
-fn load_bristles(points: &PointBlock, place: &[u32; LANES], last: &ContactPoints, deflection_m: &mut Lanes3) {
+fn load_bristles(points: &mut PointBlock, place: &[u32; LANES], last: &ContactPoints) {
+    let deflection_m = &mut points.load.deflection_m;
     // Often the same points touched in the last step: a whole block is loaded at once.
     let block = last.blocks.get(place[0] as usize / LANES);
     if let Some(block) = block.filter(|block| block.site == points.site && block.object == points.object)
         && points.count == block.count
-        && rotate_lanes_into_plane(&block.deflection_m, &block.normal, &points.normal, deflection_m)
+        && rotate_lanes_into_plane(&block.load.deflection_m, &block.normal, &points.normal, deflection_m)
     {
         return;
     }
@@ -168,7 +158,7 @@ fn load_bristles(points: &PointBlock, place: &[u32; LANES], last: &ContactPoints
         if let Some(block) = last.blocks.get(place / LANES)
             && block.object[place % LANES] == points.object[lane]
         {
-            set(&mut last_deflection_m, lane, get(&block.deflection_m, place % LANES));
+            set(&mut last_deflection_m, lane, get(&block.load.deflection_m, place % LANES));
             set(&mut last_normal, lane, get(&block.normal, place % LANES));
         }
     }
@@ -183,40 +173,39 @@ fn load_bristles(points: &PointBlock, place: &[u32; LANES], last: &ContactPoints
 
 /// Force (N) and stiffness (N/m) along the ray.
 #[inline(always)]
-fn load_springs(points: &PointBlock, elasticity: &Elasticity, spring: &mut Lanes, slope: &mut Lanes) {
+fn load_springs(points: &PointBlock, area_m2: &Lanes, elasticity: &Elasticity, spring: &mut Lanes, slope: &mut Lanes) {
     if let Some(per) = elasticity.linear() {
         for lane in 0..LANES {
-            slope[lane] = per.of(points.share[lane], points.area_m2[lane]);
+            slope[lane] = per.of(points.share[lane], area_m2[lane]);
             spring[lane] = slope[lane] * points.depth_m[lane];
         }
     } else {
         for lane in 0..points.count {
-            let (share, area_m2) = (points.share[lane], points.area_m2[lane]);
-            (spring[lane], slope[lane]) = elasticity.of_part(points.depth_m[lane], share, area_m2);
+            let (depth_m, share) = (points.depth_m[lane], points.share[lane]);
+            (spring[lane], slope[lane]) = elasticity.of_part(depth_m, share, area_m2[lane]);
         }
     }
 }
 
 /// Computes the contact points and the velocity of the object at them.
 #[inline(always)]
-fn contact_velocity(points: &mut PointBlock, out: &Lanes3, velocities: &[Twist], slides: &mut FrictionLanes) {
+fn contact_velocity(points: &mut PointBlock, sites: &SiteBlock, velocities: &[Twist], velocity: &mut Lanes3) {
     for axis in 0..3 {
         for lane in 0..LANES {
-            let at = points.anchor[axis][lane] - out[axis][lane] * points.depth_m[lane];
-            (points.at[axis][lane], points.arm[axis][lane]) = (at, at);
+            points.at[axis][lane] = sites.anchor[axis][lane] - sites.out[axis][lane] * points.depth_m[lane];
         }
     }
     if let [Twist { linear, angular }] = velocities {
         for lane in 0..LANES {
             let [x, y, z] = [points.at[0][lane], points.at[1][lane], points.at[2][lane]];
-            slides.velocity[0][lane] = linear.x + (angular.y * z - angular.z * y);
-            slides.velocity[1][lane] = linear.y + (angular.z * x - angular.x * z);
-            slides.velocity[2][lane] = linear.z + (angular.x * y - angular.y * x);
+            velocity[0][lane] = linear.x + (angular.y * z - angular.z * y);
+            velocity[1][lane] = linear.y + (angular.z * x - angular.x * z);
+            velocity[2][lane] = linear.z + (angular.x * y - angular.y * x);
         }
     } else {
         for lane in 0..points.count {
             let twist: &Twist = &velocities[points.object[lane] as usize];
-            set(&mut slides.velocity, lane, twist.at(get(&points.at, lane)));
+            set(velocity, lane, twist.at(get(&points.at, lane)));
         }
     }
 }

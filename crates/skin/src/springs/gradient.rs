@@ -1,6 +1,6 @@
 //! Derivatives through a press on springs.
 
-use super::{Elasticity, Law, MIN_COSINE, Springs};
+use super::{Elasticity, Law, MIN_COSINE, Site, Springs};
 use crate::friction_lanes::get;
 use crate::point_block::PointBlock;
 use crate::{SkinError, SkinGradient, Target, Touch, TouchCotangent};
@@ -63,20 +63,19 @@ impl Springs {
     }
 
     fn point(&self, block: &PointBlock, lane: usize) -> Result<PressedPoint, SkinError> {
-        let (normal, depth_m, newton) = (get(&block.normal, lane), block.depth_m[lane], block.newton[lane]);
-        let friction = (get(&block.force, lane) + normal * newton).length();
+        let (normal, depth_m, newton) = (get(&block.normal, lane), block.depth_m[lane], block.load.normal_newton[lane]);
+        let friction = get(&block.load.force, lane).length();
         if friction > MAX_FRICTION * newton {
             let reason = "springs have them for a press without sliding, and this object slides";
             return Err(SkinError::NoGradient { reason });
         }
-        let out = self.sites[block.site[lane] as usize].normal;
+        let Site { normal: out, area_m2, share, .. } = self.sites[block.site[lane] as usize];
         let cosine = out.dot(normal);
         let (lever, lever_slope) = match self.parameters.law {
             Law::Conservative if cosine > MIN_COSINE => (cosine.recip(), -cosine.recip().powi(2)),
             Law::Conservative => (MIN_COSINE.recip(), 0.0),
             Law::Paper => (1.0, 0.0),
         };
-        let (share, area_m2) = (block.share[lane], block.area_m2[lane]);
         let (spring, slope) = self.parameters.elasticity.of_part(depth_m, share, area_m2);
         let part = match self.parameters.elasticity {
             Elasticity::PerTexel(_) | Elasticity::TexelTable(_) => share,

@@ -2,18 +2,40 @@
 #![allow(clippy::needless_range_loop, reason = "a lane indexes many arrays")]
 
 use super::site_lanes::SiteLanes;
-use super::{NearObject, RayContact};
-use crate::friction_lanes::{LANES, Lanes, Lanes3, set};
+use super::{FREE, NearObject, RayContact};
+use crate::friction_lanes::{LANES, Lanes, Lanes3, get, set};
 use crate::point_block::PointBlock;
 use dermis_geometry::{Primitive, Vec3};
+
+/// Numbers of [`LANES`] sites that their contact points do not keep.
+#[derive(Clone, Copy)]
+pub(super) struct SiteBlock {
+    /// Place of the bristles.
+    pub place: [u32; LANES],
+    /// Position (m).
+    pub anchor: Lanes3,
+    /// Normal: the direction of the ray.
+    pub out: Lanes3,
+    pub area_m2: Lanes,
+}
+
+impl SiteBlock {
+    pub const EMPTY: Self =
+        Self { place: [FREE; LANES], anchor: [Lanes::ZERO; 3], out: [Lanes::ZERO; 3], area_m2: Lanes::ZERO };
+
+    /// Sets the site of a lane to that of another block.
+    #[inline(always)]
+    pub fn set(&mut self, lane: usize, other: &Self, from: usize) {
+        (self.place[lane], self.area_m2[lane]) = (other.place[from], other.area_m2[from]);
+        set(&mut self.anchor, lane, get(&other.anchor, from));
+        set(&mut self.out, lane, get(&other.out, from));
+    }
+}
 
 /// Up to [`LANES`] rays of sites. The numbers of their contacts are written to a block of points, a lane for each ray.
 pub(super) struct RayBlock {
     count: usize,
-    /// Place of the bristles of each site.
-    pub place: [u32; LANES],
-    /// Normal of each site: the direction of its ray.
-    pub out: Lanes3,
+    pub sites: SiteBlock,
     /// True for a site in contact.
     hit: [bool; LANES],
 }
@@ -26,8 +48,8 @@ const STARTS_INSIDE: u64 = 2;
 impl RayBlock {
     /// A block without sites.
     pub fn new(sites: &SiteLanes) -> Self {
-        let out = sites.parallel.unwrap_or_default().to_array().map(|axis| [axis; LANES]);
-        Self { count: 0, place: [0; LANES], out, hit: [false; LANES] }
+        let out = sites.parallel.unwrap_or_default().to_array().map(Lanes::all);
+        Self { count: 0, sites: SiteBlock { out, ..SiteBlock::EMPTY }, hit: [false; LANES] }
     }
 
     /// Loads sites, each with the place of its bristles.
@@ -35,15 +57,20 @@ impl RayBlock {
     pub fn gather(&mut self, sites: &SiteLanes, some: &[(u32, u32)], points: &mut PointBlock) {
         self.count = some.len();
         for (lane, &(site, place)) in some.iter().enumerate() {
-            (points.site[lane], self.place[lane]) = (site, place);
+            (points.site[lane], self.sites.place[lane]) = (site, place);
         }
-        let PointBlock { anchor, area_m2, share, .. } = points;
-        let columns = anchor.iter_mut().chain([area_m2, share]);
+        let SiteBlock { anchor, out, area_m2, .. } = &mut self.sites;
+        let columns = anchor.iter_mut().chain([area_m2, &mut points.share]);
         let (first, last) = (some[0].0 as usize, some[some.len() - 1].0 as usize);
         let run = (some.len() == LANES && last - first + 1 == LANES).then_some(first);
-        columns.zip(&sites.columns).for_each(|(to, from)| load(to, from, some, run));
+        // Loops: the closure of `for_each` would not be compiled for the wide instructions.
+        for (to, from) in columns.zip(&sites.columns) {
+            load(to, from, some, run);
+        }
         if sites.parallel.is_none() {
-            self.out.iter_mut().zip(&sites.normals).for_each(|(to, from)| load(to, from, some, run));
+            for (to, from) in out.iter_mut().zip(&sites.normals) {
+                load(to, from, some, run);
+            }
         }
     }
 
@@ -68,7 +95,7 @@ impl RayBlock {
     ) {
         let outcome = match (only.surface.primitive(), parallel) {
             (Some(Primitive::Sphere { radius_m }), _) => self.intersect_sphere(only, *radius_m, h, points),
-            (Some(Primitive::Cuboid { half_m }), Some(out)) => intersect_slabs(only, *half_m, h, out, points),
+            (Some(Primitive::Cuboid { half_m }), Some(out)) => self.intersect_slabs(only, *half_m, h, out, points),
             (Some(Primitive::Cuboid { half_m }), None) => self.intersect_cuboid(only, *half_m, h, points),
             _ => return self.intersect(points, intersect),
         };
@@ -101,9 +128,10 @@ impl RayBlock {
         let mut outcome = [MISS; LANES];
         let shift = sphere.sensor_origin_in_object.to_array();
         let by_radius = radius_m.recip();
+        let SiteBlock { anchor, out, .. } = &self.sites;
         for lane in 0..LANES {
-            let d = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
-            let o: [f64; 3] = std::array::from_fn(|axis| (points.anchor[axis][lane] - d[axis] * h) + shift[axis]);
+            let d = [out[0][lane], out[1][lane], out[2][lane]];
+            let o: [f64; 3] = std::array::from_fn(|axis| (anchor[axis][lane] - d[axis] * h) + shift[axis]);
             let middle = -(o[0] * d[0] + o[1] * d[1] + o[2] * d[2]);
             let nearest: [f64; 3] = std::array::from_fn(|axis| o[axis] + d[axis] * middle);
             let inside =
@@ -127,10 +155,11 @@ impl RayBlock {
     fn intersect_cuboid(&self, cuboid: &NearObject<'_>, half_m: Vec3, h: f64, points: &mut PointBlock) -> [u64; LANES] {
         let rows = cuboid.sensor_from_object.to_cols_array_2d();
         let (shifts, halves) = (cuboid.sensor_origin_in_object.to_array(), half_m.to_array());
+        let SiteBlock { anchor, out, .. } = &self.sites;
         let mut outcome = [MISS; LANES];
         for lane in 0..LANES {
-            let out = [self.out[0][lane], self.out[1][lane], self.out[2][lane]];
-            let start: [f64; 3] = std::array::from_fn(|i| points.anchor[i][lane] - out[i] * h);
+            let out = [out[0][lane], out[1][lane], out[2][lane]];
+            let start: [f64; 3] = std::array::from_fn(|i| anchor[i][lane] - out[i] * h);
             let mut passage = Passage::WHOLE;
             for axis in 0..3 {
                 let row = rows[axis];
@@ -138,6 +167,37 @@ impl RayBlock {
                 let o = (row[0] * start[0] + row[1] * start[1] + row[2] * start[2]) + shifts[axis];
                 let side = if d < 0.0 { -1.0 } else { 1.0 };
                 passage = passage.cross(o * side, halves[axis], d.abs().recip(), row.map(|c| c * side));
+            }
+            outcome[lane] = passage.outcome(h, lane, points);
+        }
+        outcome
+    }
+
+    /// [`RayBlock::intersect_cuboid`] for rays of one direction; the same numbers, with those of the direction computed once.
+    #[inline(always)]
+    fn intersect_slabs(
+        &self,
+        cuboid: &NearObject<'_>,
+        half_m: Vec3,
+        h: f64,
+        out: Vec3,
+        points: &mut PointBlock,
+    ) -> [u64; LANES] {
+        let rows = cuboid.sensor_from_object.to_cols_array_2d();
+        let (shifts, halves, out) = (cuboid.sensor_origin_in_object.to_array(), half_m.to_array(), out.to_array());
+        let below = out.map(|out| out * h);
+        let along = rows.map(|row| row[0] * out[0] + row[1] * out[1] + row[2] * out[2]);
+        let sides = along.map(|d| if d < 0.0 { -1.0 } else { 1.0 });
+        let by_size = along.map(|d| d.abs().recip());
+        let normals: [[f64; 3]; 3] = std::array::from_fn(|axis| rows[axis].map(|c| c * sides[axis]));
+        let mut outcome = [MISS; LANES];
+        for lane in 0..LANES {
+            let start: [f64; 3] = std::array::from_fn(|i| self.sites.anchor[i][lane] - below[i]);
+            let mut passage = Passage::WHOLE;
+            for axis in 0..3 {
+                let row = rows[axis];
+                let o = (row[0] * start[0] + row[1] * start[1] + row[2] * start[2]) + shifts[axis];
+                passage = passage.cross(o * sides[axis], halves[axis], by_size[axis], normals[axis]);
             }
             outcome[lane] = passage.outcome(h, lane, points);
         }
@@ -171,36 +231,12 @@ impl RayBlock {
 #[inline(always)]
 fn load(to: &mut Lanes, from: &[f64], some: &[(u32, u32)], run: Option<usize>) {
     if let Some(from) = run.and_then(|first| from[first..].first_chunk()) {
-        *to = *from;
+        **to = *from;
     } else {
         for (to, &(site, _)) in to.iter_mut().zip(some) {
             *to = from[site as usize];
         }
     }
-}
-
-/// [`RayBlock::intersect_cuboid`] for rays of one direction; the same numbers, with those of the direction computed once.
-#[inline(always)]
-fn intersect_slabs(cuboid: &NearObject<'_>, half_m: Vec3, h: f64, out: Vec3, points: &mut PointBlock) -> [u64; LANES] {
-    let rows = cuboid.sensor_from_object.to_cols_array_2d();
-    let (shifts, halves, out) = (cuboid.sensor_origin_in_object.to_array(), half_m.to_array(), out.to_array());
-    let below = out.map(|out| out * h);
-    let along = rows.map(|row| row[0] * out[0] + row[1] * out[1] + row[2] * out[2]);
-    let sides = along.map(|d| if d < 0.0 { -1.0 } else { 1.0 });
-    let by_size = along.map(|d| d.abs().recip());
-    let normals: [[f64; 3]; 3] = std::array::from_fn(|axis| rows[axis].map(|c| c * sides[axis]));
-    let mut outcome = [MISS; LANES];
-    for lane in 0..LANES {
-        let start: [f64; 3] = std::array::from_fn(|i| points.anchor[i][lane] - below[i]);
-        let mut passage = Passage::WHOLE;
-        for axis in 0..3 {
-            let row = rows[axis];
-            let o = (row[0] * start[0] + row[1] * start[1] + row[2] * start[2]) + shifts[axis];
-            passage = passage.cross(o * sides[axis], halves[axis], by_size[axis], normals[axis]);
-        }
-        outcome[lane] = passage.outcome(h, lane, points);
-    }
-    outcome
 }
 
 /// The part of a ray between the planes of a cuboid, and the normal of the planes that it enters last.

@@ -6,6 +6,9 @@ use dermis_geometry::Vec3;
 /// The sites of a skin whose normals are the same, found by their place across the normal.
 #[derive(Clone, Debug)]
 pub(super) struct SiteCells {
+    normal: Vec3,
+    /// The highest site (m) along the normal.
+    top_m: f64,
     /// Two directions across the normal.
     axes: [Vec3; 2],
     /// Coordinates (m) of the corner of the first cell.
@@ -37,8 +40,9 @@ impl SiteCells {
         let mut first = vec![0; counts[0] * counts[1] + 1];
         places.iter().for_each(|place| first[cell(place) + 1] += 1);
         (1..first.len()).for_each(|i| first[i] += first[i - 1]);
+        let top_m = sites.iter().map(|site| site.point.dot(normal)).fold(f64::NEG_INFINITY, f64::max);
         let sites = order.into_iter().map(|site| (site, places[site as usize])).collect();
-        Self { axes, low, cells_per_m, counts, first, sites }
+        Self { normal, top_m, axes, low, cells_per_m, counts, first, sites }
     }
 
     /// The cells between two coordinates; `None` if there are none.
@@ -48,15 +52,39 @@ impl SiteCells {
         (to >= 0.0 && from <= last as f64 + 1.0).then(|| [from as usize, (to as usize).min(last)])
     }
 
+    /// Calls `visit` with the sites, and their coordinates (m), in the cells of a box.
+    #[inline(always)]
+    fn each_in_box(&self, low: [f64; 2], high: [f64; 2], mut visit: impl FnMut(u32, [f64; 2])) {
+        let spans = [0, 1].map(|axis| self.span(axis, low[axis], high[axis]));
+        let [Some([left, right]), Some([bottom, top])] = spans else { return };
+        for row in bottom..=top {
+            let cells = &self.first[row * self.counts[0]..];
+            for (site, place) in &self.sites[cells[left] as usize..cells[right + 1] as usize] {
+                visit(*site, *place);
+            }
+        }
+    }
+
+    /// Calls `visit` with all sites whose rays may hit a sphere. A ray ends at its site; if the centre lies beyond, that
+    /// end is nearest to it.
+    pub fn each_in_sphere(&self, center: Vec3, radius_m: f64, mut visit: impl FnMut(u32)) {
+        let above = (center.dot(self.normal) - self.top_m).max(0.0);
+        let square = radius_m * radius_m * (1.0 + 1e-9) - above * above;
+        let (middle, reach) = (self.axes.map(|axis| axis.dot(center)), square.max(0.0).sqrt());
+        self.each_in_box(middle.map(|x| x - reach), middle.map(|x| x + reach), |site, place| {
+            let [x, y] = [place[0] - middle[0], place[1] - middle[1]];
+            if x * x + y * y <= square {
+                visit(site);
+            }
+        });
+    }
+
     /// Calls `visit` with all sites that are less than `slack_m` outside a triangle, seen along the normal.
     #[inline(always)]
     pub fn each_over(&self, corners: [Vec3; 3], slack_m: f64, mut visit: impl FnMut(u32)) {
         let [a, b, c] = corners.map(|corner| self.axes.map(|axis| axis.dot(corner)));
-        let bounds = [0, 1].map(|i| {
-            let (least, most) = (a[i].min(b[i]).min(c[i]), a[i].max(b[i]).max(c[i]));
-            self.span(i, least - slack_m, most + slack_m)
-        });
-        let [Some([left, right]), Some([bottom, top])] = bounds else { return };
+        let low = [0, 1].map(|i| a[i].min(b[i]).min(c[i]) - slack_m);
+        let high = [0, 1].map(|i| a[i].max(b[i]).max(c[i]) + slack_m);
         // Inside the triangle n·x ≥ n·p for each edge with an inward normal n at its corner p.
         let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
         let side = if area < 0.0 { -1.0 } else { 1.0 };
@@ -64,13 +92,10 @@ impl SiteCells {
             let n = [(p[1] - q[1]) * side, (q[0] - p[0]) * side];
             (n, n[0] * p[0] + n[1] * p[1] - slack_m * (n[0].abs() + n[1].abs()))
         });
-        for row in bottom..=top {
-            let cells = &self.first[row * self.counts[0]..];
-            for (site, [x, y]) in &self.sites[cells[left] as usize..cells[right + 1] as usize] {
-                if edges.iter().all(|(n, limit)| n[0] * x + n[1] * y >= *limit) {
-                    visit(*site);
-                }
+        self.each_in_box(low, high, |site, [x, y]| {
+            if edges.iter().all(|(n, limit)| n[0] * x + n[1] * y >= *limit) {
+                visit(site);
             }
-        }
+        });
     }
 }
