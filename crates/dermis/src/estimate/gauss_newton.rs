@@ -9,12 +9,16 @@ pub type Predict<'a, E> = &'a dyn Fn(&[f64]) -> Result<Option<Vec<f64>>, E>;
 pub struct LeastSquares<'a, E> {
     /// The predictions.
     pub predict: Predict<'a, E>,
+    /// Predictions whose differences are the slopes: the same, or those of a similar model that is faster.
+    pub slopes_of: Predict<'a, E>,
     /// The measurements.
     pub measured: &'a [f64],
     /// Group of each measurement. Errors within a group are correlated, those of different groups are not.
     pub groups: &'a [usize],
     /// Step of the differences for each unknown.
     pub steps: &'a [f64],
+    /// Relative decrease of the cost at which the search ends.
+    pub min_decrease: f64,
 }
 
 /// The solution of a problem.
@@ -28,7 +32,7 @@ pub struct Solution {
     pub homogeneous: DMatrix<f64>,
     /// Root mean square residual.
     pub rms: f64,
-    /// True if the last step was shorter than a hundredth of the step of the differences, or no step was an improvement.
+    /// True if the last step was much shorter than the step of the differences or hardly an improvement, or no step was one.
     pub converged: bool,
 }
 
@@ -43,6 +47,8 @@ const MAX_STEP: f64 = 25.0;
 const MIN_RATIO: f64 = 1e-10;
 /// Length of a step, in steps of the differences, at which the search has converged.
 const CONVERGED: f64 = 0.05;
+/// Relative decrease of the cost at which the search has converged, for [`LeastSquares::min_decrease`].
+pub const MIN_DECREASE: f64 = 1e-5;
 
 impl<E> LeastSquares<'_, E> {
     /// Minimises from a start. `None` if the start has no prediction.
@@ -72,8 +78,11 @@ impl<E> LeastSquares<'_, E> {
                 converged = true;
                 break;
             };
+            let new_cost = self::cost(&new, scale(&residuals));
             (values, residuals) = (trial, new);
-            if step.iter().zip(self.steps).all(|(step, scale)| step.abs() < CONVERGED * scale) {
+            if new_cost > (1.0 - self.min_decrease) * cost
+                || step.iter().zip(self.steps).all(|(step, scale)| step.abs() < CONVERGED * scale)
+            {
                 converged = true;
                 break;
             }
@@ -104,12 +113,12 @@ impl<E> LeastSquares<'_, E> {
             let beside = |sign: f64| {
                 let mut moved = values.to_vec();
                 moved[k] += sign * step;
-                (self.predict)(&moved)
+                (self.slopes_of)(&moved)
             };
             let (above, below, distance) = match (beside(1.0)?, beside(-1.0)?) {
                 (Some(above), Some(below)) => (Some(above), Some(below), 2.0 * step),
-                (Some(above), None) => (Some(above), (self.predict)(values)?, *step),
-                (None, Some(below)) => ((self.predict)(values)?, Some(below), *step),
+                (Some(above), None) => (Some(above), (self.slopes_of)(values)?, *step),
+                (None, Some(below)) => ((self.slopes_of)(values)?, Some(below), *step),
                 (None, None) => return Ok(None),
             };
             let (Some(above), Some(below)) = (above, below) else { return Ok(None) };
@@ -201,7 +210,14 @@ mod tests {
         measured.iter_mut().enumerate().for_each(|(i, y)| *y += noise(i) + if i % 40 == 3 { 0.5 } else { 0.0 });
         let groups: Vec<usize> = (0..200).map(|i| i / 4).collect();
         let predict = |v: &[f64]| Ok::<_, Infallible>(Some(predict(v)));
-        let problem = LeastSquares { predict: &predict, measured: &measured, groups: &groups, steps: &[0.02, 0.02] };
+        let problem = LeastSquares {
+            predict: &predict,
+            slopes_of: &predict,
+            measured: &measured,
+            groups: &groups,
+            steps: &[0.02, 0.02],
+            min_decrease: MIN_DECREASE,
+        };
         let solution = problem.solve(&[1.0, 0.5]).unwrap().unwrap();
         assert!(solution.converged);
         for (k, truth) in [2.0, 1.5].into_iter().enumerate() {
@@ -219,7 +235,14 @@ mod tests {
         measured.iter_mut().enumerate().for_each(|(i, y)| *y *= 1.0 + 1e-3 * (i as f64 * 2.4).sin());
         let groups: Vec<usize> = (0..19).collect();
         let predict = |v: &[f64]| Ok::<_, Infallible>((v[0] < 0.5).then(|| model(v[0])));
-        let problem = LeastSquares { predict: &predict, measured: &measured, groups: &groups, steps: &[0.01] };
+        let problem = LeastSquares {
+            predict: &predict,
+            slopes_of: &predict,
+            measured: &measured,
+            groups: &groups,
+            steps: &[0.01],
+            min_decrease: MIN_DECREASE,
+        };
         let solution = problem.solve(&[0.3]).unwrap().unwrap();
         assert!((solution.values[0] - truth).abs() < 1e-3 && solution.covariance[(0, 0)].sqrt() < 1e-3, "{solution:?}");
     }
@@ -227,7 +250,14 @@ mod tests {
     #[test]
     fn a_start_without_prediction_has_no_solution() {
         let predict = |_: &[f64]| Ok::<_, Infallible>(None);
-        let problem = LeastSquares { predict: &predict, measured: &[1.0], groups: &[0], steps: &[0.1] };
+        let problem = LeastSquares {
+            predict: &predict,
+            slopes_of: &predict,
+            measured: &[1.0],
+            groups: &[0],
+            steps: &[0.1],
+            min_decrease: MIN_DECREASE,
+        };
         assert!(problem.solve(&[0.0]).unwrap().is_none());
     }
 }
