@@ -36,6 +36,12 @@ pub struct Solution {
     pub converged: bool,
 }
 
+/// Differences of the predictions, one list per unknown, and the values at which they were found.
+struct Slopes {
+    at: Vec<f64>,
+    slopes: Vec<Vec<f64>>,
+}
+
 /// Maximum number of iterations, and of trials within one.
 const MAX_ITERATIONS: usize = 40;
 const MAX_TRIALS: usize = 6;
@@ -47,6 +53,8 @@ const MAX_STEP: f64 = 25.0;
 const MIN_RATIO: f64 = 1e-10;
 /// Length of a step, in steps of the differences, at which the search has converged.
 const CONVERGED: f64 = 0.05;
+/// Motion of the values, in steps of the differences, beyond which the slopes are found anew.
+const RENEWED: f64 = 0.5;
 /// Relative decrease of the cost at which the search has converged, for [`LeastSquares::min_decrease`].
 pub const MIN_DECREASE: f64 = 1e-5;
 
@@ -56,10 +64,11 @@ impl<E> LeastSquares<'_, E> {
         let mut values = start.to_vec();
         let Some(mut residuals) = self.residuals(&values)? else { return Ok(None) };
         let (mut damping, mut converged) = (1e-3, false);
+        let mut kept: Option<Slopes> = None;
         for _ in 0..MAX_ITERATIONS {
             let weights = weights(&residuals);
-            let Some(slopes) = self.slopes(&values)? else { break };
-            let (normal, gradient) = normal_equations(&slopes, &residuals, &weights);
+            let Some(slopes) = self.renewed(kept.take(), &values)? else { break };
+            let (normal, gradient) = normal_equations(&slopes.slopes, &residuals, &weights);
             let cost = cost(&residuals, scale(&residuals));
             let mut moved = None;
             for _ in 0..MAX_TRIALS {
@@ -74,9 +83,15 @@ impl<E> LeastSquares<'_, E> {
                 }
                 damping *= 8.0;
             }
+            let is_here = slopes.at == values;
+            kept = Some(slopes).filter(|_| moved.is_some() || is_here);
             let Some((trial, new, step)) = moved else {
-                converged = true;
-                break;
+                if is_here {
+                    converged = true;
+                    break;
+                }
+                // The slopes of a place nearby do not lead further, those of this one may.
+                continue;
             };
             let new_cost = self::cost(&new, scale(&residuals));
             (values, residuals) = (trial, new);
@@ -87,9 +102,21 @@ impl<E> LeastSquares<'_, E> {
                 break;
             }
         }
-        let (covariance, homogeneous) = self.covariance(&values, &residuals)?;
+        let slopes = self.renewed(kept, &values)?;
+        let (covariance, homogeneous) = self.covariance(slopes, &residuals);
         let rms = (residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len().max(1) as f64).sqrt();
         Ok(Some(Solution { values, covariance, homogeneous, rms, converged }))
+    }
+
+    /// The slopes, or new ones if the values have moved by more than [`RENEWED`] since.
+    fn renewed(&self, kept: Option<Slopes>, values: &[f64]) -> Result<Option<Slopes>, E> {
+        let is_near = |slopes: &Slopes| {
+            slopes.at.iter().zip(values).zip(self.steps).all(|((at, value), step)| (value - at).abs() <= RENEWED * step)
+        };
+        match kept.filter(is_near) {
+            Some(slopes) => Ok(Some(slopes)),
+            None => Ok(self.slopes(values)?.map(|slopes| Slopes { at: values.to_vec(), slopes })),
+        }
     }
 
     /// The step, shortened to [`MAX_STEP`] steps of the differences of every unknown.
@@ -129,10 +156,10 @@ impl<E> LeastSquares<'_, E> {
 
     /// H⁻¹ (Σ gᵢ gᵢᵀ) H⁻¹ with the gradients gᵢ of the groups, and H⁻¹ without weights. Infinite where the measurements do
     /// not determine the values.
-    fn covariance(&self, values: &[f64], residuals: &[f64]) -> Result<(DMatrix<f64>, DMatrix<f64>), E> {
-        let count = values.len();
+    fn covariance(&self, slopes: Option<Slopes>, residuals: &[f64]) -> (DMatrix<f64>, DMatrix<f64>) {
+        let count = self.steps.len();
         let unknown = DMatrix::from_element(count, count, f64::INFINITY);
-        let Some(slopes) = self.slopes(values)? else { return Ok((unknown.clone(), unknown)) };
+        let Some(Slopes { slopes, .. }) = slopes else { return (unknown.clone(), unknown) };
         let weights = weights(residuals);
         let (normal, _) = normal_equations(&slopes, residuals, &weights);
         let (plain, _) = normal_equations(&slopes, residuals, &vec![1.0; residuals.len()]);
@@ -140,7 +167,7 @@ impl<E> LeastSquares<'_, E> {
         let eigenvalues = per_step.symmetric_eigenvalues();
         let is_determined = eigenvalues.min() > MIN_RATIO * eigenvalues.max();
         let inverses = normal.try_inverse().zip(plain.try_inverse()).filter(|_| is_determined);
-        let Some((inverse, plain)) = inverses else { return Ok((unknown.clone(), unknown)) };
+        let Some((inverse, plain)) = inverses else { return (unknown.clone(), unknown) };
         let groups = self.groups.iter().max().map_or(0, |last| last + 1);
         let mut gradients = vec![DVector::<f64>::zeros(count); groups];
         for (i, group) in self.groups.iter().enumerate() {
@@ -151,7 +178,7 @@ impl<E> LeastSquares<'_, E> {
         let used = gradients.iter().filter(|gradient| gradient.norm() > 0.0).count();
         let scatter = gradients.iter().fold(DMatrix::zeros(count, count), |sum, g| sum + g * g.transpose());
         let few = used as f64 / used.saturating_sub(count).max(1) as f64;
-        Ok((&inverse * scatter * &inverse * few, plain))
+        (&inverse * scatter * &inverse * few, plain)
     }
 }
 

@@ -6,6 +6,7 @@ use super::{EstimateError, Measured, doubts, squares};
 use dermis_geometry::{Pose, Quat, Vec3};
 use dermis_sensor::{PressError, Pressed, Sensor, press_to_pose};
 use dermis_skin::{Object, SkinError};
+use nalgebra::DVector;
 use serde::Serialize;
 use std::cell::Cell;
 
@@ -35,6 +36,18 @@ pub enum Freedom {
 impl Freedom {
     /// All six.
     pub const ALL: [Self; 6] = [Self::AlongX, Self::AlongY, Self::AlongZ, Self::AboutX, Self::AboutY, Self::AboutZ];
+
+    fn is_along(self) -> bool {
+        matches!(self, Self::AlongX | Self::AlongY | Self::AlongZ)
+    }
+
+    fn axis(self) -> Vec3 {
+        match self {
+            Self::AlongX | Self::AboutX => Vec3::X,
+            Self::AlongY | Self::AboutY => Vec3::Y,
+            Self::AlongZ | Self::AboutZ => Vec3::Z,
+        }
+    }
 
     /// Step of the differences, like those of [`super::Unknown`].
     fn step(self) -> f64 {
@@ -67,9 +80,11 @@ impl Freedom {
 pub struct PoseEstimate {
     /// The pose.
     pub sensor_from_object: Pose,
-    /// Standard error of each freedom (m or rad), in the frame of the estimated object; infinite where the reading does not
-    /// determine them.
-    pub standard_errors: Vec<(Freedom, f64)>,
+    /// Standard errors (m) of the position of the object's origin, in the sensor frame; infinite if the reading does not
+    /// determine all freedoms.
+    pub position_errors_m: [f64; 3],
+    /// Standard errors (rad) of rotations about the axes of the sensor.
+    pub rotation_errors_rad: [f64; 3],
     /// Standard errors in half a 95 % interval.
     pub quantile: f64,
     /// Force on the sensor (N) of the fitted press, in the sensor frame.
@@ -97,6 +112,9 @@ const LOWERED_M: [f64; 9] = [-1.0e-3, -0.75e-3, -0.5e-3, -0.25e-3, 0.0, 0.25e-3,
 
 /// Estimates `freedoms` of an object that is held on the untouched sensor, near the pose `start`; the others stay. An image is
 /// compared as a whole. `progress` is called with the number of simulated presses so far.
+///
+/// The slopes are differences of simulated readings: six freedoms need twelve presses, while vector–Jacobian products would need
+/// one for each value of the reading. Those of an image are differences of presses without friction.
 ///
 /// An object with a symmetry has freedoms that no reading determines, such as the rotation of a ball: leave them out, else all
 /// standard errors are infinite.
@@ -159,10 +177,19 @@ pub fn estimate_pose(
     let explained = fine.explained(rms);
     let mut warnings = fitted.touch.warning_texts();
     warnings.extend(doubts(explained, converged));
-    let errors = freedoms.iter().enumerate().map(|(k, freedom)| (*freedom, covariance[(k, k)].max(0.0).sqrt()));
+    let axes = Vec3::AXES.map(|axis| sensor_from_object.rotation.conjugate() * axis);
+    let error = |is_along: bool, axis: Vec3| {
+        let part = |freedom: &Freedom| if freedom.is_along() == is_along { axis.dot(freedom.axis()) } else { 0.0 };
+        let direction = DVector::from_iterator(freedoms.len(), freedoms.iter().map(part));
+        match (direction.transpose() * &covariance * &direction)[(0, 0)] {
+            variance if variance.is_nan() => f64::INFINITY,
+            variance => variance.max(0.0).sqrt(),
+        }
+    };
     Ok(PoseEstimate {
         sensor_from_object,
-        standard_errors: errors.collect(),
+        position_errors_m: axes.map(|axis| error(true, axis)),
+        rotation_errors_rad: axes.map(|axis| error(false, axis)),
         quantile,
         force_newton: fitted.touch.on_sensor.force.to_array(),
         rms,
@@ -190,18 +217,11 @@ fn touching(
 
 /// The pose after displacements and a rotation vector in the frame of the object.
 fn moved(start: &Pose, freedoms: &[Freedom], values: &[f64]) -> Pose {
-    let (mut along, mut about) = (Vec3::ZERO, Vec3::ZERO);
-    for (freedom, &value) in freedoms.iter().zip(values) {
-        match freedom {
-            Freedom::AlongX => along.x = value,
-            Freedom::AlongY => along.y = value,
-            Freedom::AlongZ => along.z = value,
-            Freedom::AboutX => about.x = value,
-            Freedom::AboutY => about.y = value,
-            Freedom::AboutZ => about.z = value,
-        }
-    }
-    *start * Pose::new(Quat::from_scaled_axis(about), along)
+    let sum = |is_along: bool| -> Vec3 {
+        let moved = freedoms.iter().zip(values).filter(|(freedom, _)| freedom.is_along() == is_along);
+        moved.map(|(freedom, value)| freedom.axis() * *value).sum()
+    };
+    *start * Pose::new(Quat::from_scaled_axis(sum(false)), sum(true))
 }
 
 /// The press at a pose, or `None` where it is too deep.

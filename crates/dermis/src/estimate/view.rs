@@ -117,10 +117,11 @@ impl View {
                 let side = ((part * image.height as f64).round() as usize).max(1);
                 let group = (WHOLE_GROUP * image.height as f64 / side as f64).round().max(1.0) as usize;
                 let columns = image.width.div_ceil(side);
-                for (row, column) in squares_of(image, side) {
-                    let middle = |first: usize| first as f64 + 0.5 * (side as f64 - 1.0);
-                    let in_groups = (row / side / group) * columns + column / side / group;
-                    places.push(([middle(column), middle(row)], in_groups));
+                for (row, column) in
+                    (0..image.height.div_ceil(side)).flat_map(|row| (0..columns).map(move |c| (row, c)))
+                {
+                    let middle = |square: usize| (square * side) as f64 + 0.5 * (side as f64 - 1.0);
+                    places.push(([middle(column), middle(row)], (row / group) * columns + column / group));
                 }
                 (Compared::Squares(side), [0.5 * image.width as f64, 0.5 * image.height as f64])
             }
@@ -230,29 +231,25 @@ impl View {
 impl Compared {
     /// The compared levels of an image, all of a channel after each other.
     fn levels(&self, image: &FloatImage) -> Vec<f64> {
-        let level = |channel: &[f32], i: usize| f64::from(channel[i].clamp(0.0, 255.0));
-        let of_channel = |channel: &Vec<f32>| -> Vec<f64> {
-            match self {
-                Self::Pixels(pixels) => pixels.iter().map(|&i| level(channel, i)).collect(),
-                Self::Squares(side) => squares_of(image, *side)
-                    .map(|(row, column)| {
-                        let (rows, columns) = ((image.height - row).min(*side), (image.width - column).min(*side));
-                        let of_row = |row: usize| {
-                            let first = row * image.width + column;
-                            (first..first + columns).map(|i| level(channel, i)).sum::<f64>()
-                        };
-                        (row..row + rows).map(of_row).sum::<f64>() / (rows * columns) as f64
-                    })
-                    .collect(),
-                Self::Taxels | Self::Channels(_) => Vec::new(),
+        let level = |level: &f32| f64::from(level.clamp(0.0, 255.0));
+        let of_channel = |channel: &Vec<f32>| match self {
+            Self::Pixels(pixels) => pixels.iter().map(|&i| level(&channel[i])).collect(),
+            Self::Squares(side) => {
+                let mut means = Vec::new();
+                for rows in channel.chunks(side * image.width) {
+                    let mut sums = vec![0.0; image.width.div_ceil(*side)];
+                    for row in rows.chunks(image.width) {
+                        let parts = row.chunks(*side).map(|part| part.iter().map(level).sum::<f64>());
+                        sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+                    }
+                    let height = (rows.len() / image.width) as f64;
+                    let width = |square: usize| (image.width - square * side).min(*side) as f64;
+                    means.extend(sums.iter().enumerate().map(|(square, sum)| sum / (height * width(square))));
+                }
+                means
             }
+            Self::Taxels | Self::Channels(_) => Vec::new(),
         };
         image.channels.iter().flat_map(of_channel).collect()
     }
-}
-
-/// First row and column of each square of an image.
-fn squares_of(image: &FloatImage, side: usize) -> impl Iterator<Item = (usize, usize)> {
-    let width = image.width;
-    (0..image.height).step_by(side).flat_map(move |row| (0..width).step_by(side).map(move |column| (row, column)))
 }
