@@ -37,8 +37,9 @@ impl Freedom {
     /// All six.
     pub const ALL: [Self; 6] = [Self::AlongX, Self::AlongY, Self::AlongZ, Self::AboutX, Self::AboutY, Self::AboutZ];
 
-    fn is_along(self) -> bool {
-        matches!(self, Self::AlongX | Self::AlongY | Self::AlongZ)
+    /// True if it is a rotation.
+    pub fn is_rotation(self) -> bool {
+        matches!(self, Self::AboutX | Self::AboutY | Self::AboutZ)
     }
 
     fn axis(self) -> Vec3 {
@@ -178,8 +179,9 @@ pub fn estimate_pose(
     let mut warnings = fitted.touch.warning_texts();
     warnings.extend(doubts(explained, converged));
     let axes = Vec3::AXES.map(|axis| sensor_from_object.rotation.conjugate() * axis);
-    let error = |is_along: bool, axis: Vec3| {
-        let part = |freedom: &Freedom| if freedom.is_along() == is_along { axis.dot(freedom.axis()) } else { 0.0 };
+    let error = |is_rotation: bool, axis: Vec3| {
+        let part =
+            |freedom: &Freedom| if freedom.is_rotation() == is_rotation { axis.dot(freedom.axis()) } else { 0.0 };
         let direction = DVector::from_iterator(freedoms.len(), freedoms.iter().map(part));
         match (direction.transpose() * &covariance * &direction)[(0, 0)] {
             variance if variance.is_nan() => f64::INFINITY,
@@ -188,8 +190,8 @@ pub fn estimate_pose(
     };
     Ok(PoseEstimate {
         sensor_from_object,
-        position_errors_m: axes.map(|axis| error(true, axis)),
-        rotation_errors_rad: axes.map(|axis| error(false, axis)),
+        position_errors_m: axes.map(|axis| error(false, axis)),
+        rotation_errors_rad: axes.map(|axis| error(true, axis)),
         quantile,
         force_newton: fitted.touch.on_sensor.force.to_array(),
         rms,
@@ -217,11 +219,11 @@ fn touching(
 
 /// The pose after displacements and a rotation vector in the frame of the object.
 fn moved(start: &Pose, freedoms: &[Freedom], values: &[f64]) -> Pose {
-    let sum = |is_along: bool| -> Vec3 {
-        let moved = freedoms.iter().zip(values).filter(|(freedom, _)| freedom.is_along() == is_along);
+    let sum = |is_rotation: bool| -> Vec3 {
+        let moved = freedoms.iter().zip(values).filter(|(freedom, _)| freedom.is_rotation() == is_rotation);
         moved.map(|(freedom, value)| freedom.axis() * *value).sum()
     };
-    *start * Pose::new(Quat::from_scaled_axis(sum(false)), sum(true))
+    *start * Pose::new(Quat::from_scaled_axis(sum(true)), sum(false))
 }
 
 /// The press at a pose, or `None` where it is too deep.
