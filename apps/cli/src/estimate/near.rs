@@ -68,10 +68,9 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let start = depth_pose(sensor, object, &near.aim, near.depth_m).context("`--near`")?;
     let is_ball = matches!(object.surface.primitive(), Some(Primitive::Sphere { .. }));
-    let is_free = |freedom: &Freedom| {
-        !(is_ball && freedom.is_rotation()) && !arguments.fixed.iter().any(|fixed| fixed.is(*freedom))
-    };
-    let freedoms: Vec<Freedom> = Freedom::ALL.into_iter().filter(is_free).collect();
+    let is_fixed =
+        |freedom: &Freedom| is_ball && freedom.is_rotation() || arguments.fixed.iter().any(|fixed| fixed.is(*freedom));
+    let freedoms: Vec<Freedom> = Freedom::ALL.into_iter().filter(|freedom| !is_fixed(freedom)).collect();
     let bar = counter("simulated presses:");
     let found = estimate_pose(sensor, object, measured, &start, &freedoms, &|presses| bar.set_position(presses as u64));
     bar.finish_and_clear();

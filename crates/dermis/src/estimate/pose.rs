@@ -140,18 +140,18 @@ pub fn estimate_pose(
         || EstimateError::NoPress { sensor: sensor.name().to_owned(), object: object.surface.mesh().name().to_owned() };
     // Friction changes an image little and makes a press several times as long.
     let is_image = matches!(measured, Measured::Image(_));
-    let slippery = Object { mu: if is_image { Some(0.0) } else { object.mu }, ..object.clone() };
+    let frictionless = Object { mu: if is_image { Some(0.0) } else { object.mu }, ..object.clone() };
     let fine = View::of(sensor, measured, Window::Whole(FINE))?;
     fine.check_count(sensor, freedoms.len())?;
     let mut start = touching(start, &|pose| {
-        Ok(predict(&fine, &slippery, pose)?.map(|predicted| squares(&predicted, &fine.measured)))
+        Ok(predict(&fine, &frictionless, pose)?.map(|predicted| squares(&predicted, &fine.measured)))
     })?
     .ok_or_else(no_press)?;
     let steps: Vec<f64> = freedoms.iter().map(|freedom| freedom.step()).collect();
     let zero = vec![0.0; freedoms.len()];
     if is_image {
         let view = View::of(sensor, measured, Window::Whole(COARSE))?;
-        let at = |values: &[f64]| predict(&view, &slippery, &moved(&start, freedoms, values));
+        let at = |values: &[f64]| predict(&view, &frictionless, &moved(&start, freedoms, values));
         let View { measured, groups, .. } = &view;
         let fit = LeastSquares {
             predict: &at,
@@ -166,7 +166,7 @@ pub fn estimate_pose(
         }
     }
     let at = |values: &[f64]| predict(&fine, object, &moved(&start, freedoms, values));
-    let beside = |values: &[f64]| predict(&fine, &slippery, &moved(&start, freedoms, values));
+    let beside = |values: &[f64]| predict(&fine, &frictionless, &moved(&start, freedoms, values));
     let View { measured, groups, .. } = &fine;
     let fit =
         LeastSquares { predict: &at, slopes_of: &beside, measured, groups, steps: &steps, min_decrease: MIN_DECREASE };
@@ -202,16 +202,16 @@ pub fn estimate_pose(
     })
 }
 
-/// The start at the height at which the reading is off least: above the sensor no reading depends on the pose.
+/// The start at the height with the smallest misfit: above the sensor no reading depends on the pose.
 fn touching(
     start: &Pose,
-    off: &dyn Fn(&Pose) -> Result<Option<f64>, EstimateError>,
+    misfit: &dyn Fn(&Pose) -> Result<Option<f64>, EstimateError>,
 ) -> Result<Option<Pose>, EstimateError> {
     let mut best: Option<(f64, Pose)> = None;
     for lowered_m in LOWERED_M {
         let pose = Pose { translation: start.translation - Vec3::Z * lowered_m, ..*start };
-        if let Some(off) = off(&pose)?.filter(|off| best.is_none_or(|(least, _)| *off < least)) {
-            best = Some((off, pose));
+        if let Some(misfit) = misfit(&pose)?.filter(|misfit| best.is_none_or(|(least, _)| *misfit < least)) {
+            best = Some((misfit, pose));
         }
     }
     Ok(best.map(|(_, pose)| pose))

@@ -15,6 +15,7 @@ use dermis::skin::Object;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::json;
+use std::f64::consts::PI;
 
 /// Largest error of the position (mm).
 pub const MAX_POSITION_MM: f64 = 0.1;
@@ -23,7 +24,7 @@ pub const MAX_ORIENTATION_DEG: f64 = 1.0;
 
 /// Largest distance (m) and angle (rad) of a start from the truth.
 const START_M: f64 = 1e-3;
-const START_RAD: f64 = 10.0 * std::f64::consts::PI / 180.0;
+const START_RAD: f64 = 10.0 * PI / 180.0;
 /// Standard deviation of the noise of each level of 255, which is then rounded.
 const NOISE: f64 = 2.0;
 /// The sensor.
@@ -164,7 +165,7 @@ fn sensor_of(cell: Option<&str>) -> Result<Sensor, ValidateError> {
 /// A random pose in contact.
 fn truth_of(sensor: &Sensor, object: &Object, random: &mut Random) -> Result<Pose, ValidateError> {
     let mut any = |size: f64| random.between(-size, size);
-    let (at_m, tilt_rad, yaw_rad) = ([any(1e-3), any(1e-3)], [any(0.07), any(0.07)], any(3.14));
+    let (at_m, tilt_rad, yaw_rad) = ([any(1e-3), any(1e-3)], [any(0.07), any(0.07)], any(PI));
     let depth_m = 0.7e-3 + any(0.2e-3);
     Ok(press(sensor, object, &Aim { at_m, tilt_rad, yaw_rad }, Goal::Depth(depth_m)).map_err(bad)?.sensor_from_object)
 }
@@ -181,17 +182,17 @@ fn fit(
     let image = image_of(made_on, object, &truth, &mut random)?;
     // Uniform in the ball of all starts.
     let mut within = |size: f64| random.direction() * (size * random.uniform().cbrt());
-    let (shift_m, turn_rad) = (within(START_M), within(START_RAD));
+    let (shift_m, rotated_rad) = (within(START_M), within(START_RAD));
     let about_m = truth.transform_point(symmetry.point_m());
-    let turn = Quat::from_scaled_axis(turn_rad);
-    let origin_m = about_m + shift_m + turn * (truth.translation - about_m);
-    let start = Pose::new(turn * truth.rotation, origin_m);
+    let rotation = Quat::from_scaled_axis(rotated_rad);
+    let origin_m = about_m + shift_m + rotation * (truth.translation - about_m);
+    let start = Pose::new(rotation * truth.rotation, origin_m);
     let found = estimate_pose(fitted_on, object, Measured::Image(&image), &start, &symmetry.freedoms(), &|_| ());
     let found = found.map_err(bad)?;
     let pose = found.sensor_from_object;
     Ok(FittedPose {
         start_mm: shift_m.length() * 1e3,
-        start_deg: turn_rad.length().to_degrees(),
+        start_deg: rotated_rad.length().to_degrees(),
         position_mm: (pose.transform_point(symmetry.point_m()) - about_m).length() * 1e3,
         orientation_deg: symmetry.angle_rad(pose.rotation, truth.rotation).to_degrees(),
         rms: found.rms,
@@ -215,8 +216,8 @@ mod tests {
     /// Root mean square change of the levels as the object moves by a freedom about the point of its symmetry.
     fn change(sensor: &Sensor, object: &Object, symmetry: Symmetry, truth: &Pose, freedom: Freedom) -> f64 {
         let seen = |pose: &Pose| {
-            let slippery = Object { mu: Some(0.0), ..object.clone() };
-            let pressed = press_to_pose(sensor, &slippery, pose).unwrap();
+            let frictionless = Object { mu: Some(0.0), ..object.clone() };
+            let pressed = press_to_pose(sensor, &frictionless, pose).unwrap();
             sensor.render(&pressed.touch, 0).unwrap().image
         };
         let axis = [Vec3::X, Vec3::Y, Vec3::Z][Freedom::ALL.iter().position(|one| *one == freedom).unwrap() % 3];
