@@ -42,6 +42,14 @@ struct Slopes {
     slopes: Vec<Vec<f64>>,
 }
 
+/// The end of a search.
+struct Minimum {
+    values: Vec<f64>,
+    residuals: Vec<f64>,
+    kept: Option<Slopes>,
+    converged: bool,
+}
+
 /// Maximum number of iterations, and of trials within one.
 const MAX_ITERATIONS: usize = 40;
 const MAX_TRIALS: usize = 6;
@@ -61,6 +69,18 @@ pub const MIN_DECREASE: f64 = 1e-5;
 impl<E> LeastSquares<'_, E> {
     /// Minimises from a start. `None` if the start has no prediction.
     pub fn solve(&self, start: &[f64]) -> Result<Option<Solution>, E> {
+        let Some(Minimum { values, residuals, kept, converged }) = self.minimise(start)? else { return Ok(None) };
+        let (covariance, homogeneous) = self.covariance(self.renewed(kept, &values)?, &residuals);
+        let rms = (residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len().max(1) as f64).sqrt();
+        Ok(Some(Solution { values, covariance, homogeneous, rms, converged }))
+    }
+
+    /// Like [`LeastSquares::solve`], but only the values.
+    pub fn values(&self, start: &[f64]) -> Result<Option<Vec<f64>>, E> {
+        Ok(self.minimise(start)?.map(|minimum| minimum.values))
+    }
+
+    fn minimise(&self, start: &[f64]) -> Result<Option<Minimum>, E> {
         let mut values = start.to_vec();
         let Some(mut residuals) = self.residuals(&values)? else { return Ok(None) };
         let (mut damping, mut converged) = (1e-3, false);
@@ -102,10 +122,7 @@ impl<E> LeastSquares<'_, E> {
                 break;
             }
         }
-        let slopes = self.renewed(kept, &values)?;
-        let (covariance, homogeneous) = self.covariance(slopes, &residuals);
-        let rms = (residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len().max(1) as f64).sqrt();
-        Ok(Some(Solution { values, covariance, homogeneous, rms, converged }))
+        Ok(Some(Minimum { values, residuals, kept, converged }))
     }
 
     /// The slopes, or new ones if the values have moved by more than [`RENEWED`] since.

@@ -143,8 +143,9 @@ pub fn estimate_pose(
     let frictionless = Object { mu: if is_image { Some(0.0) } else { object.mu }, ..object.clone() };
     let fine = View::of(sensor, measured, Window::Whole(FINE))?;
     fine.check_count(sensor, freedoms.len())?;
+    let change = |values: &[f64]| squares(values, &fine.rest).sqrt();
     let mut start = touching(start, &|pose| {
-        Ok(predict(&fine, &frictionless, pose)?.map(|predicted| squares(&predicted, &fine.measured)))
+        Ok(predict(&fine, &frictionless, pose)?.map(|predicted| (change(&predicted) - change(&fine.measured)).abs()))
     })?
     .ok_or_else(no_press)?;
     let steps: Vec<f64> = freedoms.iter().map(|freedom| freedom.step()).collect();
@@ -161,8 +162,8 @@ pub fn estimate_pose(
             steps: &steps,
             min_decrease: COARSE_DECREASE,
         };
-        if let Some(solved) = fit.solve(&zero)? {
-            start = moved(&start, freedoms, &solved.values);
+        if let Some(values) = fit.values(&zero)? {
+            start = moved(&start, freedoms, &values);
         }
     }
     let at = |values: &[f64]| predict(&fine, object, &moved(&start, freedoms, values));
@@ -202,7 +203,8 @@ pub fn estimate_pose(
     })
 }
 
-/// The start at the height with the smallest misfit: above the sensor no reading depends on the pose.
+/// The start at the height with the smallest misfit of the size of the change from rest. Above the sensor no reading depends on the
+/// pose; and no contact may be nearer to a reading than one at a wrong place is.
 fn touching(
     start: &Pose,
     misfit: &dyn Fn(&Pose) -> Result<Option<f64>, EstimateError>,
