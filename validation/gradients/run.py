@@ -129,6 +129,17 @@ def fits(found):
     )
 
 
+def poses(found):
+    """A table of the poses of the indenters."""
+    count = sum(len(row["fits"]) for row in found["indenters"])
+    lines = [f"Poses of the 21 indenters from simulated images: {found['pose_share']:.1%} of {count} within 0.1 mm and 1 degree.", ""]
+    lines += ["| indenter | freedoms that no image shows | poses | within the bars | worst mm | worst degrees |", "|---|---|---|---|---|---|"]
+    for row in found["indenters"]:
+        worst = [max(fit[key] for fit in row["fits"]) for key in ("position_mm", "orientation_deg")]
+        lines.append(f"| {row['indenter']} | {row['hidden']} | {len(row['fits'])} | {row['share']:.0%} | {worst[0]:.3f} | {worst[1]:.2f} |")
+    return lines
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dermis", type=pathlib.Path, required=True)
@@ -165,11 +176,13 @@ def main():
     lines += [f"| {row['library']} | {row['case']} | {row['worst_rel']:.1e} |" for row in rows]
     lines += ["", f"Pose of a ball from taxels by L-BFGS in PyTorch: off by {1e6 * off_m:.2f} µm.", ""]
     lines += [fits(found), ""]
+    lines += poses(found) + [""]
     (options.log / f"log-{day}.md").write_text("\n".join(lines))
     bad = [row for row in report["errors"] if not row["worst_rel"] <= row["tolerance"] or row["presses"] < row["excluded"]]
     bad += [row for row in report["costs"] if not row["ratio"] <= row["max_ratio"]]
     bad += [row for row in rows if not row["worst_rel"] <= 1e-12]
     bad += [] if min(found["young_share"], found["mu_share"]) >= 0.95 else ["fits of the material"]
+    bad += [] if found["pose_share"] >= 0.95 else ["poses of the indenters"]
     sys.exit(f"beyond the tolerances: {bad}" if bad or off_m > 2e-5 else 0)
 
 

@@ -1,5 +1,7 @@
 //! `dermis estimate`: pose and size of an object from one reading.
 
+mod near;
+
 use crate::console::{Overwrite, ResultFolder, counter, say, say_json, short};
 use crate::sensor::SensorArguments;
 use anyhow::{Context, bail};
@@ -24,7 +26,7 @@ use std::path::{Path, PathBuf};
 /// residuals of the fit; errors of the sensor file, such as those of its light, come on top (`dermis validate pose` measures them).
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  dermis estimate pose --sensor gelsight --object indenter:moon --reading rgb.png --out out\n  dermis estimate shape --sensor gelsight --object sphere:radius=3mm --reading rgb.png --json\n  dermis estimate contact --sensor anyskin --object sphere:radius=6mm --reading magnetometers.csv"
+    after_help = "Examples:\n  dermis estimate pose --sensor gelsight --object indenter:moon --reading rgb.png --out out\n  dermis estimate pose --sensor gelsight --object indenter:moon --reading rgb.png --near 0.5mm,0mm,0.6mm,20deg\n  dermis estimate shape --sensor gelsight --object sphere:radius=3mm --reading rgb.png --json\n  dermis estimate contact --sensor anyskin --object sphere:radius=6mm --reading magnetometers.csv"
 )]
 pub struct Arguments {
     /// What is estimated besides position and depth.
@@ -49,6 +51,13 @@ pub struct Arguments {
     /// The rotation about the sensor's z axis, if it is known.
     #[arg(long, allow_hyphen_values = true)]
     yaw: Option<Angle>,
+    /// A press near that of the reading, such as 1mm,0mm,0.5mm,30deg,0deg,0deg, within about 1 mm and 10 degrees: all six freedoms of the
+    /// pose are fitted from there. With `pose` only.
+    #[arg(long, value_name = "X,Y,DEPTH[,YAW[,TILT_X,TILT_Y]]", allow_hyphen_values = true, conflicts_with_all = ["tilt", "yaw"])]
+    near: Option<near::Near>,
+    /// Freedoms along or about the object's own axes that stay as `--near` has them, such as about-z of an object of revolution.
+    #[arg(long, value_name = "FREEDOM,…", value_delimiter = ',', requires = "near")]
+    fixed: Vec<near::Fixed>,
     /// Write estimate.json and, for an image, estimate.png (measured, fitted, difference) into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -99,6 +108,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         bail!("`--object` is missing: only a contact on magnets with a measured `motion` needs none");
     };
     let object = ObjectSpec::parse_flag(object, arguments.unit)?.object(None, None)?;
+    if let Some(near) = &arguments.near {
+        if arguments.what != What::Pose {
+            bail!("`--near` belongs to `pose`: leave it out, or estimate the pose");
+        }
+        return near::run(arguments, near, (&sensor, &object), (&read, measured), folder);
+    }
     let known = Placement { yaw_rad: arguments.yaw.map_or(0.0, Angle::si), ..Placement::default() };
     let bar = counter("simulated presses:");
     let found = estimate(&sensor, &object, measured, known, &unknowns(arguments, &object), &|presses| {
@@ -110,7 +125,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.json {
         say_json(&report)?;
     } else {
-        tell(arguments, &sensor, &found, &read);
+        tell_fit(arguments, &sensor, &read, &rows(&found), found.rms, &found.warnings);
     }
     let Some(folder) = folder else { return Ok(()) };
     let mut output = Output::new();
@@ -386,15 +401,15 @@ fn report(arguments: &Arguments, sensor: &Sensor, found: &Estimate) -> Value {
     })
 }
 
-fn tell(arguments: &Arguments, sensor: &Sensor, found: &Estimate, read: &Read) {
+fn tell_fit(arguments: &Arguments, sensor: &Sensor, read: &Read, rows: &[Quantity], rms: f64, warnings: &[String]) {
     let object = arguments.object.as_deref().unwrap_or_default();
     say(format!("{object} on {}, from {}", sensor.name(), arguments.reading.display()));
-    tell_rows(&rows(found));
+    tell_rows(rows);
     let (unit, from) = match read {
         Read::Image(_) => ("of 255", "the residuals of the fit"),
         Read::Taxels(_) => ("N", "the residuals of the fit"),
         Read::Chips(_) => ("µT", "the noise of the magnetometers, or the residuals where they are larger"),
     };
-    say(format!("  residual       {} {unit} rms; intervals of 95 % from {from}", short(found.rms)));
-    found.warnings.iter().for_each(|warning| say(format!("  warning        {warning}")));
+    say(format!("  residual       {} {unit} rms; intervals of 95 % from {from}", short(rms)));
+    warnings.iter().for_each(|warning| say(format!("  warning        {warning}")));
 }

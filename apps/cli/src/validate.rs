@@ -1,12 +1,13 @@
 //! `dermis validate`: comparisons with reference solutions and measurements.
 
+mod inverse;
 mod pose;
 mod real;
 
 use crate::console::{say, say_json};
 use clap::Subcommand;
 use dermis::geometry::quantity::Length;
-use dermis_research::validate::{eflesh, feats, gradients, hydroelastic, inverse, layer, magnetic};
+use dermis_research::validate::{eflesh, feats, gradients, hydroelastic, layer, magnetic};
 use std::path::{Path, PathBuf};
 
 /// Compare results with reference solutions or measurements.
@@ -52,13 +53,8 @@ enum What {
         #[arg(long, value_name = "TEXT", default_value = "")]
         only: String,
     },
-    /// Young's modulus and friction of a layer from simulated forces with noise.
-    #[command(after_help = "Example:\n  dermis validate inverse --fits 5")]
-    Inverse {
-        /// Number of materials.
-        #[arg(long, value_name = "N", default_value_t = 40)]
-        fits: usize,
-    },
+    /// Young's modulus and friction of a layer from simulated forces, and poses of the 21 indenters from simulated images, with noise.
+    Inverse(inverse::Arguments),
     /// Real sensors: fits each to some samples of its measurements and predicts the others, beside null model and peers.
     Real(real::Arguments),
     /// Balls on real sensors: centre and radius estimated from single images, with lights fitted to the other images.
@@ -95,7 +91,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Hydroelastic { file, time } => run_hydroelastic(file, *time, json),
         What::Feats { folder, cell } => run_feats(folder, *cell, json),
         What::Gradients { presses, only } => run_gradients(*presses, only, json),
-        What::Inverse { fits } => run_inverse(*fits, json),
+        What::Inverse(arguments) => inverse::run(arguments, json),
         What::Layer { file, cells } => run_layer(file, *cells, json),
         What::Pose(arguments) => pose::run(arguments, json),
         What::Magnetic { file } => run_magnetic(file, json),
@@ -187,24 +183,6 @@ fn say_gradients(report: &gradients::GradientReport) {
     for gradients::GradientCost { case, press_us, vjp_us, ratio, .. } in &report.costs {
         say(format!("{case:<38} {press_us:>12.1} {vjp_us:>12.1} {ratio:>7.2}"));
     }
-}
-
-fn run_inverse(fits: usize, json: bool) -> anyhow::Result<()> {
-    let report = inverse::run(fits)?;
-    if json {
-        say_json(&report)?;
-    } else {
-        say(format!("{:>10} {:>8} {:>6} {:>8}  both in 95 % intervals", "young kPa", "error %", "mu", "error %"));
-        for fit in &report.fits {
-            let inverse::FittedMaterial { young_pa, young_rel, mu, mu_rel, covered } = fit;
-            let errors = [young_rel, mu_rel].map(|rel| 1e2 * rel);
-            say(format!("{:>10.1} {:>8.2} {mu:>6.3} {:>8.2}  {covered}", young_pa / 1e3, errors[0], errors[1]));
-        }
-        let [young, mu] = [report.young_share, report.mu_share].map(|share| 1e2 * share);
-        say(format!("within 2 % of young: {young:.0} % of the fits; within 5 % of mu: {mu:.0} %"));
-    }
-    anyhow::ensure!(report.is_good(), "fewer than 95 % of the fits are within 2 % of young and 5 % of mu");
-    Ok(())
 }
 
 fn run_layer(file: &Path, cells: usize, json: bool) -> anyhow::Result<()> {

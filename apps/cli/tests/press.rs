@@ -131,6 +131,34 @@ fn an_estimate_returns_the_press_that_made_the_reading() {
     refused("few.csv", "1 taxels");
 }
 
+/// All six freedoms of an indenter return from a press nearby.
+#[test]
+fn a_whole_pose_returns_from_a_press_nearby() {
+    let folder = TempDir::new().unwrap();
+    let on =
+        ["--sensor", "gelsight", "--set", "skin.mu=0", "--set", "skin.cell=\"0.3 mm\"", "--object", "indenter:moon"];
+    let at = ["--at", "0.4mm,-0.3mm", "--depth", "0.6mm", "--yaw", "25deg", "--tilt", "2deg,-3deg", "--out", "made"];
+    dermis(folder.path(), &[&["press"], &on[..], &at].concat());
+    let pose = [&["estimate", "pose"], &on[..], &["--reading", "made/rgb.png"]].concat();
+    let near = ["--near", "1mm,0mm,0.4mm,20deg", "--json", "--out", "found"];
+    let report: Value = serde_json::from_str(&dermis(folder.path(), &[&pose[..], &near].concat())).unwrap();
+    let truth = [("x_mm", 0.4), ("y_mm", -0.3), ("tilt_x_deg", 2.0), ("tilt_y_deg", -3.0), ("yaw_deg", 25.0)];
+    for (name, truth) in truth {
+        let value = report["estimates"][name]["value"].as_f64().unwrap();
+        assert!((value - truth).abs() < 0.05, "{name}: {report}");
+    }
+    assert!(folder.path().join("found/estimate.png").exists());
+    let refused = |flags: &[&str], words: &str| {
+        let error = fails(folder.path(), &[&pose[..], flags].concat());
+        assert!(error.contains(words), "{error}");
+    };
+    refused(&["--near", "1mm,0mm"], "3, 4 or 6 values");
+    refused(&["--near", "40mm,0mm,0.4mm"], "not above sensor");
+    refused(&["--near", "0mm,0mm,0.4mm", "--yaw", "3deg"], "cannot be used with");
+    let all = "along-x,along-y,along-z,about-x,about-y,about-z";
+    refused(&["--near", "0mm,0mm,0.4mm", "--fixed", all], "nothing is to be estimated");
+}
+
 /// Under a layer every taxel carries some load; those far from the contact are not active.
 #[test]
 fn a_small_contact_does_not_activate_every_taxel() {

@@ -7,24 +7,25 @@
 mod gauss_newton;
 mod material;
 mod placement;
+mod pose;
 mod unknown;
 mod view;
 
 pub use material::{MaterialError, MaterialFit, MaterialPoint, MaterialUnknown, fit_material};
 pub use placement::{Placement, press_at};
+pub use pose::{Freedom, PoseEstimate, estimate_pose};
 pub use unknown::Unknown;
 
 use dermis_geometry::Vec3;
 use dermis_geometry::shapes::ShapeError;
 use dermis_sensor::Sensor;
-use dermis_sensor::calibration::student_975;
 use dermis_sensor::optics::{FloatImage, OpticsError};
 use dermis_skin::{Object, SkinError};
-use gauss_newton::{LeastSquares, Solution};
+use gauss_newton::{LeastSquares, MIN_DECREASE, Solution};
 use nalgebra::DVector;
 use serde::Serialize;
 use std::cell::Cell;
-use view::{Compared, View};
+use view::{Compared, View, Window};
 
 /// Errors of an estimate.
 ///
@@ -141,9 +142,6 @@ impl Estimate {
     }
 }
 
-/// The quantile of 97.5 % of the normal distribution.
-const NORMAL_975: f64 = 1.96;
-
 /// Parts of the greatest depth, and sizes, at which fits start.
 const START_DEPTHS: [f64; 3] = [0.15, 0.3, 0.55];
 const START_SCALES: [f64; 3] = [0.7, 1.0, 1.4];
@@ -167,7 +165,7 @@ pub fn estimate(
     if unknowns.is_empty() {
         return Err(EstimateError::NothingUnknown);
     }
-    let view = View::of(sensor, measured)?;
+    let view = View::of(sensor, measured, Window::Contact)?;
     view.check_count(sensor, unknowns.len())?;
     let fit = Fit { sensor, object, view: &view, known, presses: Cell::new(0), progress };
     // A shear is small beside the press that it follows, and takes several times as long: the press is fitted first.
@@ -190,31 +188,15 @@ pub fn estimate(
     }
     let no_press =
         || EstimateError::NoPress { sensor: sensor.name().to_owned(), object: object.surface.mesh().name().to_owned() };
-    let (mut placement, Solution { covariance, homogeneous, rms, converged, .. }) = best.ok_or_else(no_press)?;
-    let (covariance, quantile) = match view.known_variance {
-        None => (covariance, NORMAL_975),
-        Some(variance) => {
-            let degrees = view.measured.len() - unknowns.len();
-            let found = rms * rms * view.measured.len() as f64 / degrees.max(1) as f64;
-            let quantile = if variance > 0.0 { NORMAL_975 } else { student_975(degrees) };
-            (homogeneous * variance.max(if degrees > 0 { found } else { 0.0 }), quantile)
-        }
-    };
+    let (mut placement, solution) = best.ok_or_else(no_press)?;
+    let (covariance, quantile) = view.covariance(&solution);
+    let Solution { rms, converged, .. } = solution;
     let errors = unknowns.iter().enumerate().map(|(k, unknown)| (*unknown, covariance[(k, k)].max(0.0).sqrt()));
     placement.yaw_rad = wrapped(placement.yaw_rad);
-    let changes = view.measured.iter().zip(&view.rest).map(|(value, rest)| (value - rest).powi(2)).sum::<f64>();
-    let explained = 1.0 - rms * rms * view.measured.len() as f64 / changes;
+    let explained = view.explained(rms);
     let fitted = press_at(sensor, object, &placement)?.ok_or_else(no_press)?;
     let mut warnings = fitted.touch.warning_texts();
-    if explained < WELL_EXPLAINED {
-        warnings.push(format!(
-            "the fit explains only {:.0} % of the change of the reading: object, sensor or unknowns may be wrong, or the reading has no contact",
-            100.0 * explained.max(0.0)
-        ));
-    }
-    if !converged {
-        warnings.push("the fit stopped before it converged".to_owned());
-    }
+    warnings.extend(doubts(explained, converged));
     let slopes = fit.force_slopes(unknowns, &placement, fitted.touch.on_sensor.force)?;
     let variance = |axis: usize| {
         let slope = DVector::from_iterator(unknowns.len(), slopes.iter().map(|slope| slope[axis]));
@@ -251,7 +233,8 @@ impl Fit<'_> {
     fn predict(&self, placement: &Placement) -> Result<Option<Vec<f64>>, EstimateError> {
         self.presses.set(self.presses.get() + 1);
         (self.progress)(self.presses.get());
-        self.view.predict(self.sensor, self.object, placement)
+        let pressed = press_at(self.sensor, self.object, placement)?;
+        pressed.map(|pressed| self.view.read(self.sensor, pressed)).transpose()
     }
 
     /// Fits `unknowns` from a start.
@@ -264,8 +247,15 @@ impl Fit<'_> {
         let steps: Vec<f64> = unknowns.iter().map(|unknown| unknown.step()).collect();
         let predict = |values: &[f64]| self.predict(&placed(values));
         let View { measured, groups, .. } = self.view;
-        let solved =
-            LeastSquares { predict: &predict, measured, groups, steps: &steps }.solve(&values(start, unknowns))?;
+        let solved = LeastSquares {
+            predict: &predict,
+            slopes_of: &predict,
+            measured,
+            groups,
+            steps: &steps,
+            min_decrease: MIN_DECREASE,
+        }
+        .solve(&values(start, unknowns))?;
         Ok(solved.map(|solution| (placed(&solution.values), solution)))
     }
 
@@ -338,6 +328,17 @@ fn squares(a: &[f64], b: &[f64]) -> f64 {
 
 /// Part of the change of a reading below which a fit is doubtful.
 const WELL_EXPLAINED: f64 = 0.9;
+
+/// Reasons to doubt a fit.
+fn doubts(explained: f64, converged: bool) -> impl Iterator<Item = String> {
+    let little = (explained < WELL_EXPLAINED).then(|| {
+        format!(
+            "the fit explains only {:.0} % of the change of the reading: object, sensor or unknowns may be wrong, or the reading has no contact",
+            100.0 * explained.max(0.0)
+        )
+    });
+    little.into_iter().chain((!converged).then(|| "the fit stopped before it converged".to_owned()))
+}
 
 /// The angle (rad) between −π and π.
 fn wrapped(angle_rad: f64) -> f64 {

@@ -1,6 +1,8 @@
 //! Pose and size of objects from single readings: simulated readings with noise return what made them.
 
-use dermis::estimate::{Estimate, EstimateError, Measured, Placement, Unknown, estimate, press_at};
+use dermis::estimate::{
+    Estimate, EstimateError, Freedom, Measured, Placement, Unknown, estimate, estimate_pose, press_at,
+};
 use dermis::geometry::Primitive;
 use dermis::prelude::*;
 use dermis::sensor::optics::FloatImage;
@@ -213,4 +215,47 @@ fn place_and_forces_of_a_sheared_contact_come_from_magnetometers() {
     assert!(matches!(refused(&[Vec3::ZERO; 5], &unknowns), EstimateError::NoContact { .. }));
     let clipped = [Vec3::splat(0.2), Vec3::splat(0.2), Vec3::splat(0.2), Vec3::splat(0.2), changes[4]];
     assert!(matches!(refused(&clipped, &unknowns), EstimateError::FewChannels { channels: 3, unknowns: 5, .. }));
+}
+
+/// All six freedoms of a tilted object with three unequal edges, started 0.9 mm and 10 degrees away and above the sensor.
+#[test]
+fn the_whole_pose_comes_from_one_noisy_image() {
+    let sensor = optical();
+    let object = Object::of_primitive(Primitive::Cuboid { half_m: Vec3::new(2e-3, 1.2e-3, 1e-3) }, 1e-4).unwrap();
+    let truth = Placement { at_m: [0.5e-3, 0.4e-3], depth_m: 0.5e-3, yaw_rad: 0.6, tilt_rad: [0.05, -0.08], ..AT_REST };
+    let image = seen(&sensor, &object, &truth);
+    let truth = press_at(&sensor, &object, &truth).unwrap().unwrap().sensor_from_object;
+    let away = Pose::new(
+        Quat::from_scaled_axis(Vec3::new(1.0, -1.0, 1.0).normalize() * 10f64.to_radians()) * truth.rotation,
+        truth.translation + Vec3::new(0.4e-3, -0.4e-3, 0.7e-3),
+    );
+    let measured = Measured::Image(&image);
+    let found = estimate_pose(&sensor, &object, measured, &away, &Freedom::ALL, &|_| ()).unwrap();
+    let off_m = found.sensor_from_object.translation - truth.translation;
+    let off_rad = (found.sensor_from_object.rotation * truth.rotation.conjugate()).to_scaled_axis();
+    assert!(off_m.length() < 20e-6 && off_rad.length() < 0.5f64.to_radians(), "{off_m} {off_rad} {found:?}");
+    for axis in 0..3 {
+        assert!(off_m[axis].abs() < 4.0 * found.position_errors_m[axis], "{axis}: {off_m} {found:?}");
+        assert!(off_rad[axis].abs() < 4.0 * found.rotation_errors_rad[axis], "{axis}: {off_rad} {found:?}");
+    }
+}
+
+/// No reading shows the rotation of a ball: it stays, and with it as an unknown nothing is determined.
+#[test]
+fn the_rotation_of_a_ball_is_left_out() {
+    let sensor = optical();
+    let truth = Placement { at_m: [0.5e-3, 0.4e-3], depth_m: 0.5e-3, ..AT_REST };
+    let image = seen(&sensor, &ball(2e-3), &truth);
+    let truth = press_at(&sensor, &ball(2e-3), &truth).unwrap().unwrap().sensor_from_object;
+    let start = Pose::new(Quat::from_rotation_x(0.3), truth.translation + Vec3::new(-0.5e-3, 0.6e-3, -0.3e-3));
+    let along = [Freedom::AlongX, Freedom::AlongY, Freedom::AlongZ];
+    let measured = Measured::Image(&image);
+    let found = estimate_pose(&sensor, &ball(2e-3), measured, &start, &along, &|_| ()).unwrap();
+    assert!(found.sensor_from_object.rotation.angle_between(start.rotation) < 1e-6);
+    assert!((found.sensor_from_object.translation - truth.translation).length() < 10e-6, "{found:?}");
+    assert_eq!(found.rotation_errors_rad, [0.0; 3]);
+    let found = estimate_pose(&sensor, &ball(2e-3), measured, &start, &Freedom::ALL, &|_| ()).unwrap();
+    assert!(found.rotation_errors_rad.iter().all(|error| error.is_infinite()), "{found:?}");
+    let none = estimate_pose(&sensor, &ball(2e-3), measured, &start, &[], &|_| ());
+    assert!(matches!(none, Err(EstimateError::NothingUnknown)));
 }

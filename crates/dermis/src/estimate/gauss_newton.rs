@@ -9,12 +9,16 @@ pub type Predict<'a, E> = &'a dyn Fn(&[f64]) -> Result<Option<Vec<f64>>, E>;
 pub struct LeastSquares<'a, E> {
     /// The predictions.
     pub predict: Predict<'a, E>,
+    /// Predictions whose differences are the slopes: the same, or those of a similar model that is faster.
+    pub slopes_of: Predict<'a, E>,
     /// The measurements.
     pub measured: &'a [f64],
     /// Group of each measurement. Errors within a group are correlated, those of different groups are not.
     pub groups: &'a [usize],
     /// Step of the differences for each unknown.
     pub steps: &'a [f64],
+    /// Relative decrease of the cost at which the search ends.
+    pub min_decrease: f64,
 }
 
 /// The solution of a problem.
@@ -28,8 +32,22 @@ pub struct Solution {
     pub homogeneous: DMatrix<f64>,
     /// Root mean square residual.
     pub rms: f64,
-    /// True if the last step was shorter than a hundredth of the step of the differences, or no step was an improvement.
+    /// True if the last step was much shorter than the step of the differences or hardly an improvement, or no step was one.
     pub converged: bool,
+}
+
+/// Differences of the predictions, one list per unknown, and the values at which they were found.
+struct Slopes {
+    at: Vec<f64>,
+    slopes: Vec<Vec<f64>>,
+}
+
+/// The end of a search.
+struct Minimum {
+    values: Vec<f64>,
+    residuals: Vec<f64>,
+    kept: Option<Slopes>,
+    converged: bool,
 }
 
 /// Maximum number of iterations, and of trials within one.
@@ -43,17 +61,34 @@ const MAX_STEP: f64 = 25.0;
 const MIN_RATIO: f64 = 1e-10;
 /// Length of a step, in steps of the differences, at which the search has converged.
 const CONVERGED: f64 = 0.05;
+/// Motion of the values, in steps of the differences, beyond which the slopes are found anew.
+const RENEWED: f64 = 0.5;
+/// Relative decrease of the cost at which the search has converged, for [`LeastSquares::min_decrease`].
+pub const MIN_DECREASE: f64 = 1e-5;
 
 impl<E> LeastSquares<'_, E> {
     /// Minimises from a start. `None` if the start has no prediction.
     pub fn solve(&self, start: &[f64]) -> Result<Option<Solution>, E> {
+        let Some(Minimum { values, residuals, kept, converged }) = self.minimise(start)? else { return Ok(None) };
+        let (covariance, homogeneous) = self.covariance(self.renewed(kept, &values)?, &residuals);
+        let rms = (residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len().max(1) as f64).sqrt();
+        Ok(Some(Solution { values, covariance, homogeneous, rms, converged }))
+    }
+
+    /// Like [`LeastSquares::solve`], but only the values.
+    pub fn values(&self, start: &[f64]) -> Result<Option<Vec<f64>>, E> {
+        Ok(self.minimise(start)?.map(|minimum| minimum.values))
+    }
+
+    fn minimise(&self, start: &[f64]) -> Result<Option<Minimum>, E> {
         let mut values = start.to_vec();
         let Some(mut residuals) = self.residuals(&values)? else { return Ok(None) };
         let (mut damping, mut converged) = (1e-3, false);
+        let mut kept: Option<Slopes> = None;
         for _ in 0..MAX_ITERATIONS {
             let weights = weights(&residuals);
-            let Some(slopes) = self.slopes(&values)? else { break };
-            let (normal, gradient) = normal_equations(&slopes, &residuals, &weights);
+            let Some(slopes) = self.renewed(kept.take(), &values)? else { break };
+            let (normal, gradient) = normal_equations(&slopes.slopes, &residuals, &weights);
             let cost = cost(&residuals, scale(&residuals));
             let mut moved = None;
             for _ in 0..MAX_TRIALS {
@@ -68,19 +103,37 @@ impl<E> LeastSquares<'_, E> {
                 }
                 damping *= 8.0;
             }
+            let is_here = slopes.at == values;
+            kept = Some(slopes).filter(|_| moved.is_some() || is_here);
             let Some((trial, new, step)) = moved else {
-                converged = true;
-                break;
+                if is_here {
+                    converged = true;
+                    break;
+                }
+                // The slopes of a place nearby do not lead further, those of this one may.
+                continue;
             };
+            let new_cost = self::cost(&new, scale(&residuals));
             (values, residuals) = (trial, new);
-            if step.iter().zip(self.steps).all(|(step, scale)| step.abs() < CONVERGED * scale) {
+            if new_cost > (1.0 - self.min_decrease) * cost
+                || step.iter().zip(self.steps).all(|(step, scale)| step.abs() < CONVERGED * scale)
+            {
                 converged = true;
                 break;
             }
         }
-        let (covariance, homogeneous) = self.covariance(&values, &residuals)?;
-        let rms = (residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len().max(1) as f64).sqrt();
-        Ok(Some(Solution { values, covariance, homogeneous, rms, converged }))
+        Ok(Some(Minimum { values, residuals, kept, converged }))
+    }
+
+    /// The slopes, or new ones if the values have moved by more than [`RENEWED`] since.
+    fn renewed(&self, kept: Option<Slopes>, values: &[f64]) -> Result<Option<Slopes>, E> {
+        let is_near = |slopes: &Slopes| {
+            slopes.at.iter().zip(values).zip(self.steps).all(|((at, value), step)| (value - at).abs() <= RENEWED * step)
+        };
+        match kept.filter(is_near) {
+            Some(slopes) => Ok(Some(slopes)),
+            None => Ok(self.slopes(values)?.map(|slopes| Slopes { at: values.to_vec(), slopes })),
+        }
     }
 
     /// The step, shortened to [`MAX_STEP`] steps of the differences of every unknown.
@@ -104,12 +157,12 @@ impl<E> LeastSquares<'_, E> {
             let beside = |sign: f64| {
                 let mut moved = values.to_vec();
                 moved[k] += sign * step;
-                (self.predict)(&moved)
+                (self.slopes_of)(&moved)
             };
             let (above, below, distance) = match (beside(1.0)?, beside(-1.0)?) {
                 (Some(above), Some(below)) => (Some(above), Some(below), 2.0 * step),
-                (Some(above), None) => (Some(above), (self.predict)(values)?, *step),
-                (None, Some(below)) => ((self.predict)(values)?, Some(below), *step),
+                (Some(above), None) => (Some(above), (self.slopes_of)(values)?, *step),
+                (None, Some(below)) => ((self.slopes_of)(values)?, Some(below), *step),
                 (None, None) => return Ok(None),
             };
             let (Some(above), Some(below)) = (above, below) else { return Ok(None) };
@@ -120,10 +173,10 @@ impl<E> LeastSquares<'_, E> {
 
     /// H⁻¹ (Σ gᵢ gᵢᵀ) H⁻¹ with the gradients gᵢ of the groups, and H⁻¹ without weights. Infinite where the measurements do
     /// not determine the values.
-    fn covariance(&self, values: &[f64], residuals: &[f64]) -> Result<(DMatrix<f64>, DMatrix<f64>), E> {
-        let count = values.len();
+    fn covariance(&self, slopes: Option<Slopes>, residuals: &[f64]) -> (DMatrix<f64>, DMatrix<f64>) {
+        let count = self.steps.len();
         let unknown = DMatrix::from_element(count, count, f64::INFINITY);
-        let Some(slopes) = self.slopes(values)? else { return Ok((unknown.clone(), unknown)) };
+        let Some(Slopes { slopes, .. }) = slopes else { return (unknown.clone(), unknown) };
         let weights = weights(residuals);
         let (normal, _) = normal_equations(&slopes, residuals, &weights);
         let (plain, _) = normal_equations(&slopes, residuals, &vec![1.0; residuals.len()]);
@@ -131,7 +184,7 @@ impl<E> LeastSquares<'_, E> {
         let eigenvalues = per_step.symmetric_eigenvalues();
         let is_determined = eigenvalues.min() > MIN_RATIO * eigenvalues.max();
         let inverses = normal.try_inverse().zip(plain.try_inverse()).filter(|_| is_determined);
-        let Some((inverse, plain)) = inverses else { return Ok((unknown.clone(), unknown)) };
+        let Some((inverse, plain)) = inverses else { return (unknown.clone(), unknown) };
         let groups = self.groups.iter().max().map_or(0, |last| last + 1);
         let mut gradients = vec![DVector::<f64>::zeros(count); groups];
         for (i, group) in self.groups.iter().enumerate() {
@@ -142,7 +195,7 @@ impl<E> LeastSquares<'_, E> {
         let used = gradients.iter().filter(|gradient| gradient.norm() > 0.0).count();
         let scatter = gradients.iter().fold(DMatrix::zeros(count, count), |sum, g| sum + g * g.transpose());
         let few = used as f64 / used.saturating_sub(count).max(1) as f64;
-        Ok((&inverse * scatter * &inverse * few, plain))
+        (&inverse * scatter * &inverse * few, plain)
     }
 }
 
@@ -201,7 +254,14 @@ mod tests {
         measured.iter_mut().enumerate().for_each(|(i, y)| *y += noise(i) + if i % 40 == 3 { 0.5 } else { 0.0 });
         let groups: Vec<usize> = (0..200).map(|i| i / 4).collect();
         let predict = |v: &[f64]| Ok::<_, Infallible>(Some(predict(v)));
-        let problem = LeastSquares { predict: &predict, measured: &measured, groups: &groups, steps: &[0.02, 0.02] };
+        let problem = LeastSquares {
+            predict: &predict,
+            slopes_of: &predict,
+            measured: &measured,
+            groups: &groups,
+            steps: &[0.02, 0.02],
+            min_decrease: MIN_DECREASE,
+        };
         let solution = problem.solve(&[1.0, 0.5]).unwrap().unwrap();
         assert!(solution.converged);
         for (k, truth) in [2.0, 1.5].into_iter().enumerate() {
@@ -219,7 +279,14 @@ mod tests {
         measured.iter_mut().enumerate().for_each(|(i, y)| *y *= 1.0 + 1e-3 * (i as f64 * 2.4).sin());
         let groups: Vec<usize> = (0..19).collect();
         let predict = |v: &[f64]| Ok::<_, Infallible>((v[0] < 0.5).then(|| model(v[0])));
-        let problem = LeastSquares { predict: &predict, measured: &measured, groups: &groups, steps: &[0.01] };
+        let problem = LeastSquares {
+            predict: &predict,
+            slopes_of: &predict,
+            measured: &measured,
+            groups: &groups,
+            steps: &[0.01],
+            min_decrease: MIN_DECREASE,
+        };
         let solution = problem.solve(&[0.3]).unwrap().unwrap();
         assert!((solution.values[0] - truth).abs() < 1e-3 && solution.covariance[(0, 0)].sqrt() < 1e-3, "{solution:?}");
     }
@@ -227,7 +294,14 @@ mod tests {
     #[test]
     fn a_start_without_prediction_has_no_solution() {
         let predict = |_: &[f64]| Ok::<_, Infallible>(None);
-        let problem = LeastSquares { predict: &predict, measured: &[1.0], groups: &[0], steps: &[0.1] };
+        let problem = LeastSquares {
+            predict: &predict,
+            slopes_of: &predict,
+            measured: &[1.0],
+            groups: &[0],
+            steps: &[0.1],
+            min_decrease: MIN_DECREASE,
+        };
         assert!(problem.solve(&[0.0]).unwrap().is_none());
     }
 }

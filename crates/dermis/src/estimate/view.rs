@@ -1,11 +1,14 @@
 //! The part of a reading that a fit compares.
 
-use super::{EstimateError, Measured, Placement, press_at};
+use super::gauss_newton::Solution;
+use super::{EstimateError, Measured};
 use dermis_geometry::Vec3;
-use dermis_sensor::Sensor;
 use dermis_sensor::calibration::optics::find_contact;
+use dermis_sensor::calibration::student_975;
 use dermis_sensor::optics::FloatImage;
-use dermis_skin::{Motion, Object};
+use dermis_sensor::{Pressed, Sensor};
+use dermis_skin::Motion;
+use nalgebra::DMatrix;
 
 /// The part of a reading that is compared.
 pub(super) struct View {
@@ -26,24 +29,39 @@ pub(super) struct View {
 /// The values of a reading that are compared.
 pub(super) enum Compared {
     Pixels(Vec<usize>),
+    /// Means over squares of this side (pixels).
+    Squares(usize),
     Taxels,
     /// Changes (µT) of these channels: three of each chip.
     Channels(Vec<usize>),
 }
 
+/// The part of an image that is compared.
+#[derive(Clone, Copy)]
+pub(super) enum Window {
+    /// Pixels around the contact that the image shows.
+    Contact,
+    /// All of it, as means over squares whose side is this part of its height.
+    Whole(f64),
+}
+
+/// The quantile of 97.5 % of the normal distribution.
+const NORMAL_975: f64 = 1.96;
 /// Half side of the compared window by the radius of the contact.
 const WINDOW: f64 = 2.5;
 /// Compared pixels at most.
 const MAX_PIXELS: f64 = 20_000.0;
 /// Side of a group of pixels by the radius of the contact.
 const GROUP: f64 = 0.4;
+/// Side of a group of squares of a whole image by its height.
+const WHOLE_GROUP: f64 = 0.04;
 /// Part of the largest force that a loaded taxel has.
 const LOADED: f64 = 0.05;
 
 impl View {
-    pub fn of(sensor: &Sensor, measured: Measured<'_>) -> Result<Self, EstimateError> {
+    pub fn of(sensor: &Sensor, measured: Measured<'_>, window: Window) -> Result<Self, EstimateError> {
         match measured {
-            Measured::Image(image) => Self::of_image(sensor, image),
+            Measured::Image(image) => Self::of_image(sensor, image, window),
             Measured::Taxels(forces) => Self::of_taxels(sensor, forces),
             Measured::Magnetic(changes) => Self::of_channels(sensor, changes),
         }
@@ -85,42 +103,62 @@ impl View {
         })
     }
 
-    fn of_image(sensor: &Sensor, image: &FloatImage) -> Result<Self, EstimateError> {
+    fn of_image(sensor: &Sensor, image: &FloatImage, window: Window) -> Result<Self, EstimateError> {
         let no_camera = || EstimateError::NoCamera { sensor: sensor.name().to_owned() };
+        let no_contact = || EstimateError::NoContact { sensor: sensor.name().to_owned() };
         let camera = sensor.optics().ok_or_else(no_camera)?.camera();
         image.check_size("the reading", camera.width, camera.height)?;
         let (untouched, _) = sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[] })?;
         let rest = sensor.render(&untouched, 0)?.image;
-        let contact = find_contact(&rest, image, None)
-            .ok_or_else(|| EstimateError::NoContact { sensor: sensor.name().to_owned() })?;
-        let half = (WINDOW * contact.radius).max(12.0);
-        let stride = (2.0 * half / MAX_PIXELS.sqrt()).ceil().max(1.0) as usize;
-        let side = (GROUP * contact.radius).max(4.0);
-        let range = |middle: f64, count: usize| {
-            let first = (middle - half).max(0.0) as usize;
-            (first..((middle + half) as usize + 1).min(count)).step_by(stride)
-        };
-        let per_row = (2.0 * half / side) as usize + 2;
-        let (mut pixels, mut places) = (Vec::new(), Vec::new());
-        for row in range(contact.row, image.height) {
-            for column in range(contact.column, image.width) {
-                pixels.push(row * image.width + column);
-                let group = |at: usize, middle: f64| ((at as f64 - middle + half).max(0.0) / side) as usize;
-                places.push(group(row, contact.row) * per_row + group(column, contact.column));
+        // Column, row (pixels) and group of each value of a channel.
+        let mut places = Vec::new();
+        let (compared, center) = match window {
+            Window::Whole(part) => {
+                let side = ((part * image.height as f64).round() as usize).max(1);
+                let group = (WHOLE_GROUP * image.height as f64 / side as f64).round().max(1.0) as usize;
+                let columns = image.width.div_ceil(side);
+                for (row, column) in
+                    (0..image.height.div_ceil(side)).flat_map(|row| (0..columns).map(move |c| (row, c)))
+                {
+                    let middle = |square: usize| (square * side) as f64 + 0.5 * (side as f64 - 1.0);
+                    places.push(([middle(column), middle(row)], (row / group) * columns + column / group));
+                }
+                (Compared::Squares(side), [0.5 * image.width as f64, 0.5 * image.height as f64])
             }
+            Window::Contact => {
+                let contact = find_contact(&rest, image, None).ok_or_else(no_contact)?;
+                let half = (WINDOW * contact.radius).max(12.0);
+                let stride = (2.0 * half / MAX_PIXELS.sqrt()).ceil().max(1.0) as usize;
+                let side = (GROUP * contact.radius).max(4.0);
+                let range = |middle: f64, count: usize| {
+                    let first = (middle - half).max(0.0) as usize;
+                    (first..((middle + half) as usize + 1).min(count)).step_by(stride)
+                };
+                let per_row = (2.0 * half / side) as usize + 2;
+                let group = |at: usize, middle: f64| ((at as f64 - middle + half).max(0.0) / side) as usize;
+                let mut pixels = Vec::new();
+                for row in range(contact.row, image.height) {
+                    for column in range(contact.column, image.width) {
+                        pixels.push(row * image.width + column);
+                        let in_groups = group(row, contact.row) * per_row + group(column, contact.column);
+                        places.push(([column as f64, row as f64], in_groups));
+                    }
+                }
+                (Compared::Pixels(pixels), [contact.column, contact.row])
+            }
+        };
+        let (measured, rest) = (compared.levels(image), compared.levels(&rest));
+        if measured == rest {
+            return Err(no_contact());
         }
-        let on_plane = |&i: &usize| camera.on_plane([(i % image.width) as f64, (i / image.width) as f64]);
-        let places_m = [0; 3].iter().flat_map(|_| pixels.iter().map(on_plane)).collect();
-        let (measured, rest) = (values_of(image, &pixels), values_of(&rest, &pixels));
-        let groups = [0; 3].iter().flat_map(|_| places.iter().copied()).collect();
-        let center_m = Some(camera.on_plane([contact.column, contact.row]));
+        let of_channels = || [0; 3].iter().flat_map(|_| &places);
         Ok(Self {
             measured,
             rest,
-            places_m,
-            groups,
-            center_m,
-            compared: Compared::Pixels(pixels),
+            places_m: of_channels().map(|(at, _)| camera.on_plane(*at)).collect(),
+            groups: of_channels().map(|(_, group)| *group).collect(),
+            center_m: Some(camera.on_plane(center)),
+            compared,
             known_variance: None,
         })
     }
@@ -160,24 +198,58 @@ impl View {
         (sum > 0.0).then(|| moments.map(|moment| moment / sum))
     }
 
-    pub fn predict(
-        &self,
-        sensor: &Sensor,
-        object: &Object,
-        placement: &Placement,
-    ) -> Result<Option<Vec<f64>>, EstimateError> {
-        let Some(pressed) = press_at(sensor, object, placement)? else { return Ok(None) };
-        Ok(Some(match &self.compared {
-            Compared::Pixels(pixels) => values_of(&sensor.render(&pressed.touch, 0)?.image, pixels),
+    /// The compared values of a press.
+    pub fn read(&self, sensor: &Sensor, pressed: Pressed) -> Result<Vec<f64>, EstimateError> {
+        Ok(match &self.compared {
+            Compared::Pixels(_) | Compared::Squares(_) => {
+                self.compared.levels(&sensor.render(&pressed.touch, 0)?.image)
+            }
             Compared::Taxels => pressed.reading.values_newton,
             Compared::Channels(channels) => {
                 let changes = sensor.magnetics().map_or_else(Vec::new, |magnetics| magnetics.changes(&pressed.touch));
                 channels.iter().map(|&i| changes[i / 3][i % 3] * 1e6).collect()
             }
-        }))
+        })
+    }
+
+    /// Covariance of the values of a fit, and the standard errors in half a 95 % interval.
+    pub fn covariance(&self, fit: &Solution) -> (DMatrix<f64>, f64) {
+        let Some(variance) = self.known_variance else { return (fit.covariance.clone(), NORMAL_975) };
+        let degrees = self.measured.len() - fit.values.len();
+        let found = fit.rms * fit.rms * self.measured.len() as f64 / degrees.max(1) as f64;
+        let quantile = if variance > 0.0 { NORMAL_975 } else { student_975(degrees) };
+        (&fit.homogeneous * variance.max(if degrees > 0 { found } else { 0.0 }), quantile)
+    }
+
+    /// Part of the squared change of the reading that a fit with this root mean square residual explains.
+    pub fn explained(&self, rms: f64) -> f64 {
+        let changes = self.measured.iter().zip(&self.rest).map(|(value, rest)| (value - rest).powi(2)).sum::<f64>();
+        1.0 - rms * rms * self.measured.len() as f64 / changes
     }
 }
 
-fn values_of(image: &FloatImage, pixels: &[usize]) -> Vec<f64> {
-    image.channels.iter().flat_map(|channel| pixels.iter().map(|&i| f64::from(channel[i].clamp(0.0, 255.0)))).collect()
+impl Compared {
+    /// The compared levels of an image, all of a channel after each other.
+    fn levels(&self, image: &FloatImage) -> Vec<f64> {
+        let level = |level: &f32| f64::from(level.clamp(0.0, 255.0));
+        let of_channel = |channel: &Vec<f32>| match self {
+            Self::Pixels(pixels) => pixels.iter().map(|&i| level(&channel[i])).collect(),
+            Self::Squares(side) => {
+                let mut means = Vec::new();
+                for rows in channel.chunks(side * image.width) {
+                    let mut sums = vec![0.0; image.width.div_ceil(*side)];
+                    for row in rows.chunks(image.width) {
+                        let parts = row.chunks(*side).map(|part| part.iter().map(level).sum::<f64>());
+                        sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+                    }
+                    let height = (rows.len() / image.width) as f64;
+                    let width = |square: usize| (image.width - square * side).min(*side) as f64;
+                    means.extend(sums.iter().enumerate().map(|(square, sum)| sum / (height * width(square))));
+                }
+                means
+            }
+            Self::Taxels | Self::Channels(_) => Vec::new(),
+        };
+        image.channels.iter().flat_map(of_channel).collect()
+    }
 }

@@ -98,8 +98,10 @@ struct Setup {
     keys: Vec<Key>,
     /// Sizes that are left out, because the mesh of the object has other diagonals after a change.
     remeshed: &'static [&'static str],
-    /// First step of the differences of positions (m); angles and relative sizes use the same step by 1 mm.
+    /// First step of the differences of positions (m); angles and relative sizes use the same step by 4 mm.
     step_m: f64,
+    /// First step of a rotation about z by that of other rotations.
+    z_rotation: f64,
     /// Tolerance of a layer, so small that differences are smooth.
     solved_to: f64,
     tolerance: f64,
@@ -164,6 +166,7 @@ fn setups() -> Vec<Setup> {
         keys: vec![("stiffness", 0, "STIFFNESS", 1e-3), ("gain", 0, "GAIN", 1e-3), ("sigma_taxels", 0, "SIGMA", 1e-3)],
         remeshed: &[],
         step_m: 4e-7,
+        z_rotation: 1.0,
         solved_to: TIGHT,
         tolerance: 1e-6,
         image: false,
@@ -176,6 +179,7 @@ fn setups() -> Vec<Setup> {
         keys: vec![("hydroelastic_modulus", 0, "MODULUS", 1e-3)],
         remeshed: if name == "capsule" { &["scale", "radius"] } else { &[] },
         step_m: 1e-7,
+        z_rotation: 1.0,
         solved_to: TIGHT,
         tolerance: 1e-6,
         image: false,
@@ -194,6 +198,7 @@ fn setups() -> Vec<Setup> {
         keys: vec![("young", 0, "YOUNG", 1e-4), ("poisson", 0, "POISSON", 1e-4), ("thickness", 0, "THICKNESS", 1e-4)],
         remeshed: &[],
         step_m: 1e-7,
+        z_rotation: 1.0,
         solved_to: TIGHT,
         tolerance: 1e-6,
         image: false,
@@ -213,6 +218,8 @@ fn setups() -> Vec<Setup> {
         ],
         remeshed: &[],
         step_m: 2e-8,
+        // It changes the depths of an ellipsoid by less, so that its differences have fewer digits.
+        z_rotation: 10.0,
         solved_to: 3e-13,
         tolerance: 1e-4,
         image: false,
@@ -240,6 +247,7 @@ fn setups() -> Vec<Setup> {
         keys,
         remeshed: &[],
         step_m: 1e-5,
+        z_rotation: 1.0,
         solved_to: TIGHT,
         tolerance: 1e-4,
         image: true,
@@ -478,7 +486,8 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
             };
             if !is_sphere {
                 let name = format!("rotation {}", ["x", "y", "z"][axis]);
-                keep(name, gradients.rotation[axis], extrapolated(contact, setup.step_m / 4e-3, smooth, at)?);
+                let step = setup.step_m / 4e-3 * if axis == 2 { setup.z_rotation } else { 1.0 };
+                keep(name, gradients.rotation[axis], extrapolated(contact, step, smooth, at)?);
             }
         }
         let relative = setup.step_m / 4e-3;

@@ -1,13 +1,16 @@
-//! Young's modulus and friction of a layer from simulated forces with noise.
+//! Young's modulus and friction of a layer from simulated forces with noise, and poses of indenters from simulated images.
 //!
-//! Every fit has another ball, another material and other noise, and starts from the same description, whose modulus is up to
+//! Every fit of a material has another ball, another material and other noise, and starts from the same description, whose modulus is up to
 //! 40 % and whose friction up to 50 % off.
+
+pub mod indenters;
 
 use super::ValidateError;
 use dermis::estimate::{MaterialPoint, MaterialUnknown, fit_material};
 use dermis::geometry::{Primitive, Random};
 use dermis::sensor::{Aim, Goal, SensorSpec, press};
 use dermis::skin::Object;
+use indenters::IndenterFits;
 use serde::Serialize;
 use serde_json::json;
 
@@ -35,6 +38,10 @@ pub struct InverseReport {
     pub young_share: f64,
     /// Share of the fits with a coefficient of friction within [`MAX_MU_REL`].
     pub mu_share: f64,
+    /// The fitted poses of each indenter.
+    pub indenters: Vec<IndenterFits>,
+    /// Share of the poses within [`indenters::MAX_POSITION_MM`] and [`indenters::MAX_ORIENTATION_DEG`].
+    pub pose_share: f64,
 }
 
 /// Largest error of Young's modulus.
@@ -67,21 +74,54 @@ cell = "0.4 mm"
 "#;
 
 impl InverseReport {
-    /// True if enough fits are within their errors.
-    pub fn is_good(&self) -> bool {
+    /// True if enough fits of the material are within their errors.
+    pub fn has_materials(&self) -> bool {
         self.young_share >= MIN_SHARE && self.mu_share >= MIN_SHARE
+    }
+
+    /// True if enough poses are within their errors.
+    pub fn has_poses(&self) -> bool {
+        self.pose_share >= MIN_SHARE
     }
 }
 
-/// Fits `count` materials.
-pub fn run(count: usize) -> Result<InverseReport, ValidateError> {
-    let fits = (0..count as u64).map(fit).collect::<Result<Vec<_>, _>>()?;
+/// Number of fits.
+#[derive(Clone, Copy, Debug)]
+pub struct FitCounts<'a> {
+    /// Number of materials.
+    pub materials: usize,
+    /// Number of poses of each indenter.
+    pub starts: usize,
+    /// Only indenters whose name contains this text.
+    pub only: &'a str,
+}
+
+impl FitCounts<'_> {
+    fn is_wanted(&self, indenter: &str) -> bool {
+        indenter.contains(self.only)
+    }
+
+    /// Number of all fits.
+    pub fn sum(&self) -> usize {
+        let wanted = dermis::geometry::shapes::indenters::NAMES.into_iter().filter(|name| self.is_wanted(name));
+        self.materials + self.starts * wanted.count()
+    }
+}
+
+/// Fits materials and poses. `done` is called after each fit.
+pub fn run(counts: FitCounts<'_>, done: &(dyn Fn() + Sync)) -> Result<InverseReport, ValidateError> {
+    let count = counts.materials as u64;
+    let fits = (0..count).map(|seed| fit(seed).inspect(|_| done())).collect::<Result<Vec<_>, _>>()?;
+    let share_of = |good: usize, all: usize| if all == 0 { 1.0 } else { good as f64 / all as f64 };
     let share = |is_good: &dyn Fn(&FittedMaterial) -> bool| {
-        fits.iter().filter(|fit| is_good(fit)).count() as f64 / fits.len().max(1) as f64
+        share_of(fits.iter().filter(|fit| is_good(fit)).count(), fits.len())
     };
     let young_share = share(&|fit| fit.young_rel.abs() <= MAX_YOUNG_REL);
     let mu_share = share(&|fit| fit.mu_rel.abs() <= MAX_MU_REL);
-    Ok(InverseReport { fits, young_share, mu_share })
+    let indenters = indenters::run(counts.starts, |indenter| counts.is_wanted(indenter), done)?;
+    let poses = || indenters.iter().flat_map(|indenter| &indenter.fits);
+    let pose_share = share_of(poses().filter(|pose| pose.is_good()).count(), poses().count());
+    Ok(InverseReport { fits, young_share, mu_share, indenters, pose_share })
 }
 
 fn fit(seed: u64) -> Result<FittedMaterial, ValidateError> {
@@ -117,5 +157,5 @@ fn fit(seed: u64) -> Result<FittedMaterial, ValidateError> {
 }
 
 fn bad(error: impl std::fmt::Display) -> ValidateError {
-    ValidateError::BadCase { place: "a fit of the material".to_owned(), reason: error.to_string() }
+    ValidateError::BadCase { place: "a fit to simulated data".to_owned(), reason: error.to_string() }
 }
