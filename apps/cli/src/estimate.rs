@@ -383,8 +383,11 @@ fn as_json(rows: &[Quantity]) -> serde_json::Map<String, Value> {
 
 fn tell_rows(rows: &[Quantity]) {
     for (name, value, unit, half) in rows {
-        let within =
-            if half.is_finite() { format!("± {} {unit}", short(*half)) } else { "(not determined)".to_owned() };
+        let within = match *half {
+            half if half.is_nan() => "(fixed)".to_owned(),
+            half if half.is_finite() => format!("± {} {unit}", short(half)),
+            _ => "(not determined)".to_owned(),
+        };
         say(format!("  {:<14} {} {unit} {within}", name.replace('_', " "), short(*value)));
     }
 }

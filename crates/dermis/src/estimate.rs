@@ -333,7 +333,7 @@ const WELL_EXPLAINED: f64 = 0.9;
 fn doubts(explained: f64, converged: bool) -> impl Iterator<Item = String> {
     let little = (explained < WELL_EXPLAINED).then(|| {
         format!(
-            "the fit explains only {:.0} % of the change of the reading: object, sensor or unknowns may be wrong, or the reading has no contact",
+            "the fit explains only {:.0} % of the change of the reading: object, sensor, unknowns or start may be wrong, or the reading has no contact",
             100.0 * explained.max(0.0)
         )
     });

@@ -240,6 +240,30 @@ fn the_whole_pose_comes_from_one_noisy_image() {
     }
 }
 
+/// The reading of an object with edges on discrete contact points has steps, which the result says; and an image without contact
+/// has no pose.
+#[test]
+fn doubtful_poses_are_told() {
+    let foam = presets::find("uji-foam-14x6").unwrap().build(None).unwrap();
+    let size = Vec3::new(6e-3, 4e-3, 3e-3);
+    for (shape, warned) in
+        [(Primitive::Cuboid { half_m: size }, true), (Primitive::Ellipsoid { semi_axes_m: 2.0 * size }, false)]
+    {
+        let object = Object::of_primitive(shape, 5e-4).unwrap();
+        let pressed = press(&foam, &object, &Aim::default(), Goal::Depth(1e-3)).unwrap();
+        let (start, measured) = (pressed.sensor_from_object, Measured::Taxels(&pressed.reading.values_newton));
+        let found = estimate_pose(&foam, &object, measured, &start, &Freedom::ALL, &|_| ()).unwrap();
+        assert_eq!(found.warnings.iter().any(|warning| warning.contains("increase `contact_points`")), warned);
+    }
+    let sensor = optical();
+    let (touch, _) = sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[] }).unwrap();
+    let image = sensor.render(&touch, 0).unwrap().image;
+    let start = press_at(&sensor, &ball(2e-3), &Placement { depth_m: 0.3e-3, ..AT_REST }).unwrap().unwrap();
+    let measured = Measured::Image(&image);
+    let none = estimate_pose(&sensor, &ball(2e-3), measured, &start.sensor_from_object, &Freedom::ALL, &|_| ());
+    assert!(matches!(none, Err(EstimateError::NoContact { .. })), "{none:?}");
+}
+
 /// No reading shows the rotation of a ball: it stays, and with it as an unknown nothing is determined.
 #[test]
 fn the_rotation_of_a_ball_is_left_out() {

@@ -151,6 +151,11 @@ impl Springs {
         &self.parameters
     }
 
+    /// Mean distance (m) of neighbouring contact points.
+    pub fn spacing_m(&self) -> f64 {
+        self.spacing_m
+    }
+
     /// The same sites with other parameters.
     pub fn with_parameters(&self, parameters: SpringParameters) -> Result<Self, SkinError> {
         Self::new(self.sites.to_vec(), parameters)

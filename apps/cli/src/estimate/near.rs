@@ -1,7 +1,7 @@
 //! `dermis estimate pose --near`: all six freedoms of an object, from a press nearby.
 
 use super::{Arguments, Quantity, Read, as_json, tell_fit};
-use crate::console::{ResultFolder, counter, say_json};
+use crate::console::{ResultFolder, counter, say, say_json, short};
 use anyhow::Context;
 use clap::ValueEnum;
 use dermis::estimate::{Freedom, Measured, PoseEstimate, estimate_pose};
@@ -81,6 +81,7 @@ pub fn run(
         say_json(&report)?;
     } else {
         tell_fit(arguments, sensor, read, &rows, found.rms, &found.warnings);
+        say(format!("  normal force   {} N", short(-found.force_newton[2])));
     }
     let Some(folder) = folder else { return Ok(()) };
     let mut output = Output::new();
@@ -93,7 +94,7 @@ pub fn run(
 }
 
 /// Position of the origin, and the rotation as tilt and yaw. The intervals of the angles are those of rotations about the axes of
-/// the sensor, which differ from those of tilt and yaw by the cosine of the tilt.
+/// the sensor, which differ from those of tilt and yaw by the cosine of the tilt; they are NaN for what stays fixed.
 fn rows(found: &PoseEstimate) -> Vec<Quantity> {
     let PoseEstimate { sensor_from_object: pose, position_errors_m, rotation_errors_rad, quantile, .. } = found;
     let z = pose.rotation * Vec3::Z;
@@ -103,11 +104,12 @@ fn rows(found: &PoseEstimate) -> Vec<Quantity> {
     let untilted = (Quat::from_rotation_y(tilt_y) * Quat::from_rotation_x(tilt_x)).conjugate() * pose.rotation;
     let ahead = untilted * Vec3::X;
     let yaw = ahead.y.atan2(ahead.x);
+    let half = |error: f64| if error == 0.0 { f64::NAN } else { quantile * error };
     let position = |name: &'static str, axis: usize| {
-        (name, pose.translation[axis] * 1e3, "mm", quantile * position_errors_m[axis] * 1e3)
+        (name, pose.translation[axis] * 1e3, "mm", half(position_errors_m[axis]) * 1e3)
     };
     let angle = |name: &'static str, value: f64, axis: usize| {
-        (name, value.to_degrees(), "deg", (quantile * rotation_errors_rad[axis]).to_degrees())
+        (name, value.to_degrees(), "deg", half(rotation_errors_rad[axis]).to_degrees())
     };
     vec![
         position("x", 0),

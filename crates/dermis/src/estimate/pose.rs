@@ -3,9 +3,9 @@
 use super::gauss_newton::{LeastSquares, MIN_DECREASE, Solution};
 use super::view::{View, Window};
 use super::{EstimateError, Measured, doubts, squares};
-use dermis_geometry::{Pose, Quat, Vec3};
+use dermis_geometry::{Pose, Primitive, Quat, Vec3};
 use dermis_sensor::{PressError, Pressed, Sensor, press_to_pose};
-use dermis_skin::{Object, SkinError};
+use dermis_skin::{Object, SkinError, Springs};
 use nalgebra::DVector;
 use serde::Serialize;
 use std::cell::Cell;
@@ -103,6 +103,8 @@ pub struct PoseEstimate {
 }
 
 /// Side of the squares, by the height of an image, whose means are compared: first of large ones, because the edges of a contact
+/// Distance (m) of contact points up to which edges are found to 0.1 mm and 1°.
+const MAX_SPACING_M: f64 = 0.2e-3;
 /// are narrow and may be off by more than their width, then of small ones.
 const COARSE: f64 = 1.0 / 15.0;
 const FINE: f64 = 1.0 / 120.0;
@@ -178,7 +180,7 @@ pub fn estimate_pose(
     let Solution { rms, converged, .. } = solved;
     let explained = fine.explained(rms);
     let mut warnings = fitted.touch.warning_texts();
-    warnings.extend(doubts(explained, converged));
+    warnings.extend(doubts(explained, converged).chain(steps_at_edges(sensor, object)));
     let axes = Vec3::AXES.map(|axis| sensor_from_object.rotation.conjugate() * axis);
     let error = |is_rotation: bool, axis: Vec3| {
         let part =
@@ -200,6 +202,22 @@ pub fn estimate_pose(
         converged,
         presses: presses.get(),
         warnings,
+    })
+}
+
+/// A reason to doubt the pose of an object with edges on discrete contact points: where an edge passes one, the reading changes in
+/// a step, so that the fit ends near its start, however well it explains the reading.
+fn steps_at_edges(sensor: &Sensor, object: &Object) -> Option<String> {
+    let spacing_m = sensor.skin_as::<Springs>()?.spacing_m();
+    let is_round = matches!(
+        object.surface.primitive(),
+        Some(Primitive::Sphere { .. } | Primitive::Ellipsoid { .. } | Primitive::Capsule { .. })
+    );
+    (!is_round && spacing_m > MAX_SPACING_M).then(|| {
+        format!(
+            "contact points of the skin are {:.2} mm apart, and the reading of an object with edges changes in steps where an edge passes one: the pose may be off by as much, and by several degrees; increase `contact_points`",
+            1e3 * spacing_m
+        )
     })
 }
 

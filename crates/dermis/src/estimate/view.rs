@@ -45,6 +45,8 @@ pub(super) enum Window {
     Whole(f64),
 }
 
+/// Change (levels) that an image without contact does not reach anywhere by rounding.
+const MIN_CHANGE: f64 = 1.0;
 /// The quantile of 97.5 % of the normal distribution.
 const NORMAL_975: f64 = 1.96;
 /// Half side of the compared window by the radius of the contact.
@@ -148,7 +150,7 @@ impl View {
             }
         };
         let (measured, rest) = (compared.levels(image), compared.levels(&rest));
-        if measured == rest {
+        if measured.iter().zip(&rest).all(|(level, rest)| (level - rest).abs() < MIN_CHANGE) {
             return Err(no_contact());
         }
         let of_channels = || [0; 3].iter().flat_map(|_| &places);

@@ -21,6 +21,7 @@ SUBSTEPS = 20
 CLOSING, LIFTING = 0.03, 0.08  # m/s at full action
 GOAL, HOLD = 0.06, 10  # height (m) and number of steps to hold it
 MASSES = 0.05, 0.3  # kg
+MAX_START = 0.01  # closing of the fingers (m) at which an episode starts, at most
 MAX_FORCE, MAX_REACH = 1e3, 1.0  # bounds of the observed forces (N) and positions (m)
 CRUSHED = 12.0  # grip force (N) that crushes the block
 # Bristle stiffness and damping that are stable with steps of 1 ms and the lightest block between two fingers.
@@ -33,7 +34,7 @@ class GraspLift(gymnasium.Env[Any, Any]):
 
     The skins compute the contact (mode "couple"): their bristles hold the block, and it slips where the grip is too weak.
     Observation: {"tactile": (2, 8, 8, 3)}, the force on each taxel of the left and right finger (N): across the finger, up, and out of the skin;
-    {"hand": (2,)}, closing of the fingers and height of the wrist (m). Action: (2,), each from -1 to 1: closing speed, scaled by 30 mm/s,
+    {"hand": (2,)}, closing of the fingers since the start of the episode, which finds them 0 to 10 mm closed, and height of the wrist (m). Action: (2,), each from -1 to 1: closing speed, scaled by 30 mm/s,
     and lifting speed, scaled by 80 mm/s. A step is 20 ms.
     Reward: 10 times the rise of the block in units of 60 mm, 5 for success, -0.05 in every step in which not both fingers touch it, -5 for
     crushing it: an episode without touch earns -10, less than one in which the block is crushed. Terminates on success (info["success"]) or crushing. info["height"]: height of the block (m). info["grip"]: larger finger force (N).
@@ -51,13 +52,13 @@ class GraspLift(gymnasium.Env[Any, Any]):
         self._block = self.model.body("block").id
         self._inertia_per_mass = self.model.body_inertia[self._block] / self.model.body_mass[self._block]
         self._forces = np.zeros((2, *sensor.shape, 3), np.float32)
-        self._held, self._target, self._height = 0, np.zeros(2), 0.0
+        self._held, self._target, self._height, self._start = 0, np.zeros(2), 0.0, 0.0
         parts = {"tactile": (MAX_FORCE, self._forces.shape), "hand": (MAX_REACH, (2,))}
         self.observation_space = spaces.Dict({name: spaces.Box(-limit, limit, shape, np.float32) for name, (limit, shape) in parts.items()})
         self.action_space = spaces.Box(-1, 1, (2,), np.float32)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Resets with a block of random mass and position. options: {"mass": kg} sets the mass."""
+        """Resets with a block of random mass and position, and with fingers that are closed by a random part. options: {"mass": kg} sets the mass."""
         super().reset(seed=seed)
         mass = (options or {}).get("mass", self.np_random.uniform(*MASSES))
         self.model.body_mass[self._block] = mass
@@ -65,10 +66,13 @@ class GraspLift(gymnasium.Env[Any, Any]):
         mujoco.mj_setConst(self.model, self.data)
         mujoco.mj_resetData(self.model, self.data)
         self.data.joint("block").qpos[:2] += self.np_random.uniform(-3e-3, 3e-3, 2)
+        self._start = float(self.np_random.uniform(0, MAX_START))
+        for name in FINGERS:
+            self.data.joint(name).qpos[0] = self._start
         for pad in self._pads:
             pad.reset()
         mujoco.mj_forward(self.model, self.data)
-        self._held, self._target = 0, np.zeros(2)
+        self._held, self._target = 0, np.array([self._start, 0.0])
         self._height = float(self.data.xpos[self._block, 2])
         return self._observe(), self._info()
 
@@ -108,7 +112,7 @@ class GraspLift(gymnasium.Env[Any, Any]):
     def _observe(self) -> Observation:
         forces = np.stack([pad.read().forces for pad in self._pads])
         self._forces = np.clip(forces, -MAX_FORCE, MAX_FORCE).astype(np.float32)
-        hand = [self.data.joint("left").qpos[0], self.data.joint("lift").qpos[0]]
+        hand = [self.data.joint("left").qpos[0] - self._start, self.data.joint("lift").qpos[0]]
         return {"tactile": self._forces, "hand": np.clip(hand, -MAX_REACH, MAX_REACH).astype(np.float32)}
 
 
