@@ -244,7 +244,7 @@ fn the_whole_pose_comes_from_one_noisy_image() {
 /// has no pose.
 #[test]
 fn doubtful_poses_are_told() {
-    let foam = presets::find("uji-foam-14x6").unwrap().build(None).unwrap();
+    let foam = dermis::sensor::presets::find("uji-foam-14x6").unwrap().build(None).unwrap();
     let size = Vec3::new(6e-3, 4e-3, 3e-3);
     for (shape, warned) in
         [(Primitive::Cuboid { half_m: size }, true), (Primitive::Ellipsoid { semi_axes_m: 2.0 * size }, false)]
