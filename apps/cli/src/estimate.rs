@@ -6,7 +6,7 @@ use crate::console::{Overwrite, ResultFolder, counter, say, say_json, short};
 use crate::sensor::SensorArguments;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use dermis::estimate::{Estimate, Measured, Placement, Unknown, estimate, press_at};
+use dermis::estimate::{Estimate, Freedom, Measured, Placement, Unknown, estimate, press_at};
 use dermis::geometry::Primitive;
 use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::Angle;
@@ -14,9 +14,9 @@ use dermis::image;
 use dermis::object::ObjectSpec;
 use dermis::output::Output;
 use dermis::prelude::*;
-use dermis::sensor::calibration;
 use dermis::sensor::magnetic::{MagneticInverse, Magnetics};
 use dermis::sensor::optics::FloatImage;
+use dermis::sensor::{Pressed, calibration};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -56,8 +56,8 @@ pub struct Arguments {
     #[arg(long, value_name = "X,Y,DEPTH[,YAW[,TILT_X,TILT_Y]]", allow_hyphen_values = true, conflicts_with_all = ["tilt", "yaw"])]
     near: Option<near::Near>,
     /// Freedoms along or about the object's own axes that stay as `--near` has them, such as about-z of an object of revolution.
-    #[arg(long, value_name = "FREEDOM,…", value_delimiter = ',', requires = "near")]
-    fixed: Vec<near::Fixed>,
+    #[arg(long, value_name = "FREEDOM,…", value_delimiter = ',', requires = "near", value_parser = near::freedom())]
+    fixed: Vec<Freedom>,
     /// Write estimate.json and, for an image, estimate.png (measured, fitted, difference) into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -127,14 +127,25 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         tell_fit(arguments, &sensor, &read, &rows(&found), found.rms, &found.warnings);
     }
+    write(arguments, folder, &report, (&sensor, &read), || Ok(press_at(&sensor, &object, &found.placement)?))
+}
+
+/// Writes the report and, of an image, a figure with the fitted press, where a folder is asked for.
+fn write(
+    arguments: &Arguments,
+    folder: Option<ResultFolder>,
+    report: &Value,
+    (sensor, read): (&Sensor, &Read),
+    fitted: impl FnOnce() -> anyhow::Result<Option<Pressed>>,
+) -> anyhow::Result<()> {
     let Some(folder) = folder else { return Ok(()) };
     let mut output = Output::new();
-    output.add("estimate.json", serde_json::to_string_pretty(&report)? + "\n");
-    if let (Read::Image(measured), Some(pressed)) = (&read, press_at(&sensor, &object, &found.placement)?) {
-        output.add_image(
-            "estimate.png",
-            &image::measured_and_simulated(measured, &sensor.render(&pressed.touch, 0)?.image, "fitted", 360),
-        );
+    output.add("estimate.json", serde_json::to_string_pretty(report)? + "\n");
+    if let Read::Image(measured) = read
+        && let Some(pressed) = fitted()?
+    {
+        let fitted = sensor.render(&pressed.touch, 0)?.image;
+        output.add_image("estimate.png", &image::measured_and_simulated(measured, &fitted, "fitted", 360));
     }
     folder.commit(output, arguments.json)
 }

@@ -21,7 +21,7 @@ use dermis_geometry::shapes::ShapeError;
 use dermis_sensor::Sensor;
 use dermis_sensor::optics::{FloatImage, OpticsError};
 use dermis_skin::{Object, SkinError};
-use gauss_newton::{LeastSquares, MIN_DECREASE, Solution};
+use gauss_newton::{LeastSquares, Solution};
 use nalgebra::DVector;
 use serde::Serialize;
 use std::cell::Cell;
@@ -65,6 +65,12 @@ pub enum EstimateError {
     Optics(#[from] OpticsError),
     #[error(transparent)]
     Shape(#[from] ShapeError),
+}
+
+impl EstimateError {
+    fn no_press(sensor: &Sensor, object: &Object) -> Self {
+        Self::NoPress { sensor: sensor.name().to_owned(), object: object.surface.mesh().name().to_owned() }
+    }
 }
 
 /// A measured reading.
@@ -186,8 +192,7 @@ pub fn estimate(
     {
         best = fit.solve(unknowns, start)?;
     }
-    let no_press =
-        || EstimateError::NoPress { sensor: sensor.name().to_owned(), object: object.surface.mesh().name().to_owned() };
+    let no_press = || EstimateError::no_press(sensor, object);
     let (mut placement, solution) = best.ok_or_else(no_press)?;
     let (covariance, quantile) = view.covariance(&solution);
     let Solution { rms, converged, .. } = solution;
@@ -247,15 +252,7 @@ impl Fit<'_> {
         let steps: Vec<f64> = unknowns.iter().map(|unknown| unknown.step()).collect();
         let predict = |values: &[f64]| self.predict(&placed(values));
         let View { measured, groups, .. } = self.view;
-        let solved = LeastSquares {
-            predict: &predict,
-            slopes_of: &predict,
-            measured,
-            groups,
-            steps: &steps,
-            min_decrease: MIN_DECREASE,
-        }
-        .solve(&values(start, unknowns))?;
+        let solved = LeastSquares::new(&predict, measured, groups, &steps).solve(&values(start, unknowns))?;
         Ok(solved.map(|solution| (placed(&solution.values), solution)))
     }
 

@@ -31,7 +31,7 @@ pub use calibrated::{
     Calibrated, CalibratedSpec, CastShadow, CastShadowSpec, MAX_SURFACE_DEGREE, MIN_HIDDEN, MIN_PRESSED_MM, MIN_SLOPE,
     SHADOW_POSITION_DEGREE,
 };
-pub(crate) use calibrated::{PROPORTIONAL_TO, coefficients, features, shadow_coefficients, surface_monomials};
+pub(crate) use calibrated::{change_factor, coefficients, features, shadow_coefficients, surface_monomials};
 pub use camera::{Camera, CameraSpec, Crop, NoiseSpec};
 pub use error::OpticsError;
 pub use exposure::Exposure;

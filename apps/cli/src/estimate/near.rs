@@ -1,14 +1,12 @@
 //! `dermis estimate pose --near`: all six freedoms of an object, from a press nearby.
 
-use super::{Arguments, Quantity, Read, as_json, tell_fit};
+use super::{Arguments, Quantity, Read, as_json, tell_fit, write};
 use crate::console::{ResultFolder, counter, say, say_json, short};
 use anyhow::Context;
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dermis::estimate::{Freedom, Measured, PoseEstimate, estimate_pose};
 use dermis::geometry::Primitive;
 use dermis::geometry::quantity::{Angle, Length};
-use dermis::image;
-use dermis::output::Output;
 use dermis::prelude::*;
 use dermis::sensor::{depth_pose, press_to_pose};
 use serde_json::{Value, json};
@@ -41,21 +39,10 @@ impl std::str::FromStr for Near {
     }
 }
 
-/// A freedom on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Fixed {
-    AlongX,
-    AlongY,
-    AlongZ,
-    AboutX,
-    AboutY,
-    AboutZ,
-}
-
-impl Fixed {
-    fn is(self, freedom: Freedom) -> bool {
-        freedom == Freedom::ALL[self as usize]
-    }
+/// Reads a freedom by its name.
+pub fn freedom() -> impl TypedValueParser<Value = Freedom> {
+    let names = PossibleValuesParser::new(Freedom::ALL.map(Freedom::name));
+    names.try_map(|name| Freedom::named(&name).ok_or("no freedom has this name"))
 }
 
 /// Estimates the pose and writes the results.
@@ -68,8 +55,7 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let start = depth_pose(sensor, object, &near.aim, near.depth_m).context("`--near`")?;
     let is_ball = matches!(object.surface.primitive(), Some(Primitive::Sphere { .. }));
-    let is_fixed =
-        |freedom: &Freedom| is_ball && freedom.is_rotation() || arguments.fixed.iter().any(|fixed| fixed.is(*freedom));
+    let is_fixed = |freedom: &Freedom| is_ball && freedom.is_rotation() || arguments.fixed.contains(freedom);
     let freedoms: Vec<Freedom> = Freedom::ALL.into_iter().filter(|freedom| !is_fixed(freedom)).collect();
     let bar = counter("simulated presses:");
     let found = estimate_pose(sensor, object, measured, &start, &freedoms, &|presses| bar.set_position(presses as u64));
@@ -83,14 +69,8 @@ pub fn run(
         tell_fit(arguments, sensor, read, &rows, found.rms, &found.warnings);
         say(format!("  normal force   {} N", short(-found.force_newton[2])));
     }
-    let Some(folder) = folder else { return Ok(()) };
-    let mut output = Output::new();
-    output.add("estimate.json", serde_json::to_string_pretty(&report)? + "\n");
-    if let Read::Image(measured) = read {
-        let fitted = sensor.render(&press_to_pose(sensor, object, &found.sensor_from_object)?.touch, 0)?.image;
-        output.add_image("estimate.png", &image::measured_and_simulated(measured, &fitted, "fitted", 360));
-    }
-    folder.commit(output, arguments.json)
+    let fitted = || Ok(Some(press_to_pose(sensor, object, &found.sensor_from_object)?));
+    write(arguments, folder, &report, (sensor, read), fitted)
 }
 
 /// Position of the origin, and the rotation as tilt and yaw. The intervals of the angles are those of rotations about the axes of

@@ -63,10 +63,15 @@ const MIN_RATIO: f64 = 1e-10;
 const CONVERGED: f64 = 0.05;
 /// Motion of the values, in steps of the differences, beyond which the slopes are found anew.
 const RENEWED: f64 = 0.5;
-/// Relative decrease of the cost at which the search has converged, for [`LeastSquares::min_decrease`].
-pub const MIN_DECREASE: f64 = 1e-5;
+/// Relative decrease of the cost at which the search has converged, unless [`LeastSquares::min_decrease`] is another.
+const MIN_DECREASE: f64 = 1e-5;
 
-impl<E> LeastSquares<'_, E> {
+impl<'a, E> LeastSquares<'a, E> {
+    /// A problem whose slopes are those of its predictions.
+    pub fn new(predict: Predict<'a, E>, measured: &'a [f64], groups: &'a [usize], steps: &'a [f64]) -> Self {
+        Self { predict, slopes_of: predict, measured, groups, steps, min_decrease: MIN_DECREASE }
+    }
+
     /// Minimises from a start. `None` if the start has no prediction.
     pub fn solve(&self, start: &[f64]) -> Result<Option<Solution>, E> {
         let Some(Minimum { values, residuals, kept, converged }) = self.minimise(start)? else { return Ok(None) };
@@ -254,14 +259,7 @@ mod tests {
         measured.iter_mut().enumerate().for_each(|(i, y)| *y += noise(i) + if i % 40 == 3 { 0.5 } else { 0.0 });
         let groups: Vec<usize> = (0..200).map(|i| i / 4).collect();
         let predict = |v: &[f64]| Ok::<_, Infallible>(Some(predict(v)));
-        let problem = LeastSquares {
-            predict: &predict,
-            slopes_of: &predict,
-            measured: &measured,
-            groups: &groups,
-            steps: &[0.02, 0.02],
-            min_decrease: MIN_DECREASE,
-        };
+        let problem = LeastSquares::new(&predict, &measured, &groups, &[0.02, 0.02]);
         let solution = problem.solve(&[1.0, 0.5]).unwrap().unwrap();
         assert!(solution.converged);
         for (k, truth) in [2.0, 1.5].into_iter().enumerate() {
@@ -279,14 +277,7 @@ mod tests {
         measured.iter_mut().enumerate().for_each(|(i, y)| *y *= 1.0 + 1e-3 * (i as f64 * 2.4).sin());
         let groups: Vec<usize> = (0..19).collect();
         let predict = |v: &[f64]| Ok::<_, Infallible>((v[0] < 0.5).then(|| model(v[0])));
-        let problem = LeastSquares {
-            predict: &predict,
-            slopes_of: &predict,
-            measured: &measured,
-            groups: &groups,
-            steps: &[0.01],
-            min_decrease: MIN_DECREASE,
-        };
+        let problem = LeastSquares::new(&predict, &measured, &groups, &[0.01]);
         let solution = problem.solve(&[0.3]).unwrap().unwrap();
         assert!((solution.values[0] - truth).abs() < 1e-3 && solution.covariance[(0, 0)].sqrt() < 1e-3, "{solution:?}");
     }
@@ -294,14 +285,7 @@ mod tests {
     #[test]
     fn a_start_without_prediction_has_no_solution() {
         let predict = |_: &[f64]| Ok::<_, Infallible>(None);
-        let problem = LeastSquares {
-            predict: &predict,
-            slopes_of: &predict,
-            measured: &[1.0],
-            groups: &[0],
-            steps: &[0.1],
-            min_decrease: MIN_DECREASE,
-        };
+        let problem = LeastSquares::new(&predict, &[1.0], &[0], &[0.1]);
         assert!(problem.solve(&[0.0]).unwrap().is_none());
     }
 }

@@ -4,7 +4,7 @@
 //! held or growing depth, the force of a skin that relaxes is a sum over its earlier changes (Lee and Radok 1960), so that no
 //! time is stepped.
 
-use super::gauss_newton::{LeastSquares, MIN_DECREASE, Solution};
+use super::gauss_newton::{LeastSquares, Solution};
 use dermis_sensor::calibration::{Estimate, student_975};
 use dermis_sensor::{Aim, Goal, PressError, Pressed, Sensor, SensorError, SensorSpec, SkinSpec, press};
 use dermis_skin::Object;
@@ -396,14 +396,7 @@ pub fn fit_material(
     let per_group = measured.len().div_ceil(GROUPS).max(1);
     let groups: Vec<usize> = (0..measured.len()).map(|i| i / per_group).collect();
     let steps: Vec<f64> = unknowns.iter().map(|unknown| unknown.step()).collect();
-    let problem = LeastSquares {
-        predict: &predict,
-        slopes_of: &predict,
-        measured: &measured,
-        groups: &groups,
-        steps: &steps,
-        min_decrease: MIN_DECREASE,
-    };
+    let problem = LeastSquares::new(&predict, &measured, &groups, &steps);
     let undetermined = |unknown: MaterialUnknown| MaterialError::Undetermined {
         unknown: unknown.name(),
         remedy: "measure more depths, or displacements along the surface for friction and times for relaxation",

@@ -1,6 +1,6 @@
 //! All six freedoms of an object from one reading, from a pose nearby.
 
-use super::gauss_newton::{LeastSquares, MIN_DECREASE, Solution};
+use super::gauss_newton::{LeastSquares, Solution};
 use super::view::{View, Window};
 use super::{EstimateError, Measured, doubts, squares};
 use dermis_geometry::{Pose, Primitive, Quat, Vec3};
@@ -16,8 +16,7 @@ use std::cell::Cell;
 /// use dermis::estimate::Freedom;
 /// assert!(Freedom::ALL.contains(&Freedom::AboutY));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freedom {
     /// Displacement (m) along the object's x axis.
     AlongX,
@@ -36,6 +35,23 @@ pub enum Freedom {
 impl Freedom {
     /// All six.
     pub const ALL: [Self; 6] = [Self::AlongX, Self::AlongY, Self::AlongZ, Self::AboutX, Self::AboutY, Self::AboutZ];
+
+    /// Its name, such as `about-z`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AlongX => "along-x",
+            Self::AlongY => "along-y",
+            Self::AlongZ => "along-z",
+            Self::AboutX => "about-x",
+            Self::AboutY => "about-y",
+            Self::AboutZ => "about-z",
+        }
+    }
+
+    /// The freedom of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|freedom| freedom.name() == name)
+    }
 
     /// True if it is a rotation.
     pub fn is_rotation(self) -> bool {
@@ -138,8 +154,7 @@ pub fn estimate_pose(
         progress(presses.get());
         hold(sensor, object, pose)?.map(|pressed| view.read(sensor, pressed)).transpose()
     };
-    let no_press =
-        || EstimateError::NoPress { sensor: sensor.name().to_owned(), object: object.surface.mesh().name().to_owned() };
+    let no_press = || EstimateError::no_press(sensor, object);
     // Friction changes an image little and makes a press several times as long.
     let is_image = matches!(measured, Measured::Image(_));
     let frictionless = Object { mu: if is_image { Some(0.0) } else { object.mu }, ..object.clone() };
@@ -156,14 +171,7 @@ pub fn estimate_pose(
         let view = View::of(sensor, measured, Window::Whole(COARSE))?;
         let at = |values: &[f64]| predict(&view, &frictionless, &moved(&start, freedoms, values));
         let View { measured, groups, .. } = &view;
-        let fit = LeastSquares {
-            predict: &at,
-            slopes_of: &at,
-            measured,
-            groups,
-            steps: &steps,
-            min_decrease: COARSE_DECREASE,
-        };
+        let fit = LeastSquares { min_decrease: COARSE_DECREASE, ..LeastSquares::new(&at, measured, groups, &steps) };
         if let Some(values) = fit.values(&zero)? {
             start = moved(&start, freedoms, &values);
         }
@@ -171,8 +179,7 @@ pub fn estimate_pose(
     let at = |values: &[f64]| predict(&fine, object, &moved(&start, freedoms, values));
     let beside = |values: &[f64]| predict(&fine, &frictionless, &moved(&start, freedoms, values));
     let View { measured, groups, .. } = &fine;
-    let fit =
-        LeastSquares { predict: &at, slopes_of: &beside, measured, groups, steps: &steps, min_decrease: MIN_DECREASE };
+    let fit = LeastSquares { slopes_of: &beside, ..LeastSquares::new(&at, measured, groups, &steps) };
     let solved = fit.solve(&zero)?.ok_or_else(no_press)?;
     let sensor_from_object = moved(&start, freedoms, &solved.values);
     let fitted = hold(sensor, object, &sensor_from_object)?.ok_or_else(no_press)?;

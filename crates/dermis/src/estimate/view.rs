@@ -1,7 +1,7 @@
 //! The part of a reading that a fit compares.
 
 use super::gauss_newton::Solution;
-use super::{EstimateError, Measured};
+use super::{EstimateError, Measured, squares};
 use dermis_geometry::Vec3;
 use dermis_sensor::calibration::optics::find_contact;
 use dermis_sensor::calibration::student_975;
@@ -225,8 +225,7 @@ impl View {
 
     /// Part of the squared change of the reading that a fit with this root mean square residual explains.
     pub fn explained(&self, rms: f64) -> f64 {
-        let changes = self.measured.iter().zip(&self.rest).map(|(value, rest)| (value - rest).powi(2)).sum::<f64>();
-        1.0 - rms * rms * self.measured.len() as f64 / changes
+        1.0 - rms * rms * self.measured.len() as f64 / squares(&self.measured, &self.rest)
     }
 }
 

@@ -157,6 +157,11 @@ pub(crate) fn features(
     row
 }
 
+/// The factor b of the change of a colour where the image without contact has a level.
+pub(crate) fn change_factor(proportional: bool, background: f32) -> f32 {
+    if proportional { background / PROPORTIONAL_TO } else { 1.0 }
+}
+
 impl CalibratedSpec {
     /// Checks the parameters and reads the background.
     pub fn build(&self, width: usize, height: usize, folder: Option<&Path>) -> Result<Calibrated, OpticsError> {
@@ -207,7 +212,7 @@ fn limits(key: &'static str, limits: Option<[[f64; 2]; 3]>) -> Result<[[f32; 2];
 }
 
 /// Level of the image without contact where a proportional change has the levels of its coefficients.
-pub(crate) const PROPORTIONAL_TO: f32 = 128.0;
+const PROPORTIONAL_TO: f32 = 128.0;
 /// Number of pixels per block.
 const BLOCK: usize = 32;
 type Block = [f32; BLOCK];
@@ -235,8 +240,8 @@ impl Calibrated {
     }
 
     /// The factor b where the image without contact has a level.
-    pub(crate) fn factor(&self, background: f32) -> f32 {
-        self.proportional_to().map_or(1.0, |level| background / level)
+    fn factor(&self, background: f32) -> f32 {
+        change_factor(self.proportional, background)
     }
 
     /// Each m_k as the product of an earlier one (`None`: 1) and one of n_r and n_d (0, 1); F may use fewer than G.

@@ -8,7 +8,7 @@ use crate::calibration::FitError;
 use crate::optics::{
     Area, BackgroundSpec, CalibratedSpec, CastShadowSpec, FloatImage, MAX_SURFACE_DEGREE, OpticsError, SideLamp,
 };
-use crate::optics::{PROPORTIONAL_TO, coefficients, features, place_in, shadow_coefficients, surface_monomials};
+use crate::optics::{change_factor, coefficients, features, place_in, shadow_coefficients, surface_monomials};
 
 /// A fitted light and its cross-validated error.
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ fn equations(
             for (c, channel) in parts.iter_mut().enumerate() {
                 let hidden = f64::from(lamps[c].hidden(tangents[c]));
                 let level = background.channels[c][sample.pixel[1] * background.width + sample.pixel[0]];
-                let factor = if proportional { f64::from(level / PROPORTIONAL_TO) } else { 1.0 };
+                let factor = f64::from(change_factor(proportional, level));
                 let mut row: Vec<f64> = all.iter().map(|entry| entry * factor).collect();
                 row[coefficients(MOST.0, MOST.1)..].iter_mut().for_each(|entry| *entry *= hidden);
                 let count = channel.len();
