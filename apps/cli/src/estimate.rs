@@ -53,10 +53,10 @@ pub struct Arguments {
     yaw: Option<Angle>,
     /// A press near that of the reading, such as 1mm,0mm,0.5mm,30deg,0deg,0deg, within about 1 mm and 10 degrees: all six freedoms of the
     /// pose are fitted from there. With `pose` only.
-    #[arg(long, value_name = "X,Y,DEPTH[,YAW[,TILT_X,TILT_Y]]", allow_hyphen_values = true, conflicts_with_all = ["tilt", "yaw"])]
+    #[arg(long, value_name = "X,Y,DEPTH[,YAW[,TILT_X,TILT_Y]]", allow_hyphen_values = true)]
     near: Option<near::Near>,
     /// Freedoms along or about the object's own axes that stay as `--near` has them, such as about-z of an object of revolution.
-    #[arg(long, value_name = "FREEDOM,…", value_delimiter = ',', requires = "near", value_parser = near::freedom())]
+    #[arg(long, value_name = "FREEDOM,…", value_delimiter = ',', value_parser = near::freedom())]
     fixed: Vec<Freedom>,
     /// Write estimate.json and, for an image, estimate.png (measured, fitted, difference) into this folder.
     #[arg(long, value_name = "DIR")]
@@ -70,7 +70,7 @@ pub struct Arguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// The rotation about the normal, unless the object is a sphere.
+    /// The rotation about the normal, unless the object is a sphere; with `--near` all six freedoms of the pose.
     Pose,
     /// The size: a factor for all lengths of the object; also the rotation, unless it is given or the object is a sphere.
     Shape,
@@ -87,6 +87,7 @@ enum Read {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    check_flags(arguments)?;
     let folder = arguments.overwrite.open(arguments.out.as_deref())?;
     let sensor = noiseless(arguments)?;
     let read = read(&arguments.reading, &sensor)?;
@@ -109,9 +110,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let object = ObjectSpec::parse_flag(object, arguments.unit)?.object(None, None)?;
     if let Some(near) = &arguments.near {
-        if arguments.what != What::Pose {
-            bail!("`--near` belongs to `pose`: leave it out, or estimate the pose");
-        }
         return near::run(arguments, near, (&sensor, &object), (&read, measured), folder);
     }
     let known = Placement { yaw_rad: arguments.yaw.map_or(0.0, Angle::si), ..Placement::default() };
@@ -125,9 +123,30 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.json {
         say_json(&report)?;
     } else {
-        tell_fit(arguments, &sensor, &read, &rows(&found), found.rms, &found.warnings);
+        tell_fit(arguments, (&sensor, &read), &rows(&found), found.rms, &found.warnings);
     }
     write(arguments, folder, &report, (&sensor, &read), || Ok(press_at(&sensor, &object, &found.placement)?))
+}
+
+/// Refuses flags that do not belong together.
+fn check_flags(arguments: &Arguments) -> anyhow::Result<()> {
+    let Some(_) = arguments.near else {
+        anyhow::ensure!(
+            arguments.fixed.is_empty(),
+            "`--fixed` belongs to `--near`: give the press near that of the reading, such as `--near 1mm,0mm,0.5mm,30deg`"
+        );
+        return Ok(());
+    };
+    if arguments.what != What::Pose {
+        bail!("`--near` belongs to `pose`: leave it out, or estimate the pose");
+    }
+    let other = [("tilt", arguments.tilt), ("yaw", arguments.yaw.is_some())].into_iter().find(|(_, given)| *given);
+    if let Some((flag, _)) = other {
+        bail!(
+            "`--near` has its own angles and fits all of them: leave out `--{flag}`, write X,Y,DEPTH,YAW,TILT_X,TILT_Y, and hold what is known with `--fixed`"
+        );
+    }
+    Ok(())
 }
 
 /// Writes the report and, of an image, a figure with the fitted press, where a folder is asked for.
@@ -352,7 +371,8 @@ fn contact_of_table(
     folder.commit(output, arguments.json)
 }
 
-/// Name, value, unit and half width of the interval of a quantity, in the units of the command line.
+/// Name, value, unit and half width of the interval of a quantity, in the units of the command line. The half width is infinite if the
+/// quantity is not determined, NaN if it is fixed, and −∞ if it has no interval.
 type Quantity = (&'static str, f64, &'static str, f64);
 
 /// All unknowns, and the force on the sensor.
@@ -397,9 +417,10 @@ fn tell_rows(rows: &[Quantity]) {
         let within = match *half {
             half if half.is_nan() => "(fixed)".to_owned(),
             half if half.is_finite() => format!("± {} {unit}", short(half)),
+            f64::NEG_INFINITY => String::new(),
             _ => "(not determined)".to_owned(),
         };
-        say(format!("  {:<14} {} {unit} {within}", name.replace('_', " "), short(*value)));
+        say(format!("  {:<14} {} {unit} {within}", name.replace('_', " "), short(*value)).trim_end());
     }
 }
 
@@ -415,7 +436,7 @@ fn report(arguments: &Arguments, sensor: &Sensor, found: &Estimate) -> Value {
     })
 }
 
-fn tell_fit(arguments: &Arguments, sensor: &Sensor, read: &Read, rows: &[Quantity], rms: f64, warnings: &[String]) {
+fn tell_fit(arguments: &Arguments, (sensor, read): (&Sensor, &Read), rows: &[Quantity], rms: f64, warnings: &[String]) {
     let object = arguments.object.as_deref().unwrap_or_default();
     say(format!("{object} on {}, from {}", sensor.name(), arguments.reading.display()));
     tell_rows(rows);

@@ -15,6 +15,7 @@ mod completions;
 mod console;
 mod dataset;
 mod demo;
+mod design;
 mod doctor;
 mod estimate;
 mod export;
@@ -67,6 +68,7 @@ enum Command {
     Calibrate(calibrate::Arguments),
     Characterise(characterise::Arguments),
     Estimate(estimate::Arguments),
+    Design(design::Arguments),
     Import(import::Arguments),
     Dataset(dataset::Arguments),
     Reproduce(reproduce::Arguments),
@@ -90,6 +92,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Characterise(arguments) => characterise::run(&arguments),
         Command::Estimate(arguments) => estimate::run(&arguments),
+        Command::Design(arguments) => design::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Dataset(arguments) => dataset::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),

@@ -3,6 +3,7 @@
 use crate::console::{say, say_json, short};
 use dermis::sensor::{Sensor, SensorSpec, presets};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// List the built-in sensors, or show one as TOML.
 #[derive(clap::Args)]
@@ -23,6 +24,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn one(name: &str, json: bool) -> anyhow::Result<()> {
+    if name.ends_with(".toml") {
+        SensorSpec::read(Path::new(name))?;
+        anyhow::bail!(
+            "{name}: is a sensor file and reads well; `dermis sensors` shows presets, `dermis press --sensor {name}` presses it"
+        );
+    }
     let spec = presets::find(name)?;
     if json {
         return say_json(&spec);

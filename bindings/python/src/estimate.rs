@@ -3,13 +3,15 @@
 use crate::array::Numbers;
 use crate::error::{Error, IntoPyErr};
 use crate::object::Object;
+use crate::pose;
 use crate::sensor::Sensor;
 use crate::threads::interruptible;
-use dermis::estimate::{Measured, Placement, Unknown, estimate};
+use dermis::estimate::{Freedom, Measured, Placement, Unknown, estimate};
 use dermis::geometry::Vec3;
 use dermis::sensor::Sensor as Inner;
 use dermis::sensor::magnetic::MagneticInverse;
 use dermis::sensor::optics::FloatImage;
+use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
 /// Reads an image with levels 0 to 255, shape (height, width, 3).
@@ -87,6 +89,42 @@ pub fn estimate_contact(
     as_json(&found)
 }
 
+/// A reading of a sensor: an image, forces on taxels or changes of flux densities.
+enum Read {
+    Image(FloatImage),
+    Taxels(Vec<f64>),
+    Magnetic(Vec<Vec3>),
+}
+
+impl Read {
+    /// Exactly one of `image`, `taxels` and `magnetic`, the latter with `rest`.
+    fn of(
+        sensor: &Inner,
+        image: Option<&Bound<'_, PyAny>>,
+        taxels: Option<&Bound<'_, PyAny>>,
+        magnetic: Option<&Bound<'_, PyAny>>,
+        rest: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        if rest.is_some() && magnetic.is_none() {
+            return Err(Error::new_err("`rest` needs `magnetic`"));
+        }
+        match (image, taxels, magnetic) {
+            (Some(image), None, None) => Ok(Self::Image(image_of(image)?)),
+            (None, Some(taxels), None) => Ok(Self::Taxels(Numbers::read(taxels, "taxels")?.finite("taxels")?.values)),
+            (None, None, Some(magnetic)) => Ok(Self::Magnetic(changes_of(sensor, magnetic, rest)?)),
+            _ => Err(Error::new_err("give either `image`, `taxels` or `magnetic`")),
+        }
+    }
+
+    fn measured(&self) -> Measured<'_> {
+        match self {
+            Self::Image(image) => Measured::Image(image),
+            Self::Taxels(forces) => Measured::Taxels(forces),
+            Self::Magnetic(changes) => Measured::Magnetic(changes),
+        }
+    }
+}
+
 /// Estimates unknowns from an image, from the forces on the taxels or from flux densities; `known` has x, y, depth, tilt_x, tilt_y,
 /// yaw, shear_x, shear_y and scale. Returns the estimate as JSON.
 #[pyfunction]
@@ -109,26 +147,41 @@ pub fn estimate_placement(
     }
     let known =
         Placement { at_m: [x, y], depth_m, tilt_rad: [tilt_x, tilt_y], yaw_rad, shear_m: [shear_x, shear_y], scale };
-    if rest.is_some() && magnetic.is_none() {
-        return Err(Error::new_err("`rest` needs `magnetic`"));
-    }
     let (inner, object) = (sensor.shared.sensor()?.clone(), obj.object.clone());
-    let found = match (image, taxels, magnetic) {
-        (Some(image), None, None) => {
-            let image = image_of(image)?;
-            interruptible(py, move || estimate(&inner, &object, Measured::Image(&image), known, &unknowns, &|_| ()))?
-        }
-        (None, Some(taxels), None) => {
-            let forces = Numbers::read(taxels, "taxels")?.finite("taxels")?.values;
-            interruptible(py, move || estimate(&inner, &object, Measured::Taxels(&forces), known, &unknowns, &|_| ()))?
-        }
-        (None, None, Some(magnetic)) => {
-            let changes = changes_of(&inner, magnetic, rest)?;
-            interruptible(py, move || {
-                estimate(&inner, &object, Measured::Magnetic(&changes), known, &unknowns, &|_| ())
-            })?
-        }
-        _ => return Err(Error::new_err("give either `image`, `taxels` or `magnetic`")),
-    };
+    let read = Read::of(&inner, image, taxels, magnetic, rest)?;
+    let found = interruptible(py, move || estimate(&inner, &object, read.measured(), known, &unknowns, &|_| ()))?;
     as_json(&found.into_py_err()?)
+}
+
+/// Estimates the pose of an object near a given one, from a reading; the freedoms `fixed` stay. Returns the pose as a (4, 4) matrix and the
+/// estimate as JSON.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the arguments of the Python function, which names them")]
+pub fn estimate_pose<'py>(
+    py: Python<'py>,
+    sensor: PyRef<'_, Sensor>,
+    obj: PyRef<'_, Object>,
+    near: &Bound<'_, PyAny>,
+    image: Option<&Bound<'_, PyAny>>,
+    taxels: Option<&Bound<'_, PyAny>>,
+    magnetic: Option<&Bound<'_, PyAny>>,
+    rest: Option<&Bound<'_, PyAny>>,
+    fixed: Vec<String>,
+) -> PyResult<(Bound<'py, PyArrayDyn<f64>>, String)> {
+    let freedom_of = |name: &String| {
+        Freedom::named(name).ok_or_else(|| {
+            let known = Freedom::ALL.map(|freedom| format!("{:?}", freedom.name()));
+            Error::new_err(format!("`fixed` has {name:?}; it may have {}", known.join(", ")))
+        })
+    };
+    let fixed = fixed.iter().map(freedom_of).collect::<PyResult<Vec<_>>>()?;
+    let near = pose::pose(near, "near")?;
+    let (inner, object) = (sensor.shared.sensor()?.clone(), obj.object.clone());
+    let read = Read::of(&inner, image, taxels, magnetic, rest)?;
+    let freedoms = Freedom::of(&object, &fixed);
+    let found = interruptible(py, move || {
+        dermis::estimate::estimate_pose(&inner, &object, read.measured(), &near, &freedoms, &|_| ())
+    })?;
+    let found = found.into_py_err()?;
+    Ok((pose::matrix(py, &found.sensor_from_object)?, as_json(&found)?))
 }

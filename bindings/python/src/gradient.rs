@@ -60,23 +60,24 @@ pub fn read(sensor: &Sensor, cotangents: &Bound<'_, PyDict>, count: usize) -> Py
     Ok(all)
 }
 
-/// Gradients of presses at poses, on all cores.
+/// Gradients of presses at poses, on all cores; with those by the vertices of a mesh, summed over the presses, if `vertices`.
 pub fn pull_back<'py>(
     py: Python<'py>,
     shared: &Arc<SharedSensor>,
     object: &Arc<skin::Object>,
     poses: Vec<Pose>,
     cotangents: Vec<Cotangents>,
+    vertices: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (sensor, object) = (shared.sensor()?.clone(), object.clone());
+    let (sensor, pressed_object) = (shared.sensor()?.clone(), object.clone());
     let work = move |job: &Job| {
         let one = |(number, (pose, by)): (usize, (&Pose, &Cotangents))| {
             if !job.goes_on() {
                 return Err("interrupted".to_owned());
             }
             let told = |error: &dyn std::fmt::Display| format!("press {number}: {error}");
-            let pressed = press_to_pose(&sensor, &object, pose).map_err(|error| told(&error))?;
-            sensor.vjp(&object, &pressed, by).map_err(|error| told(&error))
+            let pressed = press_to_pose(&sensor, &pressed_object, pose).map_err(|error| told(&error))?;
+            sensor.vjp(&pressed_object, &pressed, by).map_err(|error| told(&error))
         };
         let all: Vec<Result<Gradients, String>> = poses.par_iter().zip(&cotangents).enumerate().map(one).collect();
         all.into_iter().collect::<Result<Vec<Gradients>, String>>()
@@ -89,6 +90,16 @@ pub fn pull_back<'py>(
     for (name, values) in found.first().into_iter().flat_map(Gradients::parameters) {
         let all: Vec<f64> = found.iter().flat_map(|one| one.get(name).unwrap_or_default().to_vec()).collect();
         dict.set_item(name, moved(py, &[found.len(), values.len()], all)?)?;
+    }
+    if vertices {
+        let mut sum = vec![Vec3::ZERO; object.surface.mesh().vertices().len()];
+        for one in &found {
+            let by = one.by_vertices(object).ok_or_else(|| {
+                Error::new_err("`vertices`: the object is no mesh; it has gradients by its sizes instead")
+            })?;
+            sum.iter_mut().zip(by).for_each(|(sum, by)| *sum += by);
+        }
+        dict.set_item("vertices", crate::pose::vectors(py, &sum)?)?;
     }
     Ok(dict)
 }

@@ -106,6 +106,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bench::fit_material, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimate_contact, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimate_placement, module)?)?;
+    module.add_function(wrap_pyfunction!(estimate::estimate_pose, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::experiment_list, module)?)?;
     module.add_function(wrap_pyfunction!(run_command, module)?)?;
     module.add_function(wrap_pyfunction!(threads::panic_in, module)?)?;

@@ -77,6 +77,10 @@ impl Shape {
             (Self::Mesh { vertices_m, triangles }, "scale", [factor]) => {
                 return Some(Self::Mesh { vertices_m: scaled(vertices_m, *factor), triangles: triangles.clone() });
             }
+            (Self::Mesh { vertices_m, triangles }, "vertices", values) if values.len() == 3 * vertices_m.len() => {
+                let vertices = values.chunks_exact(3).map(|at| [at[0], at[1], at[2]]).collect();
+                return Some(Self::Mesh { vertices_m: Arc::new(vertices), triangles: triangles.clone() });
+            }
             (Self::Primitive { primitive, .. }, ..) => primitive.with_size(name, values)?,
             _ => return None,
         };
@@ -354,10 +358,10 @@ impl Object {
     }
 
     /// The same object with another size: name is "scale", a factor on all sizes, or a size of its constructor (m):
-    /// "radius", "semi_axes", "size" or "length". value: a number, or three for "semi_axes" and "size".
+    /// "radius", "semi_axes", "size" or "length". value: a number, or three for "semi_axes" and "size". Of a mesh also "vertices", (n, 3).
     fn resized(&self, py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let values = Numbers::read(value, name)?.finite(name)?.values;
-        if let Some(value) = values.iter().find(|value| **value <= 0.0) {
+        if let Some(value) = values.iter().find(|value| name != "vertices" && **value <= 0.0) {
             return Err(Error::new_err(format!("`{name}` must be positive, got {value}")));
         }
         let refuse = || {

@@ -517,6 +517,7 @@ impl Sensor {
     /// frame about the object's origin), "scale" and the sizes of the object ("radius", "semi_axes", "size", "length"), and
     /// parameters of the sensor: "stiffness" of springs, "hydroelastic_modulus", "young", "poisson", "thickness" and "mu" of a
     /// layer, "gain" and "offset" of the response, "azimuth", "elevation", "diffuse", "specular" or "levels" of the light.
+    /// With vertices also "vertices" (vertices, 3), by those of a mesh in the frame of the object, summed over all presses.
     /// Raises dermis.Error for NaN, and for skins without gradients.
     ///
     /// >>> import dermis, numpy
@@ -524,16 +525,18 @@ impl Sensor {
     /// >>> by = sensor.vjp(ball, [[0, 0, 8e-3]], {"force": numpy.array([[0, 0, -1.0]])})
     /// >>> by["position"].shape
     /// (1, 3)
+    #[pyo3(signature = (obj, poses, cotangents, *, vertices = false))]
     fn vjp<'py>(
         &self,
         py: Python<'py>,
         obj: PyRef<'_, Object>,
         poses: &Bound<'py, PyAny>,
         cotangents: &Bound<'py, pyo3::types::PyDict>,
+        vertices: bool,
     ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
         let poses = crate::pose::poses(poses, "poses")?;
         let by = crate::gradient::read(self.inner()?, cotangents, poses.len())?;
-        crate::gradient::pull_back(py, &self.shared, &obj.object, poses, by)
+        crate::gradient::pull_back(py, &self.shared, &obj.object, poses, by, vertices)
     }
 
     /// The same sensor, untouched, with other parameters: as for ``preset``.

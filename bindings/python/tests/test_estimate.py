@@ -38,3 +38,33 @@ def test_bad_arguments_are_refused_in_one_sentence(arguments, words):
     with pytest.raises(dermis.Error) as refused:
         dermis.estimate.placement(sensor, BALL, **arguments)
     assert words in str(refused.value) and "\n" not in str(refused.value)
+
+
+EGG = dermis.Object.ellipsoid(semi_axes=[20e-3, 12e-3, 10e-3])
+NEAR = [2.5e-3, -5e-3, 8e-3, 0.97, 0, 0, 0.243]
+
+
+def test_a_pose_comes_back_from_taxels():
+    sensor = dermis.Sensor.preset("uji-foam-14x6")
+    reading = sensor.press(EGG, depth=2e-3, at=[3e-3, -5e-3], yaw=0.4)
+    found = dermis.estimate.pose(sensor, EGG, NEAR, taxels=reading.taxels)
+    assert found.converged and found.explained > 0.999 and found.presses > 12
+    assert np.allclose(found.pose, reading.pose, atol=[[1e-3] * 3 + [20e-6]] * 4)
+    assert np.allclose(found.force, reading.force, rtol=1e-2, atol=1e-3)
+    fixed = dermis.estimate.pose(sensor, EGG, NEAR, taxels=reading.taxels, fixed=["about-x", "about-y"])
+    assert fixed.rotation_errors[:2] == (0.0, 0.0) and fixed.rotation_errors[2] > 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"near": NEAR}, "either `image`, `taxels` or `magnetic`"),
+        ({"near": NEAR[:4], "taxels": np.ones((14, 6))}, "(4, 4), (7,) or (3,)"),
+        ({"near": NEAR, "taxels": np.ones((14, 6)), "fixed": ["yaw"]}, '"about-z"'),
+        ({"near": NEAR, "taxels": np.zeros((14, 6))}, "no contact"),
+    ],
+)
+def test_bad_poses_are_refused_in_one_sentence(arguments, words):
+    with pytest.raises(dermis.Error) as refused:
+        dermis.estimate.pose(dermis.Sensor.preset("uji-foam-14x6"), EGG, **arguments)
+    assert words in str(refused.value) and "\n" not in str(refused.value)

@@ -129,3 +129,32 @@ def test_parameters_without_gradient_are_named():
     presses.parameters = {"young": np.array(1.0)}
     with pytest.raises(dermis.Error, match="no gradient by 'young'; it has those by"):
         presses.pull_back(np.array([[0, 0, 8e-3]]), *zeros)
+
+
+@pytest.mark.parametrize("text", [None, PAD, LAYER], ids=["springs", "hydroelastic", "layer"])
+def test_the_vertices_of_a_mesh_have_the_gradient_of_differences(text):
+    """All vertices of a ball move, each in its own direction."""
+    sensor = dermis.Sensor.preset("uji-foam-14x6") if text is None else dermis.Sensor.parse(text)
+    ball = dermis.Object.sphere(radius=4.2e-3, edge=2e-3)
+    mesh = dermis.Object.mesh(vertices=ball.vertices, triangles=ball.triangles)
+    random = np.random.default_rng(5)
+    weights, along = random.normal(size=(1, *sensor.shape)), random.uniform(-1, 1, size=ball.vertices.shape)
+    wrench = np.array([[0.3, -0.2, 1.0, 40.0, -70.0, 20.0]])
+
+    def scalar(step):
+        loads, taxels, *_ = Presses(sensor, mesh, {"vertices": ball.vertices + step * along}).read(POSE, image=False)
+        return float(np.sum(loads * wrench) + np.sum(taxels * weights))
+
+    presses = Presses(sensor, mesh, {"vertices": ball.vertices})
+    _, found = presses.pull_back(POSE, wrench, weights, np.zeros((1, 0, 2)), np.zeros((1, 0, 0, 3)))
+    truth = difference(scalar, 1e-7)
+    assert found["vertices"].shape == ball.vertices.shape
+    assert np.sum(found["vertices"] * along) == pytest.approx(truth, rel=1e-4)
+
+
+def test_only_a_mesh_has_vertices():
+    sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=4e-3)
+    with pytest.raises(dermis.Error, match="no mesh"):
+        sensor.vjp(ball, POSE, {"force": np.ones((1, 3))}, vertices=True)
+    with pytest.raises(dermis.Error, match="no size"):
+        ball.resized("vertices", np.zeros((4, 3)))

@@ -25,6 +25,7 @@ pub use dermis_world as world;
 pub mod camera_frame;
 pub mod compare;
 pub mod dataset;
+pub mod design;
 pub mod estimate;
 #[cfg(doctest)]
 mod guide;

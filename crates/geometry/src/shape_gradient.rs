@@ -1,6 +1,6 @@
 //! Gradient of a scalar with respect to the pose and the size of an object.
 
-use crate::{Mat3, Pose, Primitive, Vec3};
+use crate::{Mat3, Pose, Primitive, Surface, Vec3};
 
 /// Derivatives of a scalar L with respect to the pose and the size of an object.
 ///
@@ -13,7 +13,10 @@ use crate::{Mat3, Pose, Primitive, Vec3};
 /// For a rotation **ω** about the object's origin **p**, **δ** = **ω** × (**x** − **p**) and **ν** = **ω** × **n**. For a
 /// stretch e along an axis **a** of the object, **δ** = e **a** (**a**·(**x** − **p**)) and **ν** = −e (**a**·**n**)
 /// (**a** − **n** (**a**·**n**)): normals transform by the inverse.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+///
+/// A mesh has derivatives by its vertices too ([`ShapeGradient::by_vertices`]): a point of a triangle moves by **δ** = Σ λᵢ **δ**ᵢ with
+/// its barycentric coordinates λᵢ, and its normal by that of (**v**₁ − **v**₀) × (**v**₂ − **v**₀).
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShapeGradient {
     /// By the position of the object's origin (1/m), in the sensor's frame.
     pub position: Vec3,
@@ -24,6 +27,19 @@ pub struct ShapeGradient {
     pub stretch: Vec3,
     /// By the half length (1/m) of a capsule at constant radius.
     pub extension: f64,
+    /// What the scalar depends on at points of a mesh.
+    terms: Vec<SurfaceTerm>,
+}
+
+/// A term that depends on a point of a mesh and on the normal there, in the frame of the object.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct SurfaceTerm {
+    /// The point (m).
+    at: Vec3,
+    /// By a motion of the surface there (1/m).
+    by_motion: Vec3,
+    /// By the outward unit normal.
+    by_normal: Vec3,
 }
 
 /// A ray that hits an object, in the sensor's frame.
@@ -82,6 +98,14 @@ impl ShapeGradient {
         {
             self.extension += in_object.z * at.z.signum();
         }
+        self.keep(shape, SurfaceTerm { at, by_motion: in_object, by_normal: by_normal_in_object });
+    }
+
+    /// Keeps a term of a mesh.
+    fn keep(&mut self, shape: &PlacedShape<'_>, term: SurfaceTerm) {
+        if shape.primitive.is_none() {
+            self.terms.push(term);
+        }
     }
 
     /// Adds the derivatives of a term that depends by `by_corner` (1/m) on a corner of the object's mesh at `corner`, both in the
@@ -97,6 +121,33 @@ impl ShapeGradient {
         if let Some(Primitive::Capsule { half_length_m, .. }) = shape.primitive {
             self.extension += by.z * (at.z / half_length_m).clamp(-1.0, 1.0);
         }
+        self.keep(shape, SurfaceTerm { at, by_motion: by, by_normal: Vec3::ZERO });
+    }
+
+    /// By the vertices of the object's mesh (1/m), in the frame of the object. Terms on an edge belong to one of its faces. `None` for a
+    /// primitive and for balls, whose mesh is only drawn.
+    pub fn by_vertices(&self, surface: &Surface) -> Option<Vec<Vec3>> {
+        if surface.primitive().is_some() || surface.balls().is_some() {
+            return None;
+        }
+        let mesh = surface.mesh();
+        let mut by = vec![Vec3::ZERO; mesh.vertices().len()];
+        for term in &self.terms {
+            let closest = surface.closest(term.at);
+            let indices = mesh.triangles()[closest.triangle as usize].map(|index| index as usize);
+            let [a, b, c] = mesh.corners(closest.triangle as usize);
+            let doubled = (b - a).cross(c - a);
+            let (size, normal) = (doubled.length(), doubled.normalize());
+            let share = |p: Vec3, q: Vec3| (p - closest.point).cross(q - closest.point).dot(normal) / size;
+            let shares = [share(b, c), share(c, a), share(a, b)];
+            let turned = (term.by_normal - normal * normal.dot(term.by_normal)) / size;
+            let (by_b, by_c) = ((c - a).cross(turned), turned.cross(b - a));
+            let by_corners = [-by_b - by_c, by_b, by_c];
+            for ((index, share), by_corner) in indices.into_iter().zip(shares).zip(by_corners) {
+                by[index] += term.by_motion * share + by_corner;
+            }
+        }
+        Some(by)
     }
 
     /// By the scale of the object.

@@ -2,7 +2,7 @@
 
 use crate::optics::OpticsError;
 use crate::{Pressed, Sensor};
-use dermis_geometry::{Vec3, Wrench};
+use dermis_geometry::{ShapeGradient, Vec3, Wrench};
 use dermis_skin::{Object, SkinError, Target, TouchCotangent};
 use std::collections::BTreeMap;
 
@@ -31,6 +31,7 @@ pub struct Gradients {
     /// By a rotation vector (1/rad) in the sensor's frame, about the object's origin, applied after the present rotation.
     pub rotation: Vec3,
     parameters: BTreeMap<&'static str, Vec<f64>>,
+    shape: ShapeGradient,
 }
 
 /// Errors of a gradient.
@@ -59,6 +60,13 @@ impl Gradients {
     /// All parameters with their derivatives.
     pub fn parameters(&self) -> impl Iterator<Item = (&'static str, &[f64])> {
         self.parameters.iter().map(|(name, values)| (*name, values.as_slice()))
+    }
+}
+
+impl Gradients {
+    /// The derivatives by the vertices of the object's mesh (1/m), in the frame of the object. `None` for a primitive and for balls.
+    pub fn by_vertices(&self, object: &Object) -> Option<Vec<Vec3>> {
+        self.shape.by_vertices(&object.surface)
     }
 }
 
@@ -131,7 +139,8 @@ impl Sensor {
         parameters.insert("scale", vec![found.shape.scale()]);
         parameters.extend(object.surface.primitive().into_iter().flat_map(|primitive| found.shape.sizes(primitive)));
         parameters.extend(found.parameters.into_iter().map(|(name, by)| (name, vec![by])));
-        Ok(Gradients { position: found.shape.position, rotation: found.shape.rotation, parameters })
+        let (position, rotation) = (found.shape.position, found.shape.rotation);
+        Ok(Gradients { position, rotation, parameters, shape: found.shape })
     }
 
     /// Derivatives by the values of the taxels, including those through the response; its parameters are added.

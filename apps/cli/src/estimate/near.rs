@@ -1,11 +1,10 @@
 //! `dermis estimate pose --near`: all six freedoms of an object, from a press nearby.
 
 use super::{Arguments, Quantity, Read, as_json, tell_fit, write};
-use crate::console::{ResultFolder, counter, say, say_json, short};
+use crate::console::{ResultFolder, counter, say_json};
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dermis::estimate::{Freedom, Measured, PoseEstimate, estimate_pose};
-use dermis::geometry::Primitive;
 use dermis::geometry::quantity::{Angle, Length};
 use dermis::prelude::*;
 use dermis::sensor::{depth_pose, press_to_pose};
@@ -24,7 +23,7 @@ impl std::str::FromStr for Near {
     fn from_str(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split(',').map(str::trim).collect();
         if ![3, 4, 6].contains(&parts.len()) {
-            let got = parts.len();
+            let got = if text.trim().is_empty() { 0 } else { parts.len() };
             return Err(format!(
                 "3, 4 or 6 values with commas between them are needed, X,Y,DEPTH[,YAW[,TILT_X,TILT_Y]], got {got}"
             ));
@@ -54,9 +53,7 @@ pub fn run(
     folder: Option<ResultFolder>,
 ) -> anyhow::Result<()> {
     let start = depth_pose(sensor, object, &near.aim, near.depth_m).context("`--near`")?;
-    let is_ball = matches!(object.surface.primitive(), Some(Primitive::Sphere { .. }));
-    let is_fixed = |freedom: &Freedom| is_ball && freedom.is_rotation() || arguments.fixed.contains(freedom);
-    let freedoms: Vec<Freedom> = Freedom::ALL.into_iter().filter(|freedom| !is_fixed(freedom)).collect();
+    let freedoms = Freedom::of(object, &arguments.fixed);
     let bar = counter("simulated presses:");
     let found = estimate_pose(sensor, object, measured, &start, &freedoms, &|presses| bar.set_position(presses as u64));
     bar.finish_and_clear();
@@ -66,8 +63,9 @@ pub fn run(
     if arguments.json {
         say_json(&report)?;
     } else {
-        tell_fit(arguments, sensor, read, &rows, found.rms, &found.warnings);
-        say(format!("  normal force   {} N", short(-found.force_newton[2])));
+        let force = ("normal_force", -found.force_newton[2], "N", f64::NEG_INFINITY);
+        let told: Vec<Quantity> = rows.iter().copied().chain([force]).collect();
+        tell_fit(arguments, (sensor, read), &told, found.rms, &found.warnings);
     }
     let fitted = || Ok(Some(press_to_pose(sensor, object, &found.sensor_from_object)?));
     write(arguments, folder, &report, (sensor, read), fitted)

@@ -39,22 +39,18 @@ pub fn run(arguments: &Arguments, json: bool) -> anyhow::Result<()> {
 }
 
 fn say_materials(report: &InverseReport) {
-    if report.fits.is_empty() {
-        return;
-    }
+    let (Some(young_share), Some(mu_share)) = (report.young_share, report.mu_share) else { return };
     say(format!("{:>10} {:>8} {:>6} {:>8}  both in 95 % intervals", "young kPa", "error %", "mu", "error %"));
     for FittedMaterial { young_pa, young_rel, mu, mu_rel, covered } in &report.fits {
         let errors = [young_rel, mu_rel].map(|rel| 1e2 * rel);
         say(format!("{:>10.1} {:>8.2} {mu:>6.3} {:>8.2}  {covered}", young_pa / 1e3, errors[0], errors[1]));
     }
-    let [young, mu] = [report.young_share, report.mu_share].map(|share| 1e2 * share);
+    let [young, mu] = [young_share, mu_share].map(|share| 1e2 * share);
     say(format!("within 2 % of young: {young:.0} % of the fits; within 5 % of mu: {mu:.0} %"));
 }
 
 fn say_poses(report: &InverseReport) {
-    if report.indenters.is_empty() {
-        return;
-    }
+    let Some(pose_share) = report.pose_share else { return };
     say(format!(
         "{:<16} {:>7} {:>6} {:>8} {:>9} {:>13}",
         "indenter", "hidden", "poses", "share %", "worst mm", "worst degrees"
@@ -65,5 +61,5 @@ fn say_poses(report: &InverseReport) {
         let (name, hidden, poses, share) = (row.indenter, row.hidden, row.fits.len(), 1e2 * row.share);
         say(format!("{name:<16} {hidden:>7} {poses:>6} {share:>8.0} {position:>9.3} {orientation:>13.2}"));
     }
-    say(format!("within 0.1 mm and 1 degree: {:.1} % of the poses", 1e2 * report.pose_share));
+    say(format!("within 0.1 mm and 1 degree: {:.1} % of the poses", 1e2 * pose_share));
 }

@@ -759,7 +759,9 @@ class Sensor(_Copyable):
         uniform box.
         """
 
-    def vjp(self, obj: Object, poses: ArrayLike, cotangents: dict[str, _F64]) -> dict[str, _F64]:
+    def vjp(
+        self, obj: Object, poses: ArrayLike, cotangents: dict[str, _F64], *, vertices: bool = False
+    ) -> dict[str, _F64]:
         """Derivatives of a scalar with respect to object and sensor, from those with respect to readings: one vector-Jacobian
         product for each press at a pose, on all CPU cores.
 
@@ -1084,6 +1086,19 @@ def estimate_placement(
 ) -> str:
     """Estimates unknowns from an image, from the forces on the taxels or from flux densities; `known` has x, y, depth, tilt_x, tilt_y,
     yaw, shear_x, shear_y and scale. Returns the estimate as JSON.
+    """
+def estimate_pose(
+    sensor: Sensor,
+    obj: Object,
+    near: ArrayLike,
+    image: ArrayLike | None,
+    taxels: ArrayLike | None,
+    magnetic: ArrayLike | None,
+    rest: ArrayLike | None,
+    fixed: list[str],
+) -> tuple[_F64, str]:
+    """Estimates the pose of an object near a given one, from a reading; the freedoms `fixed` stay. Returns the pose as a (4, 4) matrix and the
+    estimate as JSON.
     """
 def estimate_contact(sensor: Sensor, magnetic: ArrayLike, rest: ArrayLike | None) -> str:
     """The contact on magnets that move by a measured table, from flux densities (µT). Returns the estimate as JSON."""

@@ -12,7 +12,7 @@ from dermis._native import Error, Object, Sensor
 
 _Array = NDArray[np.float64]
 
-SIZES = ("scale", "radius", "semi_axes", "size", "length")
+SIZES = ("scale", "radius", "semi_axes", "size", "length", "vertices")
 """Parameters of the object."""
 
 _SENSOR = {
@@ -65,7 +65,8 @@ class Presses:
             given["markers"] = markers
         if image.size:
             given["image"] = image
-        found = self.sensor.vjp(self.obj, normalised(poses), {name: np.ascontiguousarray(by) for name, by in given.items()})
+        cotangents = {name: np.ascontiguousarray(by) for name, by in given.items()}
+        found = self.sensor.vjp(self.obj, normalised(poses), cotangents, vertices="vertices" in self.parameters)
         by_poses = found["position"]
         if poses.shape[1] == 7:
             by_poses = np.concatenate([by_poses, by_quaternions(poses[:, 3:], found["rotation"])], axis=1)
@@ -74,7 +75,8 @@ class Presses:
             if name not in found:
                 known = ", ".join(sorted(found))
                 raise Error(f"sensor {self.sensor.name!r} with this object has no gradient by {name!r}; it has those by {known}")
-            by_parameters[name] = found[name].sum(axis=0).reshape(np.shape(value))
+            total = found[name] if name == "vertices" else found[name].sum(axis=0)
+            by_parameters[name] = total.reshape(np.shape(value))
         return by_poses, by_parameters
 
 

@@ -14,13 +14,15 @@ import json
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from dermis import _native
 from dermis._native import Object, Sensor
 
-__all__ = ["Contact", "Placement", "contact", "placement"]
+__all__ = ["Contact", "Placement", "Pose", "contact", "placement", "pose"]
 
+_Freedom = Literal["along-x", "along-y", "along-z", "about-x", "about-y", "about-z"]
 _Unknown = Literal["x", "y", "depth", "tilt_x", "tilt_y", "yaw", "shear_x", "shear_y", "scale"]
 
 
@@ -102,6 +104,78 @@ def placement(
         rms=found["rms"],
         explained=found["explained"],
         converged=found["converged"],
+        warnings=found["warnings"],
+    )
+
+
+class Pose(NamedTuple):
+    """The pose of an object that touches a sensor."""
+
+    pose: NDArray[np.float64]
+    """Pose of the object in the frame of the sensor, (4, 4)."""
+    position_errors: tuple[float, float, float]
+    """Standard errors of the position of the object's origin (m), along the axes of the sensor; 0 where it is fixed, infinite if the
+    reading does not determine all freedoms."""
+    rotation_errors: tuple[float, float, float]
+    """Standard errors of rotations about the axes of the sensor (rad)."""
+    quantile: float
+    """Standard errors in half a 95 % interval."""
+    force: tuple[float, float, float]
+    """Force on the sensor (N) of the fitted press, in the sensor frame."""
+    rms: float
+    """Root mean square residual: levels of 255 of an image, newtons of taxels, µT of magnetometers."""
+    explained: float
+    """Part of the squared change of the reading by the contact that the fit explains; 1 for a perfect fit."""
+    converged: bool
+    """False if the fit stopped before it converged."""
+    presses: int
+    """Number of simulated presses."""
+    warnings: list[str]
+    """Warnings of the skin about the fitted press, and about the fit."""
+
+
+def pose(
+    sensor: Sensor,
+    obj: Object,
+    near: ArrayLike,
+    *,
+    image: ArrayLike | None = None,
+    taxels: ArrayLike | None = None,
+    magnetic: ArrayLike | None = None,
+    rest: ArrayLike | None = None,
+    fixed: Sequence[_Freedom] = (),
+) -> Pose:
+    """Estimates all six freedoms of an object that is held on the untouched sensor, from a pose nearby.
+
+    near: a pose in the frame of the sensor within about 1 mm and 10°: (4, 4), (7,) position and quaternion (w first), or (3,).
+    image, taxels, magnetic, rest: the reading, as for ``placement``. fixed: freedoms along and about the object's own axes that stay as in
+    ``near``, such as "about-z" for a body of revolution; a rotation that no reading shows must be fixed. Those of a sphere always are.
+
+    Raises dermis.Error if the reading shows no contact or is that of another sensor. Takes 40 to 330 presses; Ctrl-C ends it.
+
+    >>> import dermis, dermis.estimate
+    >>> sensor, egg = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.ellipsoid(semi_axes=[20e-3, 12e-3, 10e-3])
+    >>> reading = sensor.press(egg, depth=2e-3, at=[3e-3, -5e-3], yaw=0.4)
+    >>> found = dermis.estimate.pose(sensor, egg, near=[2.5e-3, -5e-3, 8e-3, 0.97, 0, 0, 0.243], taxels=reading.taxels)
+    >>> bool(abs(found.pose - reading.pose)[:3, 3].max() < 20e-6)
+    True
+    """
+    matrix, text = _native.estimate_pose(sensor, obj, near, image, taxels, magnetic, rest, list(fixed))
+    found = json.loads(text)
+
+    def errors(name: str) -> tuple[float, float, float]:
+        return tuple(float("inf") if error is None else error for error in found[name])  # type: ignore[return-value]
+
+    return Pose(
+        pose=matrix,
+        position_errors=errors("position_errors_m"),
+        rotation_errors=errors("rotation_errors_rad"),
+        quantile=found["quantile"],
+        force=tuple(found["force_newton"]),
+        rms=found["rms"],
+        explained=found["explained"],
+        converged=found["converged"],
+        presses=found["presses"],
         warnings=found["warnings"],
     )
 

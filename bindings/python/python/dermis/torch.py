@@ -61,7 +61,7 @@ def press(
     """Holds an object at poses on the untouched sensor; the results carry gradients.
 
     pose: position (m) of the object in the sensor frame, (n, 3), or position and quaternion (x, y, z, qw, qx, qy, qz), (n, 7).
-    params: sizes of the object in metres ("radius", "semi_axes", "size", "length") or its "scale", and parameters of the
+    params: sizes of the object in metres ("radius", "semi_axes", "size", "length"), its "scale" or the "vertices" of a mesh, and parameters of the
     sensor in SI units ("stiffness", "stiffness_per_area", "hydroelastic_modulus", "young", "poisson", "thickness",
     "mu"). They apply to all presses.
     image: also renders the images.

@@ -206,14 +206,37 @@ impl<T: Measure> Axis<T> {
             Self::Normal { within: None, .. } => [f64::NEG_INFINITY, f64::INFINITY],
         }
     }
+
+    /// The variance of its numbers; that of a truncated normal distribution without the truncation, or that of a uniform one
+    /// between its bounds if that is smaller.
+    pub fn variance(&self) -> f64 {
+        let uniform = |low: &T, high: &T| (high.number() - low.number()).powi(2) / 12.0;
+        match self {
+            Self::Fixed(_) => 0.0,
+            Self::Values(values) => {
+                let mean = |f: &dyn Fn(f64) -> f64| {
+                    values.iter().map(|value| f(value.number())).sum::<f64>() / values.len() as f64
+                };
+                let middle = mean(&|x| x);
+                mean(&|x| (x - middle).powi(2))
+            }
+            Self::Uniform([low, high]) => uniform(low, high),
+            Self::Normal { law: [_, sd], within } => {
+                let bounded = within.as_ref().map_or(f64::INFINITY, |[low, high]| uniform(low, high));
+                sd.number().powi(2).min(bounded)
+            }
+        }
+    }
 }
 
 /// An axis of any unit, as a plain number.
-pub(super) trait GridAxis {
+pub(crate) trait GridAxis {
     /// Number of values on the grid.
     fn steps(&self) -> usize;
     /// The value at a grid index, or a drawn value, in SI units.
     fn number(&self, place: usize, random: &mut Random) -> f64;
+    /// The variance of its numbers, in SI units.
+    fn variance(&self) -> f64;
 }
 
 impl<T: Measure> GridAxis for Axis<T> {
@@ -223,6 +246,10 @@ impl<T: Measure> GridAxis for Axis<T> {
 
     fn number(&self, place: usize, random: &mut Random) -> f64 {
         self.at(place, random).number()
+    }
+
+    fn variance(&self) -> f64 {
+        self.variance()
     }
 }
 
@@ -276,11 +303,13 @@ mod tests {
         let grid = axis("{ from = \"0 mm\", to = \"2 mm\", steps = 5 }").unwrap();
         assert_eq!(grid.steps(), 5);
         assert!((grid.at(3, &mut random).si() - 1.5e-3).abs() < 1e-18);
+        assert!((grid.variance() - 0.5e-6).abs() < 1e-18);
         let uniform = axis("{ uniform = [\"-1 mm\", \"1 mm\"] }").unwrap();
         let normal = axis("{ normal = [\"0 mm\", \"1 mm\"], within = [\"-1 mm\", \"1 mm\"] }").unwrap();
         for drawn in [&uniform, &normal] {
             assert!((0..1000).all(|_| drawn.at(0, &mut random).si().abs() <= 1e-3));
             assert_eq!(drawn.bounds(), [-1e-3, 1e-3]);
+            assert!((drawn.variance() / 1e-6 * 3.0 - 1.0).abs() < 1e-12);
         }
     }
 

@@ -79,7 +79,8 @@ impl Measure for AnyQuantity {
 }
 
 impl AnyQuantity {
-    fn parse(text: &str) -> Option<Self> {
+    /// Reads a number with or without a unit.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let trimmed = text.trim();
         // The longest prefix that parses as a number, as for every quantity.
         let ends = (1..=trimmed.len()).rev().filter(|&end| trimmed.is_char_boundary(end));
@@ -90,7 +91,13 @@ impl AnyQuantity {
         split.map(|(number, unit)| Self { number, unit })
     }
 
-    fn to_value(&self) -> Value {
+    /// Its unit; empty if it has none.
+    pub fn unit(&self) -> &str {
+        &self.unit
+    }
+
+    /// As it is written in a description.
+    pub(crate) fn to_value(&self) -> Value {
         match self.unit.is_empty() {
             // Counts must be integers; other keys accept integers too.
             true if self.number.fract() == 0.0 && self.number.abs() < 1e15 => Value::from(self.number as i64),

@@ -35,6 +35,16 @@ impl DatasetSensor {
         serde_json::to_value(&self.spec).unwrap_or_default()
     }
 
+    /// Builds a description that differs from this one.
+    pub(crate) fn build_changed(&self, spec: &SensorSpec) -> Result<Sensor, SensorError> {
+        spec.build(self.folder.as_deref())
+    }
+
+    /// A description that differs from this one, with absolute file names.
+    pub(crate) fn located(&self, spec: &SensorSpec) -> SensorSpec {
+        self.folder.as_ref().map_or_else(|| spec.clone(), |folder| spec.with_files_in(folder))
+    }
+
     /// Builds the sensor of one material: draws the keys that change the skin, in the order of the list.
     pub fn build(&self, drawn: &[RandomiseSpec], random: &mut Random) -> Result<Material, EpisodeError> {
         let mut description = self.description();

@@ -70,6 +70,18 @@ pub struct Dataset {
     pixels: Option<(usize, usize)>,
 }
 
+/// What an episode draws.
+pub(crate) struct Planned {
+    /// Index of the object.
+    pub object: usize,
+    sensor: usize,
+    seed: u64,
+    /// Its press.
+    pub draw: Draw,
+    mu: Option<f64>,
+    material: usize,
+}
+
 /// The purposes of random draws. Each has its own stream, so that adding a purpose leaves the other draws unchanged.
 #[derive(Clone, Copy)]
 enum Stream {
@@ -219,8 +231,8 @@ impl Dataset {
         skins.into_iter().chain(rest).map(|randomise| randomise.key.clone()).collect()
     }
 
-    /// Makes an episode.
-    pub fn episode(&self, index: usize) -> Result<Episode, DatasetError> {
+    /// Object, sensor and drawn numbers of an episode.
+    pub(crate) fn planned(&self, index: usize) -> Planned {
         let mut place = index % self.grid_len();
         let mut next = |steps: usize| {
             let at = place % steps;
@@ -229,6 +241,23 @@ impl Dataset {
         };
         let object = next(self.objects.len());
         let sensor = next(self.sensors.len());
+        let seed = stream_seed(self.spec.seed, Stream::Episode, index);
+        let mut random = Random::new(stream_seed(seed, Stream::Pose, 0));
+        let (draw, mu) = self.draw(&mut next, &mut random, seed);
+        let material = (random.uniform() * self.spec.materials as f64) as usize;
+        Planned { object, sensor, seed, draw, mu, material }
+    }
+
+    /// The object of an episode, with its friction.
+    pub(crate) fn object_of(&self, planned: &Planned) -> Result<std::sync::Arc<Object>, EpisodeError> {
+        let shared = self.object(planned.object)?;
+        Ok(planned.mu.map_or_else(|| shared.clone(), |mu| Object::clone(&shared).with_mu(mu).into()))
+    }
+
+    /// Makes an episode.
+    pub fn episode(&self, index: usize) -> Result<Episode, DatasetError> {
+        let planned = self.planned(index);
+        let Planned { object, sensor, seed, mu, material, .. } = planned;
         let in_episode = |error: EpisodeError| DatasetError::Episode {
             file: self.file.clone(),
             episode: index,
@@ -236,19 +265,13 @@ impl Dataset {
             sensor: self.sensors[sensor].spec.name.clone(),
             error: Box::new(error),
         };
-        let seed = stream_seed(self.spec.seed, Stream::Episode, index);
-        let mut random = Random::new(stream_seed(seed, Stream::Pose, 0));
-        let (draw, mu) = self.draw(&mut next, &mut random, seed);
-        let material = (random.uniform() * self.spec.materials as f64) as usize;
         let built = self.material(sensor, material).map_err(in_episode)?;
         let mut own = Random::new(stream_seed(seed, Stream::Response, 0));
         let (randomised, drawn) =
             self.sensors[sensor].with_draws(&built, &self.spec.randomise, &mut own).map_err(in_episode)?;
-        let shared = self.object(object).map_err(in_episode)?;
-        let with_friction = mu.map(|mu| Object::clone(&shared).with_mu(mu));
-        let touched = with_friction.as_ref().unwrap_or(&shared);
+        let touched = self.object_of(&planned).map_err(in_episode)?;
         let Played { frames, grasp, warnings } =
-            play(&self.spec.scenario, &randomised, touched, &draw).map_err(in_episode)?;
+            play(&self.spec.scenario, &randomised, &touched, &planned.draw).map_err(in_episode)?;
         Ok(Episode {
             index,
             seed,

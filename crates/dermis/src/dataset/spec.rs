@@ -330,7 +330,7 @@ fn step() -> Time {
 
 impl PoseSpec {
     /// All axes, in the order in which episodes draw them: x, y, yaw, tilt_x, tilt_y, depth, force, mu.
-    pub(super) fn axes(&self) -> [Option<&dyn GridAxis>; 8] {
+    pub(crate) fn axes(&self) -> [Option<&dyn GridAxis>; 8] {
         fn axis<T: Measure>(axis: &Option<Axis<T>>) -> Option<&dyn GridAxis> {
             axis.as_ref().map(|axis| axis as &dyn GridAxis)
         }

@@ -53,6 +53,13 @@ impl Freedom {
         Self::ALL.into_iter().find(|freedom| freedom.name() == name)
     }
 
+    /// Those that a fit determines: all but `fixed`, and but the rotations of a sphere, which no reading shows.
+    pub fn of(object: &Object, fixed: &[Self]) -> Vec<Self> {
+        let is_ball = matches!(object.surface.primitive(), Some(Primitive::Sphere { .. }));
+        let is_fixed = |freedom: &Self| is_ball && freedom.is_rotation() || fixed.contains(freedom);
+        Self::ALL.into_iter().filter(|freedom| !is_fixed(freedom)).collect()
+    }
+
     /// True if it is a rotation.
     pub fn is_rotation(self) -> bool {
         matches!(self, Self::AboutX | Self::AboutY | Self::AboutZ)
@@ -118,9 +125,9 @@ pub struct PoseEstimate {
     pub warnings: Vec<String>,
 }
 
-/// Side of the squares, by the height of an image, whose means are compared: first of large ones, because the edges of a contact
 /// Distance (m) of contact points up to which edges are found to 0.1 mm and 1°.
 const MAX_SPACING_M: f64 = 0.2e-3;
+/// Side of the squares, by the height of an image, whose means are compared: first of large ones, because the edges of a contact
 /// are narrow and may be off by more than their width, then of small ones.
 const COARSE: f64 = 1.0 / 15.0;
 const FINE: f64 = 1.0 / 120.0;

@@ -40,7 +40,7 @@ pub enum Unknown {
 }
 
 impl Unknown {
-    pub(super) fn entry(self, placement: &mut Placement) -> &mut f64 {
+    pub(crate) fn entry(self, placement: &mut Placement) -> &mut f64 {
         match self {
             Self::X => &mut placement.at_m[0],
             Self::Y => &mut placement.at_m[1],
@@ -55,7 +55,7 @@ impl Unknown {
     }
 
     /// Step of the differences: larger than the effect of single cells and taxels, smaller than a contact.
-    pub(super) fn step(self) -> f64 {
+    pub(crate) fn step(self) -> f64 {
         match self {
             Self::X | Self::Y | Self::ShearX | Self::ShearY => 20e-6,
             Self::Depth => 10e-6,

@@ -14,7 +14,7 @@ mod images;
 mod sensors;
 
 use super::ValidateError;
-use dermis::geometry::{Pose, Primitive, Quat, Random, Vec3, Wrench, shapes};
+use dermis::geometry::{Pose, Primitive, Quat, Random, TriMesh, Vec3, Wrench, shapes};
 use dermis::sensor::{Aim, Cotangents, Goal, GradientError, Gradients, Pressed, Sensor, press, press_to_pose};
 use dermis::skin::layer::LayerContact;
 use dermis::skin::{Hydroelastic, Layer, Object};
@@ -373,17 +373,19 @@ fn touched(sensor: &Sensor, object: &Object, pressed: &Pressed) -> Vec<Touched> 
             dermis::skin::Load::Point { anchor, .. } => *anchor,
             dermis::skin::Load::Polygon(_) => facet.at(),
         };
-        let normal = if is_layer {
+        let (normal, triangle) = if is_layer {
             let up = object_from_sensor.transform_vector(Vec3::Z);
             let origin = object_from_sensor.transform_point(anchor - Vec3::Z * 0.05);
             let ray = dermis::geometry::Ray { origin, direction: up, length: 1.0 };
-            object.surface.cast(&ray, None).map_or(Vec3::ZERO, |hit| hit.normal)
+            object.surface.cast(&ray, None).map_or((Vec3::ZERO, 0), |hit| (hit.normal, hit.triangle))
         } else {
-            object_from_sensor.transform_vector(facet.normal)
+            let normal = object_from_sensor.transform_vector(facet.normal);
+            (normal, object.surface.closest(object_from_sensor.transform_point(facet.at())).triangle)
         };
         let at = object_from_sensor.transform_point(facet.at());
         let face = match object.surface.primitive() {
-            None | Some(Primitive::Cuboid { .. }) => rounded(normal, 1e-6),
+            None => [i64::from(triangle), 0, 0],
+            Some(Primitive::Cuboid { .. }) => rounded(normal, 1e-6),
             Some(Primitive::Cylinder { .. }) => rounded(Vec3::Z * normal.z, 0.9),
             Some(Primitive::Capsule { half_length_m, .. }) => [0, 0, i64::from(at.z.abs() > *half_length_m)],
             Some(_) => [0; 3],
@@ -495,6 +497,19 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
         if is_same_mesh("scale") {
             let at = |step: f64| setup.terms(&sensor, &setup.shape.object(1.0 + step)?, pose, weights);
             keep("scale".to_owned(), entry_of(gradients, "scale", 0), extrapolated(contact, relative, smooth, at)?);
+        }
+        if let Some(by_vertices) = gradients.by_vertices(&object) {
+            // All vertices move, each in its own direction, by up to the step.
+            let mesh = object.surface.mesh();
+            let moves: Vec<Vec3> =
+                mesh.vertices().iter().map(|_| Vec3::from_array([0; 3].map(|_| random.between(-1.0, 1.0)))).collect();
+            let at = |step: f64| {
+                let vertices = mesh.vertices().iter().zip(&moves).map(|(vertex, by)| *vertex + *by * step).collect();
+                let moved = TriMesh::new(mesh.name(), vertices, mesh.triangles().to_vec()).map_err(bad_press)?;
+                setup.terms(&sensor, &Object::new(moved), pose, weights)
+            };
+            let got = by_vertices.iter().zip(&moves).map(|(by, along)| by.dot(*along)).sum();
+            keep("vertices".to_owned(), got, extrapolated(contact, setup.step_m, smooth, at)?);
         }
         for (name, index, value, with) in setup.shape.sizes().into_iter().filter(|size| is_same_mesh(size.0)) {
             let at = |step: f64| setup.terms(&sensor, &with(value + step).object(1.0)?, pose, weights);

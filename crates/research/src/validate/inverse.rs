@@ -34,14 +34,14 @@ pub struct FittedMaterial {
 pub struct InverseReport {
     /// The fitted materials.
     pub fits: Vec<FittedMaterial>,
-    /// Share of the fits with a modulus within [`MAX_YOUNG_REL`].
-    pub young_share: f64,
+    /// Share of the fits with a modulus within [`MAX_YOUNG_REL`]; `None` without fits.
+    pub young_share: Option<f64>,
     /// Share of the fits with a coefficient of friction within [`MAX_MU_REL`].
-    pub mu_share: f64,
+    pub mu_share: Option<f64>,
     /// The fitted poses of each indenter.
     pub indenters: Vec<IndenterFits>,
     /// Share of the poses within [`indenters::MAX_POSITION_MM`] and [`indenters::MAX_ORIENTATION_DEG`].
-    pub pose_share: f64,
+    pub pose_share: Option<f64>,
 }
 
 /// Largest error of Young's modulus.
@@ -76,12 +76,12 @@ cell = "0.4 mm"
 impl InverseReport {
     /// True if enough fits of the material are within their errors.
     pub fn has_materials(&self) -> bool {
-        self.young_share >= MIN_SHARE && self.mu_share >= MIN_SHARE
+        [self.young_share, self.mu_share].into_iter().flatten().all(|share| share >= MIN_SHARE)
     }
 
     /// True if enough poses are within their errors.
     pub fn has_poses(&self) -> bool {
-        self.pose_share >= MIN_SHARE
+        self.pose_share.is_none_or(|share| share >= MIN_SHARE)
     }
 }
 
@@ -112,7 +112,7 @@ impl FitCounts<'_> {
 pub fn run(counts: FitCounts<'_>, done: &(dyn Fn() + Sync)) -> Result<InverseReport, ValidateError> {
     let count = counts.materials as u64;
     let fits = (0..count).map(|seed| fit(seed).inspect(|_| done())).collect::<Result<Vec<_>, _>>()?;
-    let share_of = |good: usize, all: usize| if all == 0 { 1.0 } else { good as f64 / all as f64 };
+    let share_of = |good: usize, all: usize| (all > 0).then(|| good as f64 / all as f64);
     let share = |is_good: &dyn Fn(&FittedMaterial) -> bool| {
         share_of(fits.iter().filter(|fit| is_good(fit)).count(), fits.len())
     };

@@ -17,7 +17,9 @@ pub enum OpticsError {
     #[error("{path}: {reason}")]
     BadImage { path: String, reason: String },
     /// An image of the wrong size.
-    #[error("{path}: the image is {got_width} x {got_height} pixels, but the camera's are {width} x {height}")]
+    #[error(
+        "{path}: the image is {got_width} x {got_height} pixels, but the camera's are {width} x {height}: resize it, or give the sensor that took it"
+    )]
     WrongSize { path: String, got_width: usize, got_height: usize, width: usize, height: usize },
     /// A sensor without a camera.
     #[error(
