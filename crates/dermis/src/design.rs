@@ -359,7 +359,7 @@ response.noise.sd = "5 mN"
             near.and_then(|trial| trial.score.as_ref()).unwrap().sd
         };
         assert!(
-            best <= found.described.sd && 3.0 * best < at(0.0) && 3.0 * best < at(1.0),
+            best <= found.described.sd && 2.0 * best < at(0.0) && 2.0 * best < at(1.0),
             "{best} {} {}",
             at(0.0),
             at(1.0)
