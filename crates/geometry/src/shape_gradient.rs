@@ -69,7 +69,9 @@ impl ShapeGradient {
         let (at, normal, by_normal_in_object) = (to_object(arm), to_object(hit.normal), to_object(by_normal));
         // C is symmetric.
         let bent = match shape.primitive {
-            Some(primitive) if by_normal != Vec3::ZERO => *rotation * primitive.bend(at, normal, by_normal_in_object),
+            Some(primitive) if by_normal != Vec3::ZERO => {
+                *rotation * primitive.normal_change(at, normal, by_normal_in_object)
+            }
             _ => Vec3::ZERO,
         };
         let by_motion = hit.normal * ((by_distance + bent.dot(hit.direction)) / across) - bent;
@@ -123,9 +125,9 @@ impl ShapeGradient {
 }
 
 impl Primitive {
-    /// C v at a point of the surface with the outward unit normal **n**: the change of the normal along the surface, C =
-    /// ∂**n**/∂**x** with C **n** = 0.
-    fn bend(&self, at: Vec3, normal: Vec3, vector: Vec3) -> Vec3 {
+    /// C v (1/m) at a point (m) of the surface with the outward unit normal **n**: the change of the normal along the surface
+    /// with C = ∂**n**/∂**x**, C **n** = 0.
+    pub fn normal_change(&self, at: Vec3, normal: Vec3, vector: Vec3) -> Vec3 {
         let on_surface = |v: Vec3| v - normal * normal.dot(v);
         match *self {
             Self::Sphere { radius_m } => on_surface(vector) / radius_m,
