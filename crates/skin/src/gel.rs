@@ -290,12 +290,12 @@ impl Skin for Gel {
 
     fn vjp(
         &self,
-        _touch: &Touch,
+        touch: &Touch,
         state: &State,
         target: &Target<'_>,
         cotangent: &TouchCotangent,
     ) -> Result<SkinGradient, SkinError> {
-        self.gradient(self.gel_state(state)?, target, cotangent)
+        self.gradient(touch, self.gel_state(state)?, target, cotangent)
     }
 
     fn fully_pressed(&self) -> Vec<Support> {

@@ -71,13 +71,14 @@ fn presses_have_the_slopes_of_their_differences() {
     let tilted = Quat::from_rotation_x(0.3) * Quat::from_rotation_y(-0.2);
     let linear = GelParameters { constitution: Constitution::Linear, ..parameters() };
     let sides = FixedFaces::at(&[Face::LowX, Face::HighY]);
+    let all = ["x", "z", "rotation x", "rotation z", "scale", "young", "poisson"];
     let cases = [
-        ("bottom", FixedFaces::default(), parameters(), ellipsoid),
-        ("sides", sides, parameters(), Primitive::Sphere { radius_m: 3e-3 }),
-        ("linear", FixedFaces::default(), linear, ellipsoid),
+        ("bottom", FixedFaces::default(), parameters(), ellipsoid, &all[..]),
+        ("sides", sides, parameters(), Primitive::Sphere { radius_m: 3e-3 }, &["x", "scale", "young", "poisson"]),
+        ("linear", FixedFaces::default(), linear, ellipsoid, &["z", "poisson"]),
     ];
     let (mut compared, mut count) = (0, 0);
-    for (name, faces, parameters, primitive) in cases {
+    for (name, faces, parameters, primitive, wanted) in cases {
         let exact = |parameters: GelParameters| block(faces, parameters).solved_to(1e-11);
         let (gel, object) = (exact(parameters), of_shape(primitive));
         let at = Vec3::new(0.13e-3, -0.21e-3, if name == "sides" { 2.75e-3 } else { 2.25e-3 });
@@ -89,26 +90,27 @@ fn presses_have_the_slopes_of_their_differences() {
         let rotated = |axis: Vec3| {
             slope(5e-5, |step| of(&gel, &object, Pose::new(Quat::from_axis_angle(axis, step) * tilted, at)))
         };
-        let scaled = slope(5e-5, |step| of(&gel, &of_shape(primitive.scaled(1.0 + step)), pose));
+        let scaled = || slope(5e-5, |step| of(&gel, &of_shape(primitive.scaled(1.0 + step)), pose));
         let of_material =
             |step: f64, with: &dyn Fn(f64) -> GelParameters| slope(step, |step| of(&exact(with(step)), &object, pose));
         let [(_, by_young), (_, by_poisson)] = found.parameters[..] else { panic!("{:?}", found.parameters) };
         let GelParameters { young_pa, poisson, .. } = parameters;
-        let pairs = [
-            ("x", found.shape.position.x, moved(Vec3::X)),
-            ("z", found.shape.position.z, moved(Vec3::Z)),
-            ("rotation x", found.shape.rotation.x, rotated(Vec3::X)),
-            ("rotation z", found.shape.rotation.z, rotated(Vec3::Z)),
-            ("scale", found.shape.scale(), scaled),
-            ("young", by_young, of_material(1e2, &|step| GelParameters { young_pa: young_pa + step, ..parameters })),
-            ("poisson", by_poisson, of_material(1e-5, &|step| GelParameters { poisson: poisson + step, ..parameters })),
-        ];
-        for (parameter, got, truth) in pairs {
+        for &parameter in wanted {
+            let (got, truth) = match parameter {
+                "x" => (found.shape.position.x, moved(Vec3::X)),
+                "z" => (found.shape.position.z, moved(Vec3::Z)),
+                "rotation x" => (found.shape.rotation.x, rotated(Vec3::X)),
+                "rotation z" => (found.shape.rotation.z, rotated(Vec3::Z)),
+                "scale" => (found.shape.scale(), scaled()),
+                "young" => {
+                    (by_young, of_material(1e2, &|step| GelParameters { young_pa: young_pa + step, ..parameters }))
+                }
+                _ => (by_poisson, of_material(1e-5, &|step| GelParameters { poisson: poisson + step, ..parameters })),
+            };
             println!("{name} {parameter} {got:e} {truth:?}");
             count += 1;
             let Some(truth) = truth else { continue };
-            // A sphere has no slopes by its rotation.
-            let error = if got.abs().max(truth.abs()) < 1e-12 { 0.0 } else { (got - truth).abs() / truth.abs() };
+            let error = (got - truth).abs() / truth.abs();
             assert!(error <= 2e-5, "{name} {parameter}: {got} {truth}");
             compared += 1;
         }
@@ -116,24 +118,21 @@ fn presses_have_the_slopes_of_their_differences() {
     assert!(4 * compared >= 3 * count, "{compared} of {count}");
 }
 
-/// At a given pose the surface does not depend on Young's modulus, and all forces are proportional to it. A press with the usual
-/// precision has the derivatives of the equilibrium nearby with rigid contact, whose forces differ by a percent on this coarse
-/// grid.
+/// A press with the usual precision has the derivatives of the equilibrium nearby with a stiffness of contact. Those of the force
+/// by the height are those of differences across many points that begin to touch, within 2 % (measured: 0.9 %).
 #[test]
-fn forces_are_proportional_to_the_modulus_and_the_surface_does_not_depend_on_it() {
-    let usual = block(FixedFaces::default(), parameters());
-    let ball = of_shape(Primitive::Sphere { radius_m: 3e-3 });
-    let pose = Pose::new(Quat::IDENTITY, Vec3::new(0.1e-3, 0.2e-3, 2.7e-3));
-    for (gel, tolerance) in [(usual.clone().solved_to(1e-11), 1e-8), (usual, 1e-2)] {
-        let (touch, _) = pressed(&gel, &ball, pose);
-        let all = cotangent(&touch);
-        let young = |by: &TouchCotangent| gradient(&gel, &ball, pose, by).parameters[0].1 * gel.parameters().young_pa;
-        let surface = TouchCotangent { surface: all.surface.clone(), ..TouchCotangent::default() };
-        let forces = TouchCotangent { on_sensor: all.on_sensor, ..TouchCotangent::default() };
-        let total = sum(&touch, &forces);
-        assert!((young(&forces) / total - 1.0).abs() < tolerance, "{} {total}", young(&forces));
-        let size: f64 = touch.surface.iter().flat_map(|field| &field.values).map(|u| 300.0 * u.length()).sum();
-        assert!(young(&surface).abs() < tolerance * size, "{} {size}", young(&surface));
+fn usual_presses_have_slopes_near_their_differences() {
+    const STEP_M: f64 = 4e-5;
+    let parameters = GelParameters { cell_m: 0.5e-3, ..parameters() };
+    let gel = Gel::block(Vec3::new(10e-3, 10e-3, 3e-3), FixedFaces::default(), parameters).unwrap();
+    let ball = of_shape(Primitive::Sphere { radius_m: 4e-3 });
+    let mut by = TouchCotangent::default();
+    by.on_sensor.force = Vec3::Z;
+    for depth_m in [0.36e-3, 0.67e-3] {
+        let at = |step: f64| Pose::from_translation(Vec3::new(0.1e-3, -0.06e-3, 4e-3 - depth_m + step));
+        let [above, below] = [STEP_M, -STEP_M].map(|step| pressed(&gel, &ball, at(step)).0.on_sensor.force.z);
+        let (got, truth) = (gradient(&gel, &ball, at(0.0), &by).shape.position.z, (above - below) / (2.0 * STEP_M));
+        assert!((got / truth - 1.0).abs() < 0.02, "{got} {truth}");
     }
 }
 

@@ -47,8 +47,6 @@ pub(super) struct LinearisedEquilibrium {
     pub u: Vec<f64>,
     /// Points in contact, sorted.
     pub points: Vec<ContactPoint>,
-    /// Elastic forces (N) on the nodes, including ghost nodes.
-    pub elastic_newton: Vec<f64>,
     /// Elastic tangent of all particles.
     pub tangent: Vec<f32>,
     pub work: Workspace,
@@ -129,9 +127,9 @@ impl<'a> Equilibrium<'a> {
         if solver.stats.residual > MAX_RESIDUAL {
             return Err(no_equilibrium(solver.stats.residual));
         }
-        let Self { force, tangent, work, .. } = solver;
+        let Self { tangent, work, .. } = solver;
         let points = points.into_iter().filter(|point| point.normal_newton > 0.0).collect();
-        Ok(LinearisedEquilibrium { u, points, elastic_newton: force, tangent, work })
+        Ok(LinearisedEquilibrium { u, points, tangent, work })
     }
 
     /// Moves the nodes (`u`) and the contacts to equilibrium as objects move from their previous to their present

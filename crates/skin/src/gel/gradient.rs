@@ -2,9 +2,9 @@
 
 use super::equilibrium::{Equilibrium, LinearisedEquilibrium};
 use super::indenter::{Gap, Indenter};
-use super::stiffness::Stiffness;
-use super::{Constitution, ContactPoint, Gel, GelState};
-use crate::{SkinError, SkinGradient, Target, TouchCotangent};
+use super::stiffness::{Stiffness, dot};
+use super::{Constitution, ContactPoint, FixedInterface, Gel, GelState};
+use crate::{SkinError, SkinGradient, Target, Touch, TouchCotangent};
 use dermis_geometry::{Mat3, PlacedShape, RayHit, Vec3};
 
 /// Residual, by the load, to which the equilibrium with rigid contact is solved before it is linearised.
@@ -30,8 +30,10 @@ impl Gel {
     ///
     /// The displacements u balance the elastic forces F and the contact forces **f** = A p **n** at the points **x** of the
     /// surface, with a pressure p = −k g in proportion to the small penetration −g, the undeformed area A and the outward
-    /// normal **n** of the object. With the derivatives ū and **v** of the scalar by displacements and contact forces, the
-    /// tangent stiffness K = ∂F/∂u − ∂**f**/∂u with ∂**f**/∂**x** = A (p C − k **n** **n**ᵀ), C = ∂**n**/∂**x** of the object,
+    /// normal **n** of the object. There are more points than degrees of freedom under them, so that rigid contact, k = ∞, has
+    /// no unique pressures; the equilibrium with k is solved first, from that of the press. With the derivatives ū and **v** of the
+    /// scalar by displacements and contact forces, the tangent stiffness K = ∂F/∂u − ∂**f**/∂u and ∂**f**/∂**x** = A (p C −
+    /// k **n** **n**ᵀ), C = ∂**n**/∂**x** of the object,
     /// ```text
     /// K λ = ū + (∂f/∂u)ᵀ v,     ∂L/∂θ = (v + λ)·∂f/∂θ − λ·∂F/∂θ
     /// ```
@@ -39,6 +41,7 @@ impl Gel {
     /// touch change the derivative; this is the one at constant contact.
     pub(super) fn gradient(
         &self,
+        touch: &Touch,
         state: &GelState,
         target: &Target<'_>,
         cotangent: &TouchCotangent,
@@ -64,7 +67,7 @@ impl Gel {
         let (grid, problem) = (&self.elastic.grid, self.problem());
         let indenters = [Indenter::new(target.object, target.sensor_from_object)];
         let rigid = Equilibrium::linearised(&self.elastic, problem, state.nodes.to_vec(), &indenters, RESIDUAL)?;
-        let LinearisedEquilibrium { u, points, mut elastic_newton, mut tangent, mut work } = rigid;
+        let LinearisedEquilibrium { u, points, mut tangent, mut work } = rigid;
         let by_base = self.by_base_forces(cotangent);
         let contacts = self.contacts_of(state, &points, &indenters[0], cotangent, &by_base);
         // The right side: ū, then the part through the contact forces.
@@ -83,8 +86,7 @@ impl Gel {
         let blocks = contacts.iter().map(|contact| (contact.found.point, -contact.slope)).collect();
         let stiffness = Stiffness { elastic: &self.elastic, problem, tangent: &tangent, contacts: blocks };
         let adjoint = stiffness.solve(&right, TOLERANCE, MAX_STEPS, &mut work).values;
-        // Through the contact forces: by the gap, by the normal, and by the moduli, to which their stiffness is
-        // proportional.
+        // Through the contact forces, by the gap and by the normal.
         let shape = PlacedShape::new(target.object.surface.primitive(), &target.sensor_from_object);
         let mut by_pressures = 0.0;
         for contact in &contacts {
@@ -98,25 +100,33 @@ impl Gel {
             gradient.shape.add(&shape, &hit, by_gap, by_normal);
             by_pressures += normal_newton * normal.dot(by_force);
         }
-        // Through the elastic forces, also those on the base, and the springs of the interfaces.
-        let by_interfaces: f64 = self
-            .interfaces
-            .iter()
-            .map(|at| at.stiffness_newton_per_m * grid.at(&u, &at.stencil).dot(grid.at(&adjoint, &at.stencil)))
-            .sum();
-        let by_elastic = |forces: &[f64]| -> f64 {
-            let base = by_base.iter().flatten();
-            let both = adjoint.iter().zip(base.copied().chain(std::iter::repeat(0.0)));
-            -both.zip(forces).map(|((adjoint, base), force)| (adjoint + base) * force).sum::<f64>()
-        };
-        let (young, by_young) = (self.parameters.young_pa, by_pressures - by_interfaces + by_elastic(&elastic_newton));
-        let by_poisson = self.parameters.lame_by_poisson_pa();
-        let confined = (by_poisson.0 + 2.0 * by_poisson.1) / self.parameters.confined_pa();
-        elastic_newton.fill(0.0);
-        self.elastic.with_lame(by_poisson).stress(&u, &mut elastic_newton, &mut tangent);
-        let by_poisson = (by_pressures - by_interfaces) * confined + by_elastic(&elastic_newton);
-        gradient.parameters = vec![("young", by_young / young), ("poisson", by_poisson)];
+        let by_poisson = self.by_poisson(&u, &adjoint, &by_base, by_pressures, &mut tangent);
+        let by_young = by_young(touch, cotangent) / self.parameters.young_pa;
+        gradient.parameters = vec![("young", by_young), ("poisson", by_poisson)];
         Ok(gradient)
+    }
+
+    /// By Poisson's ratio: through the elastic forces, also those on the base, and through the stiffnesses of contact and
+    /// interfaces, which are proportional to the confined modulus. `scratch` is a tangent to overwrite.
+    fn by_poisson(
+        &self,
+        u: &[f64],
+        adjoint: &[f64],
+        by_base: &Option<Vec<f64>>,
+        by_pressures: f64,
+        scratch: &mut [f32],
+    ) -> f64 {
+        let grid = &self.elastic.grid;
+        let slopes = self.parameters.lame_by_poisson_pa();
+        let mut forces = vec![0.0; grid.len()];
+        self.elastic.with_lame(slopes).stress(u, &mut forces, scratch);
+        let by_elastic = dot(adjoint, &forces) + by_base.as_ref().map_or(0.0, |by| dot(by, &forces));
+        let at_interface = |at: &FixedInterface| {
+            at.stiffness_newton_per_m * grid.at(u, &at.stencil).dot(grid.at(adjoint, &at.stencil))
+        };
+        let by_interfaces: f64 = self.interfaces.iter().map(at_interface).sum();
+        let confined = (slopes.0 + 2.0 * slopes.1) / self.parameters.confined_pa();
+        (by_pressures - by_interfaces) * confined - by_elastic
     }
 
     /// Derivatives by the force on the nodes of both sides of the bottom, if any.
@@ -162,4 +172,15 @@ impl Gel {
         };
         found.iter().map(contact).collect()
     }
+}
+
+/// Young's modulus times the derivative by it: at a given pose all forces are proportional to it, and the surface does not
+/// depend on it.
+fn by_young(touch: &Touch, cotangent: &TouchCotangent) -> f64 {
+    let TouchCotangent { on_sensor, forces, base, .. } = cotangent;
+    let stresses = touch.base.iter().flat_map(|field| &field.values);
+    touch.on_sensor.force.dot(on_sensor.force)
+        + touch.on_sensor.torque.dot(on_sensor.torque)
+        + touch.facets.iter().zip(forces).map(|(facet, by)| facet.force_on_sensor().dot(*by)).sum::<f64>()
+        + stresses.zip(base).map(|(stress, by)| stress.dot(*by)).sum::<f64>()
 }
