@@ -1,6 +1,6 @@
 //! Derivatives of presses on a gel against central differences.
 
-use dermis_geometry::{Pose, Primitive, Quat, Vec3};
+use dermis_geometry::{Pose, Primitive, Quat, Vec3, shapes::indenters};
 use dermis_skin::gel::{Constitution, Face, FixedFaces, GelFriction};
 use dermis_skin::{
     Gel, GelParameters, Motion, Object, Skin, SkinGradient, State, SurfaceField, Target, Touch, TouchCotangent,
@@ -157,4 +157,20 @@ fn friction_motion_and_other_laws_are_refused() {
     let (touch, state) = pressed(&plain, &ball, above.sensor_from_object);
     let free = plain.vjp(&touch, &state, &above, &TouchCotangent::default()).unwrap();
     assert_eq!((free.shape.position, free.parameters.len()), (Vec3::ZERO, 2));
+}
+
+/// A line narrower than a cell stays between points of the surface by the path of its press: its derivatives are refused instead
+/// of those of another equilibrium.
+#[test]
+fn a_narrow_line_is_refused() {
+    let gel = Gel::block(
+        Vec3::new(20e-3, 20e-3, 4e-3),
+        FixedFaces::default(),
+        GelParameters { cell_m: 1e-3, ..parameters() },
+    );
+    let (gel, line) = (gel.unwrap(), Object::new(indenters::find("line").unwrap()));
+    let target = Target::at_rest(&line, Pose::from_translation(Vec3::Z * -0.6e-3));
+    let (touch, state) = pressed(&gel, &line, target.sensor_from_object);
+    let found = gel.vjp(&touch, &state, &target, &TouchCotangent::default());
+    assert!(found.unwrap_err().to_string().contains("held by the path of the press"));
 }

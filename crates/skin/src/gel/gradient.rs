@@ -9,6 +9,8 @@ use dermis_geometry::{Mat3, PlacedShape, RayHit, Vec3};
 
 /// Residual, by the load, to which the equilibrium with rigid contact is solved before it is linearised.
 const RESIDUAL: f64 = 1e-3;
+/// Change of the force by that equilibrium, relative to it, above which it is another one.
+const OTHER_FORCE: f64 = 0.2;
 /// Factor by which conjugate gradients reduce the preconditioned residual of the adjoint equations.
 const TOLERANCE: f64 = 1e-8;
 /// Maximum number of conjugate-gradient steps.
@@ -68,6 +70,10 @@ impl Gel {
         let indenters = [Indenter::new(target.object, target.sensor_from_object)];
         let rigid = Equilibrium::linearised(&self.elastic, problem, state.nodes.to_vec(), &indenters, RESIDUAL)?;
         let LinearisedEquilibrium { u, points, mut tangent, mut work } = rigid;
+        let force: Vec3 = points.iter().map(ContactPoint::force).sum();
+        if (force - touch.on_sensor.force).length() > OTHER_FORCE * touch.on_sensor.force.length() {
+            return refused("points of the gel at an edge narrower than its cells are held by the path of the press");
+        }
         let by_base = self.by_base_forces(cotangent);
         let contacts = self.contacts_of(state, &points, &indenters[0], cotangent, &by_base);
         // The right side: ū, then the part through the contact forces.
