@@ -56,6 +56,8 @@ def cases():
     yield "hydroelastic", dermis.Sensor.parse(PAD), ellipsoid, tilted, {**sizes, "hydroelastic_modulus": 5e4}, False
     layer = {**sizes, "young": 1.3e5, "poisson": 0.4, "thickness": 3.1e-3}
     yield "layer", dermis.Sensor.parse(LAYER), ellipsoid, tilted, layer, True
+    gel = {**sizes, "young": 1.3e5, "poisson": 0.4}
+    yield "gel", dermis.Sensor.parse(LAYER.replace('"layer"', '"gel"').replace("0.4 mm", "0.8 mm")), ellipsoid, tilted, gel, True
     yield "layer with friction", dermis.Sensor.parse(LAYER), ellipsoid, tilted, {**layer, "mu": 0.4}, True
 
 

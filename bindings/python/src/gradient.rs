@@ -95,7 +95,7 @@ pub fn pull_back<'py>(
         let mut sum = vec![Vec3::ZERO; object.surface.mesh().vertices().len()];
         for one in &found {
             let by = one.by_vertices(object).ok_or_else(|| {
-                Error::new_err("`vertices`: the object is no mesh; it has gradients by its sizes instead")
+                Error::new_err("`vertices`: a mesh has gradients by them, on springs, hydroelastic skins and layers; a primitive has them by its sizes")
             })?;
             sum.iter_mut().zip(by).for_each(|(sum, by)| *sum += by);
         }

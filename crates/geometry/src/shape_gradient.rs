@@ -29,6 +29,8 @@ pub struct ShapeGradient {
     pub extension: f64,
     /// What the scalar depends on at points of a mesh.
     terms: Vec<SurfaceTerm>,
+    /// True if the terms are not all on faces.
+    is_at_edges: bool,
 }
 
 /// A term that depends on a point of a mesh and on the normal there, in the frame of the object.
@@ -85,7 +87,9 @@ impl ShapeGradient {
         let (at, normal, by_normal_in_object) = (to_object(arm), to_object(hit.normal), to_object(by_normal));
         // C is symmetric.
         let bent = match shape.primitive {
-            Some(primitive) if by_normal != Vec3::ZERO => *rotation * primitive.bend(at, normal, by_normal_in_object),
+            Some(primitive) if by_normal != Vec3::ZERO => {
+                *rotation * primitive.normal_change(at, normal, by_normal_in_object)
+            }
             _ => Vec3::ZERO,
         };
         let by_motion = hit.normal * ((by_distance + bent.dot(hit.direction)) / across) - bent;
@@ -124,10 +128,15 @@ impl ShapeGradient {
         self.keep(shape, SurfaceTerm { at, by_motion: by, by_normal: Vec3::ZERO });
     }
 
+    /// Leaves out the derivatives by vertices: for normals that belong to edges and corners, not to faces.
+    pub fn without_vertices(self) -> Self {
+        Self { terms: Vec::new(), is_at_edges: true, ..self }
+    }
+
     /// By the vertices of the object's mesh (1/m), in the frame of the object. Terms on an edge belong to one of its faces. `None` for a
-    /// primitive and for balls, whose mesh is only drawn.
+    /// primitive and for balls, whose mesh is only drawn, and after [`Self::without_vertices`].
     pub fn by_vertices(&self, surface: &Surface) -> Option<Vec<Vec3>> {
-        if surface.primitive().is_some() || surface.balls().is_some() {
+        if self.is_at_edges || surface.primitive().is_some() || surface.balls().is_some() {
             return None;
         }
         let mesh = surface.mesh();
@@ -174,9 +183,9 @@ impl ShapeGradient {
 }
 
 impl Primitive {
-    /// C v at a point of the surface with the outward unit normal **n**: the change of the normal along the surface, C =
-    /// ∂**n**/∂**x** with C **n** = 0.
-    fn bend(&self, at: Vec3, normal: Vec3, vector: Vec3) -> Vec3 {
+    /// C v (1/m) at a point (m) of the surface with the outward unit normal **n**: the change of the normal along the surface
+    /// with C = ∂**n**/∂**x**, C **n** = 0.
+    pub fn normal_change(&self, at: Vec3, normal: Vec3, vector: Vec3) -> Vec3 {
         let on_surface = |v: Vec3| v - normal * normal.dot(v);
         match *self {
             Self::Sphere { radius_m } => on_surface(vector) / radius_m,

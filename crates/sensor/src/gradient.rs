@@ -3,7 +3,7 @@
 use crate::optics::OpticsError;
 use crate::{Pressed, Sensor};
 use dermis_geometry::{ShapeGradient, Vec3, Wrench};
-use dermis_skin::{Object, SkinError, Target, TouchCotangent};
+use dermis_skin::{Load, Object, SkinError, Target, Touch, TouchCotangent};
 use std::collections::BTreeMap;
 
 /// Derivatives of a scalar L with respect to what a sensor reads in a press. An empty list is zero.
@@ -64,7 +64,8 @@ impl Gradients {
 }
 
 impl Gradients {
-    /// The derivatives by the vertices of the object's mesh (1/m), in the frame of the object. `None` for a primitive and for balls.
+    /// The derivatives by the vertices of the object's mesh (1/m), in the frame of the object. `None` for a primitive, for
+    /// balls and on a gel.
     pub fn by_vertices(&self, object: &Object) -> Option<Vec<Vec3>> {
         self.shape.by_vertices(&object.surface)
     }
@@ -97,6 +98,11 @@ impl Cotangents {
     }
 }
 
+/// True if all loads act at points.
+fn has_points(touch: &Touch) -> bool {
+    touch.facets.points().is_some() || touch.facets.iter().all(|facet| matches!(facet.load, Load::Point { .. }))
+}
+
 impl Sensor {
     /// Derivatives of a scalar with respect to object and sensor, from those with respect to the reading of a press: one
     /// vector–Jacobian product.
@@ -116,7 +122,7 @@ impl Sensor {
                     let no_grid = || GradientError::NoTaxels { sensor: sensor(), reason };
                     cotangent.base = self.taxels().by_base_stress(base, &by_forces).ok_or_else(no_grid)?;
                 }
-                None if pressed.touch.facets.points().is_some() => {
+                None if has_points(&pressed.touch) => {
                     cotangent.forces = self.taxels().by_point_forces(&pressed.touch, &by_forces);
                 }
                 None => {

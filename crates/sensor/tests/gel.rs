@@ -3,9 +3,9 @@
 use crate::common::sphere;
 use dermis_geometry::files::{LengthUnit, write_stl};
 use dermis_geometry::quantity::Length;
-use dermis_geometry::{Pose, Vec3, shapes};
-use dermis_sensor::{Aim, Goal, Pressed, SensorSpec, SkinSpec, press};
-use dermis_skin::Warning;
+use dermis_geometry::{Pose, Primitive, Vec3, shapes};
+use dermis_sensor::{Aim, Cotangents, Goal, Pressed, SensorSpec, SkinSpec, press, press_to_pose};
+use dermis_skin::{Gel, Object, Warning};
 
 const GEL: &str = r#"
 name = "a gel"
@@ -104,4 +104,42 @@ fn tacchi_s_taxels_read_the_base_and_its_motion_is_reported() {
     assert!((5.0..45.0).contains(&area_mm2), "{area_mm2} mm²");
     let moving = |warning: &Warning| matches!(warning, Warning::NotQuasiStatic { ratio } if *ratio > 0.01);
     assert!(touch.warnings.iter().any(moving), "{:?}", touch.warnings);
+}
+
+/// The taxels of a curved gel lie on its surface and read the forces of contact points: their slopes by the height of the object
+/// are those of differences, and as large as that of the force.
+#[test]
+fn taxels_on_a_curved_gel_have_the_slopes_of_their_differences() {
+    let text = r#"
+        name = "a fingertip"
+        [surface.spherical-patch]
+        radius = "6 mm"
+        half_angle = "60 deg"
+        spacing = "2 mm"
+        [skin]
+        kind = "gel"
+        young = "145 kPa"
+        poisson = 0.4
+        cell = "1 mm"
+    "#;
+    let sensor = SensorSpec::parse("fingertip.toml", text).unwrap().build(None).unwrap();
+    let gel = sensor.skin_as::<Gel>().unwrap().clone().solved_to(1e-11);
+    let sensor = sensor.with_skin(gel);
+    let ball = Object::of_primitive(Primitive::Sphere { radius_m: 4e-3 }, 1e-3).unwrap();
+    let aim = Aim { at_m: [0.3e-3, 0.2e-3], ..Aim::default() };
+    let pose = press(&sensor, &ball, &aim, Goal::Depth(0.6e-3)).unwrap().sensor_from_object;
+    let pressed = |step: f64| {
+        let moved = Pose { translation: pose.translation + Vec3::Z * step, ..pose };
+        press_to_pose(&sensor, &ball, &moved).unwrap()
+    };
+    let weights: Vec<f64> = (0..sensor.taxels().len()).map(|i| 1.0 + (0.7 * i as f64).sin()).collect();
+    let sum = |pressed: Pressed| -> f64 {
+        pressed.reading.values_newton.iter().zip(&weights).map(|(value, by)| value * by).sum()
+    };
+    let by = Cotangents { taxels: weights.clone(), ..Cotangents::default() };
+    let got = sensor.vjp(&ball, &pressed(0.0), &by).unwrap().position.z;
+    let difference = |step: f64| (sum(pressed(step)) - sum(pressed(-step))) / (2.0 * step);
+    let truth = (4.0 * difference(1e-7) - difference(2e-7)) / 3.0;
+    assert!((got / truth - 1.0).abs() < 1e-5, "{got} {truth}");
+    assert!(got.abs() > 100.0, "{got} N/m");
 }

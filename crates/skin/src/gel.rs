@@ -11,6 +11,7 @@ mod elasticity;
 mod energy;
 mod equilibrium;
 mod fixed_faces;
+mod gradient;
 mod indenter;
 mod mpm;
 mod parameters;
@@ -18,6 +19,7 @@ mod probe;
 mod problem;
 mod reference_grid;
 mod state;
+mod stiffness;
 mod surface_grid;
 mod tacchi;
 
@@ -33,7 +35,9 @@ pub use reference_grid::{ReferenceGrid, Stencil};
 pub use state::GelState;
 pub use tacchi::{TacchiGel, TacchiParameters};
 
-use crate::{Facet, Load, Motion, Simd, Skin, SkinError, State, Support, Tangent, Touch};
+use crate::{
+    Facet, Load, Motion, Simd, Skin, SkinError, SkinGradient, State, Support, Tangent, Target, Touch, TouchCotangent,
+};
 use attachment::Attachment;
 use base_stress::BaseStress;
 use contact::block_points;
@@ -69,6 +73,8 @@ pub struct Gel {
     base: Option<BaseStress>,
     /// Places whose motion is reported.
     probes: Vec<Probe>,
+    /// Residual to which presses are solved with rigid contact.
+    exact: Option<f64>,
 }
 
 impl Gel {
@@ -143,12 +149,24 @@ impl Gel {
             interface_attachments: Vec::new(),
             base: None,
             probes: Vec::new(),
+            exact: None,
         }
     }
 
     /// The same gel whose touches have the motion of the material at these places (m) of the undeformed gel.
     pub fn with_probes(mut self, places: &[Vec3]) -> Self {
         self.probes = places.iter().map(|&at| Probe::new(&self.elastic.grid, at)).collect();
+        self
+    }
+
+    /// The same gel without friction whose equilibria on the CPU end with a residual of at most `residual` of the load, with a
+    /// contact pressure in proportion to a small penetration, as [`Skin::vjp`] has it. Usual presses end at 3e-4 and with
+    /// pressures of an augmented Lagrangian, which depend on the path; these are smooth functions of pose and material, for
+    /// differences.
+    pub fn solved_to(mut self, residual: f64) -> Self {
+        self.parameters.friction = GelFriction::None;
+        self.coefficients.friction = 0.0;
+        self.exact = Some(residual);
         self
     }
 
@@ -211,7 +229,7 @@ impl Gel {
     /// straight from their last poses or, for new objects, from above; friction depends on it.
     pub fn equilibrium(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State, SolverStats), SkinError> {
         let path = self.load_path(state, motion)?;
-        let solution = Equilibrium::new(&self.elastic, self.problem()).solve(&path, motion)?;
+        let solution = Equilibrium::new(&self.elastic, self.problem()).solve(&path, motion, self.exact)?;
         self.touch_at(motion, solution)
     }
 
@@ -268,6 +286,16 @@ impl Skin for Gel {
     fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {
         let (touch, state, _) = self.equilibrium(state, motion)?;
         Ok((touch, state))
+    }
+
+    fn vjp(
+        &self,
+        touch: &Touch,
+        state: &State,
+        target: &Target<'_>,
+        cotangent: &TouchCotangent,
+    ) -> Result<SkinGradient, SkinError> {
+        self.gradient(touch, self.gel_state(state)?, target, cotangent)
     }
 
     fn fully_pressed(&self) -> Vec<Support> {

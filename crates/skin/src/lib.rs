@@ -246,7 +246,7 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
         _target: &Target<'_>,
         _cotangent: &TouchCotangent,
     ) -> Result<SkinGradient, SkinError> {
-        Err(SkinError::NoGradient { reason: "of the skins, `springs`, `hydroelastic` and `layer` have them" })
+        Err(SkinError::NoGradient { reason: "of the skins, `springs`, `hydroelastic`, `layer` and `gel` have them" })
     }
 
     /// Contact loads from the contact points of another engine, in static equilibrium. The default assigns each force to

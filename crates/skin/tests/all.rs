@@ -10,6 +10,7 @@ mod gel_dynamics;
 mod gel_edges;
 mod gel_fixed_faces;
 mod gel_golden;
+mod gel_gradient;
 mod gel_indenters;
 mod gel_particles;
 mod gel_rest;

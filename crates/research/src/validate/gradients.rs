@@ -16,16 +16,15 @@ mod sensors;
 use super::ValidateError;
 use dermis::geometry::{Pose, Primitive, Quat, Random, TriMesh, Vec3, Wrench, shapes};
 use dermis::sensor::{Aim, Cotangents, Goal, GradientError, Gradients, Pressed, Sensor, press, press_to_pose};
-use dermis::skin::layer::LayerContact;
 use dermis::skin::{Hydroelastic, Layer, Object};
 use images::ImageSlopes;
 use sensors::{
-    CALIBRATED, CAMERA, CAST_SHADOWS, DOME, HYDROELASTIC, IMAGE, LAYER, PERSPECTIVE, PHONG, SPRINGS, TIGHT, VALUES,
-    layer_with_friction, phong_with_shadows, sensor_of,
+    CALIBRATED, CAMERA, CAST_SHADOWS, DOME, GEL, HYDROELASTIC, IMAGE, LAYER, PERSPECTIVE, PHONG, SPRINGS, TIGHT,
+    TIGHT_GEL, VALUES, layer_with_friction, phong_with_shadows, sensor_of,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The comparison of one parameter on one sensor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -102,7 +101,7 @@ struct Setup {
     step_m: f64,
     /// First step of a rotation about z by that of other rotations.
     z_rotation: f64,
-    /// Tolerance of a layer, so small that differences are smooth.
+    /// Tolerance of a layer or residual of a gel, so small that differences are smooth.
     solved_to: f64,
     tolerance: f64,
     /// True if the scalar is that of the image.
@@ -225,6 +224,19 @@ fn setups() -> Vec<Setup> {
         image: false,
         max_ratio: 1.5,
     });
+    let gels = shapes.iter().filter(|(name, _)| !["cylinder", "capsule"].contains(name)).map(|(name, shape)| Setup {
+        name: format!("gel, {name}"),
+        text: format!("{GEL}{CAMERA}"),
+        shape: *shape,
+        keys: vec![("young", 0, "YOUNG", 1e-3), ("poisson", 0, "POISSON", 1e-4)],
+        remeshed: &[],
+        step_m: 1e-7,
+        z_rotation: 1.0,
+        solved_to: TIGHT_GEL,
+        tolerance: 1e-4,
+        image: false,
+        max_ratio: 1.5,
+    });
     let proportional = CALIBRATED.replace("\nposition_degree", "\nproportional = true\nposition_degree");
     let [phong_shadows, cast_shadows] = [phong_with_shadows(), format!("{proportional}{CAST_SHADOWS}")];
     let [phong, calibrated] = [PHONG, CALIBRATED].map(str::to_owned);
@@ -232,6 +244,10 @@ fn setups() -> Vec<Setup> {
     let diffuse = ("diffuse", 0, "DIFFUSE", 0.5);
     let lit = vec![("azimuth", 0, "AZIMUTH", 0.2), diffuse];
     let levels = vec![("levels", 0, "LEVEL", 0.5)];
+    let gel_views = [
+        ("gel image, phong", phong.clone(), lit.clone()),
+        ("gel image, calibrated", calibrated.clone(), levels.clone()),
+    ];
     let views = [
         ("image, phong", phong, lit.clone()),
         ("image, calibrated", calibrated, levels.clone()),
@@ -240,20 +256,22 @@ fn setups() -> Vec<Setup> {
         ("shadows, phong", phong_shadows, vec![diffuse]),
         ("shadows, calibrated, proportional", cast_shadows, levels),
     ];
-    let cameras = views.into_iter().map(|(view, text, keys)| Setup {
+    let on_gel = gel_views.into_iter().map(|view| (GEL, TIGHT_GEL, view));
+    let cameras = views.into_iter().map(|view| (LAYER, TIGHT, view)).chain(on_gel);
+    let cameras = cameras.map(|(skin, solved_to, (view, text, keys))| Setup {
         name: format!("{view}, sphere"),
-        text: format!("{LAYER}{IMAGE}{text}"),
+        text: format!("{skin}{IMAGE}{text}"),
         shape: shapes[0].1,
         keys,
         remeshed: &[],
         step_m: 1e-5,
         z_rotation: 1.0,
-        solved_to: TIGHT,
+        solved_to,
         tolerance: 1e-4,
         image: true,
         max_ratio: f64::INFINITY,
     });
-    springs.chain(hydroelastic).chain(layers).chain(with_friction).chain(cameras).collect()
+    springs.chain(hydroelastic).chain(layers).chain(with_friction).chain(gels).chain(cameras).collect()
 }
 
 /// Compares the gradients of `presses` random presses of the sensors and objects whose name is wanted.
@@ -406,14 +424,15 @@ fn without_square(steps: [f64; 2], slopes: [f64; 2]) -> f64 {
 
 /// The derivative at zero of a sum of terms by differences with four steps, and the sum of the sizes of the derivatives of the
 /// terms; `None` if the contact changes, or if the extrapolations from neighbouring steps differ by more than `smooth` of it: a
-/// smooth function's agree. Two extrapolations may agree by chance across a kink; three hardly do.
+/// smooth function's agree. Two extrapolations may agree by chance across a kink; three hardly do. Differences of all terms below
+/// their relative rounding `noise` are those of a constant.
 fn extrapolated(
     contact: &[Touched],
     step: f64,
-    smooth: f64,
+    (smooth, noise): (f64, f64),
     at: impl Fn(f64) -> Result<Terms, ValidateError>,
 ) -> Result<Option<(f64, f64)>, ValidateError> {
-    let (mut slopes, mut size) = (Vec::new(), 0.0);
+    let (mut slopes, mut size, mut constant) = (Vec::new(), 0.0, true);
     for part in PARTS {
         let (above, below) = (at(part * step)?, at(-part * step)?);
         if above.contact != contact || below.contact != contact {
@@ -422,7 +441,11 @@ fn extrapolated(
         let differences = above.values.iter().zip(&below.values).map(|(a, b)| (a - b) / (2.0 * part * step));
         let terms: Vec<f64> = differences.collect();
         size = terms.iter().map(|term| term.abs()).sum();
+        constant &= 2.0 * part * step * size <= noise * above.values.iter().map(|value| value.abs()).sum::<f64>();
         slopes.push(terms.iter().sum::<f64>());
+    }
+    if constant {
+        return Ok(Some((0.0, 0.0)));
     }
     let once = |k: usize| without_square([PARTS[k], PARTS[k + 1]], [slopes[k], slopes[k + 1]]);
     let [first, second, last] = [once(0), once(1), once(2)];
@@ -431,7 +454,7 @@ fn extrapolated(
 }
 
 fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option<GradientCost>), ValidateError> {
-    let (sensor, object) = (sensor_of(&setup.text, None, setup.solved_to)?, setup.shape.object(1.0)?);
+    let (sensor, object) = (sensor_of(&setup.text, None, Some(setup.solved_to))?, setup.shape.object(1.0)?);
     let mut random = Random::new(setup.name.bytes().map(u64::from).sum());
     let mut trials = Vec::new();
     for _ in 0..4 * presses {
@@ -441,7 +464,7 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
         trials.extend(setup.trial(&sensor, &object, &mut random)?);
     }
     // Differences that are not certain to a fraction of the tolerance decide nothing.
-    let smooth = 0.25 * setup.tolerance;
+    let limits = (0.25 * setup.tolerance, 100.0 * setup.solved_to);
     let mut found: BTreeMap<String, (usize, usize, f64)> = BTreeMap::new();
     let mut keep = |name: String, got: f64, truth: Option<(f64, f64)>| {
         let entry = found.entry(name).or_insert((0, 0, 0.0));
@@ -481,7 +504,7 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
                 setup.terms(&sensor, &object, &moved, weights)
             };
             let name = format!("position {}", ["x", "y", "z"][axis]);
-            keep(name, gradients.position[axis], extrapolated(contact, setup.step_m, smooth, at)?);
+            keep(name, gradients.position[axis], extrapolated(contact, setup.step_m, limits, at)?);
             let at = |step: f64| {
                 let rotation = Quat::from_axis_angle(Vec3::AXES[axis], step) * pose.rotation;
                 setup.terms(&sensor, &object, &Pose { rotation, ..*pose }, weights)
@@ -489,14 +512,14 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
             if !is_sphere {
                 let name = format!("rotation {}", ["x", "y", "z"][axis]);
                 let step = setup.step_m / 4e-3 * if axis == 2 { setup.z_rotation } else { 1.0 };
-                keep(name, gradients.rotation[axis], extrapolated(contact, step, smooth, at)?);
+                keep(name, gradients.rotation[axis], extrapolated(contact, step, limits, at)?);
             }
         }
         let relative = setup.step_m / 4e-3;
         let is_same_mesh = |name: &str| !setup.remeshed.contains(&name);
         if is_same_mesh("scale") {
             let at = |step: f64| setup.terms(&sensor, &setup.shape.object(1.0 + step)?, pose, weights);
-            keep("scale".to_owned(), entry_of(gradients, "scale", 0), extrapolated(contact, relative, smooth, at)?);
+            keep("scale".to_owned(), entry_of(gradients, "scale", 0), extrapolated(contact, relative, limits, at)?);
         }
         if let Some(by_vertices) = gradients.by_vertices(&object) {
             // All vertices move, each in its own direction, by up to the step.
@@ -516,7 +539,7 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
             keep(
                 format!("{name} {index}"),
                 entry_of(gradients, name, index),
-                extrapolated(contact, relative * value, smooth, at)?,
+                extrapolated(contact, relative * value, limits, at)?,
             );
         }
     }
@@ -527,7 +550,7 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
         let mut sensors = Vec::new();
         for part in PARTS.into_iter().chain(PARTS.map(|part| -part)) {
             let changed = Some((placeholder, value * (1.0 + part * step)));
-            sensors.push((part, sensor_of(&setup.text, changed, setup.solved_to)?));
+            sensors.push((part, sensor_of(&setup.text, changed, Some(setup.solved_to))?));
         }
         for Trial { pose, weights, gradients, contact } in &trials {
             let at = |moved: f64| {
@@ -540,7 +563,7 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
             } else {
                 entry_of(gradients, name, index)
             };
-            keep(name.to_owned(), got, extrapolated(contact, value * step, smooth, at)?);
+            keep(name.to_owned(), got, extrapolated(contact, value * step, limits, at)?);
         }
     }
     let kinked = kinks.iter().sum::<f64>() / kinks.len().max(1) as f64;
@@ -564,12 +587,15 @@ fn entry_of(gradients: &Gradients, name: &str, index: usize) -> f64 {
 /// Times of a press and a product on the sensor with the usual tolerance: the smallest of several runs over all trials.
 fn cost(setup: &Setup, trials: &[Trial], object: &Object) -> Result<Option<GradientCost>, ValidateError> {
     const RUNS: usize = 20;
-    let sensor = sensor_of(&setup.text, None, LayerContact::FRICTIONLESS.tolerance)?;
+    /// After which no further run begins.
+    const LONG: Duration = Duration::from_secs(20);
+    let sensor = sensor_of(&setup.text, None, None)?;
     let (mut press_us, mut vjp_us) = (f64::INFINITY, f64::INFINITY);
     let pressed: Result<Vec<Pressed>, _> =
         trials.iter().map(|trial| press_to_pose(&sensor, object, &trial.pose)).collect();
     let pressed = pressed.map_err(bad_press)?;
-    for _ in 0..RUNS {
+    let begin = Instant::now();
+    for _ in (0..RUNS).take_while(|_| begin.elapsed() < LONG) {
         let start = Instant::now();
         for trial in trials {
             press_to_pose(&sensor, object, &trial.pose).map_err(bad_press)?;

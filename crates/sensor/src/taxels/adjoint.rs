@@ -3,20 +3,26 @@
 use super::part::Part;
 use super::{Layout, Taxels};
 use dermis_geometry::Vec3;
-use dermis_skin::{FacetPart, Load, SurfaceField, Touch};
+use dermis_skin::{Facet, FacetPart, Load, SurfaceField, Touch};
 
 impl Taxels {
     /// Derivatives of a scalar by the force (1/N) of each contact point of a touch, from those by the force on each taxel.
     /// The position of a contact point on the undeformed skin does not change.
     pub(crate) fn by_point_forces(&self, touch: &Touch, by_forces: &[Vec3]) -> Vec<Vec3> {
-        let Some(points) = touch.facets.points() else { return Vec::new() };
-        let by_force = |(anchor, _): (Vec3, Vec3)| -> Vec3 {
+        let by_force = |anchor: Vec3| -> Vec3 {
             if self.spread_loads() {
                 return self.shares(anchor).0.into_iter().map(|(taxel, share)| by_forces[taxel] * share).sum();
             }
             self.locate(anchor).map_or(Vec3::ZERO, |taxel| by_forces[taxel])
         };
-        points.loads().map(by_force).collect()
+        if let Some(points) = touch.facets.points() {
+            return points.loads().map(|(anchor, _)| by_force(anchor)).collect();
+        }
+        let of_facet = |facet: &Facet| match &facet.load {
+            Load::Point { anchor, .. } => by_force(*anchor),
+            Load::Polygon(_) => Vec3::ZERO,
+        };
+        touch.facets.iter().map(of_facet).collect()
     }
 
     /// Derivatives of a scalar by the stress (1/Pa) on each cell of the base, from those by the force on each taxel; `None`

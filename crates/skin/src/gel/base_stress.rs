@@ -53,22 +53,56 @@ impl BaseStress {
         SurfaceField { center: surface.plane.center - Vec3::Z * self.depth_m, values, ..surface.plane.clone() }
     }
 
+    /// Derivatives of a scalar by the forces on the columns, from those by the stress of each output cell: the transpose
+    /// of [`Self::field`].
+    pub fn by_forces(&self, surface: &SurfaceGrid, by_stress: &[Vec3]) -> Vec<Vec3> {
+        let area_m2 = surface.plane.cell_m * surface.plane.cell_m;
+        let mut by = vec![Vec3::ZERO; self.share.len()];
+        for (cell, by_stress) in self.cells.iter().zip(by_stress) {
+            let visit = |column: usize, weight: f64| by[column] += *by_stress * (weight * self.share[column] / area_m2);
+            each_column(self.columns, cell, visit);
+        }
+        for (along, count) in self.axes().into_iter().rev() {
+            let mut by_even = vec![Vec3::ZERO; by.len()];
+            self.each_flux(along, count, |column, factor| {
+                let by_flux = (by[column + along] - by[column]) * factor;
+                by_even[column] -= by_flux;
+                by_even[column + along] += by_flux;
+            });
+            by.iter_mut().zip(by_even).zip(&self.share).for_each(|((by, even), share)| *by += even * *share);
+        }
+        by
+    }
+
     /// Removes the smoothing of the two spline averages, a quarter of the second derivative along each axis, by a flux
     /// between neighbours that conserves the sum.
     fn sharpened(&self, forces: &[Vec3]) -> Vec<Vec3> {
         let mut sharp = forces.to_vec();
-        for (along, count) in [(1, self.columns[0]), (self.columns[0], self.columns[1])] {
+        for (along, count) in self.axes() {
             let even: Vec<Vec3> = sharp.iter().zip(&self.share).map(|(force, share)| *force * *share).collect();
-            for column in 0..sharp.len() - along {
-                if column / along % count + 1 < count && self.share[column] > 0.0 && self.share[column + along] > 0.0 {
-                    let area = 1.0 / self.share[column].max(self.share[column + along]);
-                    let flux = (even[column + along] - even[column]) * (0.25 * area);
-                    sharp[column] -= flux;
-                    sharp[column + along] += flux;
-                }
-            }
+            self.each_flux(along, count, |column, factor| {
+                let flux = (even[column + along] - even[column]) * factor;
+                sharp[column] -= flux;
+                sharp[column + along] += flux;
+            });
         }
         sharp
+    }
+
+    /// Distance of neighbouring columns along x and y in the list, and their number.
+    fn axes(&self) -> [(usize, usize); 2] {
+        [(1, self.columns[0]), (self.columns[0], self.columns[1])]
+    }
+
+    /// Visits all columns that exchange a flux with the next one along an axis, with the flux by the difference of force
+    /// times share.
+    fn each_flux(&self, along: usize, count: usize, mut visit: impl FnMut(usize, f64)) {
+        for column in 0..self.share.len() - along {
+            let shares = [self.share[column], self.share[column + along]];
+            if column / along % count + 1 < count && shares.iter().all(|share| *share > 0.0) {
+                visit(column, 0.25 / shares[0].max(shares[1]));
+            }
+        }
     }
 }
 

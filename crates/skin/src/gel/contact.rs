@@ -4,7 +4,7 @@ use super::fixed_faces::FixedFaces;
 use super::indenter::{Gap, Indenter};
 use super::parameters::Coefficients;
 use super::reference_grid::{ReferenceGrid, Stencil};
-use dermis_geometry::Vec3;
+use dermis_geometry::{Mat3, Vec3};
 use serde::{Deserialize, Serialize};
 
 /// A point of the gel's surface at which contact is evaluated.
@@ -160,22 +160,25 @@ impl ContactPoint {
         self.gap.normal * self.normal_newton + self.friction_newton
     }
 
-    /// Contact stiffness times a displacement `du` (m) of the point (N).
-    pub(super) fn stiffness_product(&self, du: Vec3, area_m2: f64, coefficients: &Coefficients) -> Vec3 {
-        let along = du.dot(self.gap.normal);
-        let mut force = Vec3::ZERO;
+    /// Contact stiffness (N/m): minus the derivative of the force by the position of the point, at a constant normal.
+    pub(super) fn stiffness(&self, area_m2: f64, coefficients: &Coefficients) -> Mat3 {
+        let n = self.gap.normal;
+        let normal = outer(n, n);
+        let mut stiffness = Mat3::ZERO;
         if self.normal_newton > 0.0 {
-            force += self.gap.normal * (along * coefficients.contact_normal * area_m2);
+            stiffness += normal * (coefficients.contact_normal * area_m2);
         }
         let [plane, slipping] = self.friction_stiffness;
         if plane > 0.0 {
-            let flat = du - self.gap.normal * along;
-            force += flat * plane;
-            if self.slip != Vec3::ZERO {
-                force -= self.slip * ((plane - slipping) * flat.dot(self.slip));
-            }
+            stiffness += (Mat3::IDENTITY - normal) * plane - outer(self.slip, self.slip) * (plane - slipping);
         }
-        force
+        stiffness
+    }
+
+    /// The part of the derivative of the normal force by the position (N/m) that is due to the curvature of the object:
+    /// the normal of a point that moves along the object changes.
+    pub(super) fn geometric_stiffness(&self, indenter: &Indenter<'_>) -> Mat3 {
+        indenter.curvature(self.at, self.gap) * self.normal_newton
     }
 
     /// The next contact state of the point if its pressure is positive. `move_anchor` lets the anchor of a slipping
@@ -201,6 +204,11 @@ impl ContactPoint {
         }
         Some(ContactState { point: self.point, object: self.object, pressure_pa: self.normal_newton / area_m2, anchor })
     }
+}
+
+/// a bᵀ.
+fn outer(a: Vec3, b: Vec3) -> Mat3 {
+    Mat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
 /// The nearest object within reach of a point, and the gap to it.

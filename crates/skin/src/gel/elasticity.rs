@@ -25,6 +25,11 @@ impl Elastic {
         Self { grid, constitution, lambda, mu, simd }
     }
 
+    /// The same body with other Lamé parameters (Pa). Forces are linear in them.
+    pub fn with_lame(&self, (lambda, mu): (f64, f64)) -> Self {
+        Self { lambda, mu, ..self.clone() }
+    }
+
     /// Length of the tangent array of all particles.
     pub fn tangent_len(&self) -> usize {
         self.grid.fill.len() * TANGENT_VALUES

@@ -5,6 +5,7 @@ use super::elasticity::Elastic;
 use super::indenter::Indenter;
 use super::problem::{EquilibriumProblem, EquilibriumSolution, LoadPath, Precision, SolverStats};
 use super::reference_grid::ReferenceGrid;
+use super::stiffness::{LinearSolution, Stiffness, Workspace, dot, norm};
 use crate::{Motion, SkinError};
 use dermis_geometry::Vec3;
 use rayon::prelude::*;
@@ -18,7 +19,9 @@ pub(crate) struct Equilibrium<'a> {
     /// Elastic forces (N), including those on ghost nodes.
     force: Vec<f64>,
     tangent: Vec<f32>,
-    work: [Vec<f64>; 4],
+    work: Workspace,
+    /// True if the stiffness of contact includes the curvature of the objects.
+    exact: bool,
     stats: SolverStats,
 }
 
@@ -38,6 +41,17 @@ const MAX_PER_LOAD: [usize; 2] = [30, 200];
 /// Residual divided by load above which the solver reports no equilibrium.
 pub(crate) const MAX_RESIDUAL: f64 = 0.05;
 
+/// An equilibrium with rigid contact, and its tangent.
+pub(super) struct LinearisedEquilibrium {
+    /// Nodal displacements (m).
+    pub u: Vec<f64>,
+    /// Points in contact, sorted.
+    pub points: Vec<ContactPoint>,
+    /// Elastic tangent of all particles.
+    pub tangent: Vec<f32>,
+    pub work: Workspace,
+}
+
 /// Energy, contacts and residual forces at given displacements.
 struct Evaluation {
     energy: f64,
@@ -56,13 +70,20 @@ impl<'a> Equilibrium<'a> {
             force: vec![0.0; len],
             tangent: vec![0.0; elastic.tangent_len()],
             work: std::array::from_fn(|_| vec![0.0; len]),
+            exact: false,
             stats: SolverStats::default(),
             problem,
         }
     }
 
-    /// Follows a load path to its end.
-    pub fn solve(mut self, path: &LoadPath<'_>, motion: &Motion<'_>) -> Result<EquilibriumSolution, SkinError> {
+    /// Follows a load path to its end. With `exact`, a residual, the last equilibrium is solved to it as in
+    /// [`Gel::solved_to`].
+    pub fn solve(
+        mut self,
+        path: &LoadPath<'_>,
+        motion: &Motion<'_>,
+        exact: Option<f64>,
+    ) -> Result<EquilibriumSolution, SkinError> {
         let mut u = path.displacement_m.to_vec();
         let mut contacts = path.contacts.to_vec();
         let mut points = Vec::new();
@@ -74,10 +95,41 @@ impl<'a> Equilibrium<'a> {
             points = self.solve_load(&mut u, &mut contacts, [&before, &indenters], precision)?;
             before = indenters;
         }
+        if let Some(residual) = exact {
+            self = self.with_rigid_contact();
+            points = self.newton(&mut u, &[], &before, residual)?;
+            contacts = self.next_contacts(&points, &[], &before, true);
+        }
         self.force.fill(0.0);
         let strain_j = self.elastic.stress(&u, &mut self.force, &mut self.tangent);
         let (displacement_m, elastic_newton, stats) = (u, self.force, self.stats);
         Ok(EquilibriumSolution { displacement_m, elastic_newton, strain_j, points, contacts, stats })
+    }
+
+    /// The same solver with a contact pressure in proportion to a small penetration, and with the exact stiffness.
+    fn with_rigid_contact(mut self) -> Self {
+        self.exact = true;
+        self.problem.coefficients = self.problem.coefficients.rigid();
+        self.planes.fill(None);
+        self
+    }
+
+    /// The equilibrium with rigid contact near displacements `u` (m), linearised.
+    pub fn linearised(
+        elastic: &'a Elastic,
+        problem: EquilibriumProblem<'a>,
+        mut u: Vec<f64>,
+        indenters: &[Indenter<'_>],
+        residual: f64,
+    ) -> Result<LinearisedEquilibrium, SkinError> {
+        let mut solver = Self::new(elastic, problem).with_rigid_contact();
+        let points = solver.newton(&mut u, &[], indenters, residual)?;
+        if solver.stats.residual > MAX_RESIDUAL {
+            return Err(no_equilibrium(solver.stats.residual));
+        }
+        let Self { tangent, work, .. } = solver;
+        let points = points.into_iter().filter(|point| point.normal_newton > 0.0).collect();
+        Ok(LinearisedEquilibrium { u, points, tangent, work })
     }
 
     /// Moves the nodes (`u`) and the contacts to equilibrium as objects move from their previous to their present
@@ -207,8 +259,10 @@ impl<'a> Equilibrium<'a> {
             if norm <= tolerance * here.load.max(f64::MIN_POSITIVE) || norm == 0.0 {
                 return Ok(here.points);
             }
-            let forcing = (0.3 * tolerance * here.load / norm).clamp(1e-2, 0.2);
-            let (step, slope) = self.conjugate(&here, forcing);
+            // Rigid contact needs more conjugate-gradient steps, so that more Newton steps with fewer of them are faster.
+            let least = if self.exact { 5e-2 } else { 1e-2 };
+            let forcing = (0.3 * tolerance * here.load / norm).clamp(least, 0.2);
+            let (step, slope) = self.step(&here, indenters, forcing);
             self.stats.newton += 1;
             let mut scale = 1.0;
             here = loop {
@@ -218,7 +272,8 @@ impl<'a> Equilibrium<'a> {
                 let there = self.evaluate(&trial, contacts, indenters);
                 // Near equilibrium the change of energy is below rounding.
                 let rounding = 1e-13 * here.energy.abs();
-                if there.energy <= here.energy - 1e-4 * scale * slope + rounding {
+                let closer = self.exact && self::norm(&there.residual) < 0.5 * norm;
+                if closer || there.energy <= here.energy - 1e-4 * scale * slope + rounding {
                     break there;
                 }
                 scale *= 0.5;
@@ -274,69 +329,26 @@ impl<'a> Equilibrium<'a> {
         Evaluation { energy, points: near, residual, load }
     }
 
-    /// Conjugate gradients, preconditioned with the diagonals of the undeformed gel and of contact. Returns the step
-    /// and its slope.
-    fn conjugate(&mut self, here: &Evaluation, forcing: f64) -> (Vec<f64>, f64) {
-        let EquilibriumProblem { grid, points, interfaces, coefficients, diagonal, .. } = self.problem;
-        let touching: Vec<&ContactPoint> =
-            here.points.iter().filter(|found| found.normal_newton > 0.0 || found.friction_stiffness[0] > 0.0).collect();
-        let mut inverse = diagonal.to_vec();
-        for found in &touching {
-            let point = &points[found.point as usize];
-            let n = found.gap.normal;
-            let k = coefficients.contact_normal * point.area_m2;
-            let stiffness = n * n * k + found.friction_stiffness[0] * (1.0 - n * n);
-            grid.spread_squared(&mut inverse, &point.stencil, stiffness);
-        }
-        for value in &mut inverse {
-            *value = if *value > 0.0 { 1.0 / *value } else { 0.0 };
-        }
-        grid.clear_ghosts(&mut inverse);
-        let [mut r, mut p, mut q, mut z] = std::mem::take(&mut self.work);
-        let mut step = vec![0.0; r.len()];
-        r.copy_from_slice(&here.residual);
-        multiply(&mut z, &inverse, &r);
-        p.copy_from_slice(&z);
-        let mut rho = dot(&r, &z);
-        let goal = forcing * forcing * rho;
-        for _ in 0..MAX_CONJUGATE {
-            grid.set_ghosts(&mut p);
-            q.fill(0.0);
-            self.elastic.product(&self.tangent, &p, &mut q);
-            for found in &touching {
-                let point = &points[found.point as usize];
-                let force = found.stiffness_product(grid.at(&p, &point.stencil), point.area_m2, &coefficients);
-                grid.spread(&mut q, &point.stencil, force);
-            }
-            for interface in interfaces {
-                let force = grid.at(&p, &interface.stencil) * interface.stiffness_newton_per_m;
-                grid.spread(&mut q, &interface.stencil, force);
-            }
-            grid.fold_ghosts(&mut q);
-            let curvature = dot(&p, &q);
-            self.stats.conjugate += 1;
-            if curvature <= 0.0 {
-                if step.iter().all(|s| *s == 0.0) {
-                    step.copy_from_slice(&p);
+    /// The Newton step at `here` and its slope.
+    fn step(&mut self, here: &Evaluation, indenters: &[Indenter<'_>], forcing: f64) -> (Vec<f64>, f64) {
+        let contacts = here
+            .points
+            .iter()
+            .filter(|found| found.normal_newton > 0.0 || found.friction_stiffness[0] > 0.0)
+            .map(|found| {
+                let area_m2 = self.problem.points[found.point as usize].area_m2;
+                let mut block = found.stiffness(area_m2, &self.problem.coefficients);
+                if self.exact {
+                    block -= found.geometric_stiffness(&indenters[found.object as usize]);
                 }
-                break;
-            }
-            let alpha = rho / curvature;
-            axpy(&mut step, alpha, &p);
-            axpy(&mut r, -alpha, &q);
-            multiply(&mut z, &inverse, &r);
-            let next = dot(&r, &z);
-            if next <= goal {
-                break;
-            }
-            let beta = next / rho;
-            rho = next;
-            p.par_iter_mut().with_min_len(CHUNK).zip(&z).for_each(|(p, z)| *p = z + beta * *p);
-        }
-        self.work = [r, p, q, z];
-        grid.set_ghosts(&mut step);
-        let slope = dot(&step, &here.residual);
-        (step, slope)
+                (found.point, block)
+            })
+            .collect();
+        let stiffness = Stiffness { elastic: self.elastic, problem: self.problem, tangent: &self.tangent, contacts };
+        let LinearSolution { values, steps } = stiffness.solve(&here.residual, forcing, MAX_CONJUGATE, &mut self.work);
+        self.stats.conjugate += steps;
+        let slope = dot(&values, &here.residual);
+        (values, slope)
     }
 }
 
@@ -396,25 +408,4 @@ pub(crate) fn no_equilibrium(residual: f64) -> SkinError {
 
 fn find(contacts: &[ContactState], point: u32) -> Option<&ContactState> {
     contacts.binary_search_by_key(&point, |contact| contact.point).ok().map(|index| &contacts[index])
-}
-
-/// Length of the chunks of sums: fixed, so that results do not depend on the number of threads.
-const CHUNK: usize = 8192;
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let parts: Vec<f64> =
-        a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK)).map(|(a, b)| a.iter().zip(b).map(|(a, b)| a * b).sum()).collect();
-    parts.iter().sum()
-}
-
-fn norm(a: &[f64]) -> f64 {
-    dot(a, a).sqrt()
-}
-
-fn multiply(out: &mut [f64], a: &[f64], b: &[f64]) {
-    out.par_iter_mut().with_min_len(CHUNK).zip(a).zip(b).for_each(|((out, a), b)| *out = a * b);
-}
-
-fn axpy(out: &mut [f64], factor: f64, a: &[f64]) {
-    out.par_iter_mut().with_min_len(CHUNK).zip(a).for_each(|(out, a)| *out += factor * a);
 }

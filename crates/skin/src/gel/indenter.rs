@@ -1,7 +1,7 @@
 //! Objects at given poses, and their distance to points of the gel.
 
 use crate::{Motion, Object};
-use dermis_geometry::{Bounds, Nearest, Pose, Quat, Vec3};
+use dermis_geometry::{Bounds, Mat3, Nearest, Pose, Quat, Vec3};
 
 /// An object at a pose.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +55,20 @@ impl<'a> Indenter<'a> {
         let local = self.object_from_sensor.transform_point(point);
         let Nearest { distance_m, normal } = self.object.surface.nearest(local);
         Some(Gap { distance_m, normal: self.sensor_from_object.transform_vector(normal) })
+    }
+
+    /// Derivative (1/m) by the point of the outward normal at a point with the given gap g: C (I + g C)⁻¹ with C =
+    /// ∂**n**/∂**x** along the surface; zero for a mesh, whose faces are flat.
+    pub fn curvature(&self, point: Vec3, gap: Gap) -> Mat3 {
+        let Some(primitive) = self.object.surface.primitive() else { return Mat3::ZERO };
+        let foot = self.in_object(point - gap.normal * gap.distance_m);
+        let normal = self.object_from_sensor.transform_vector(gap.normal);
+        let column = |axis: Vec3| {
+            let axis = self.object_from_sensor.transform_vector(axis);
+            self.sensor_from_object.transform_vector(primitive.normal_change(foot, normal, axis))
+        };
+        let on_surface = Mat3::from_cols(column(Vec3::X), column(Vec3::Y), column(Vec3::Z));
+        on_surface * (Mat3::IDENTITY + on_surface * gap.distance_m).inverse()
     }
 
     pub fn in_object(&self, point: Vec3) -> Vec3 {

@@ -83,4 +83,11 @@ impl SurfaceGrid {
             ..self.plane.clone()
         }
     }
+
+    /// Adds loads on the points, if any, to the nodes: the transpose of [`Self::field`].
+    pub fn spread(&self, grid: &ReferenceGrid, loads: &[Vec3], nodes: &mut [f64]) {
+        for (stencil, load) in self.stencils.iter().zip(loads) {
+            stencil.iter().for_each(|stencil| grid.spread(nodes, stencil, *load));
+        }
+    }
 }

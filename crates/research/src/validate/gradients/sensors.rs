@@ -2,8 +2,8 @@
 
 use super::super::ValidateError;
 use dermis::sensor::{Sensor, SensorSpec};
-use dermis::skin::Layer;
 use dermis::skin::layer::{LayerContact, LayerParameters};
+use dermis::skin::{Gel, Layer};
 
 pub(super) const SPRINGS: &str = r#"
 name = "springs"
@@ -65,6 +65,21 @@ pub(super) fn layer_with_friction() -> String {
     let coarse = LAYER.replace("rows = 8", "rows = 6").replace("cols = 8", "cols = 6").replace("0.32 mm", "0.4 mm");
     format!("{coarse}mu = FRICTION\n")
 }
+
+/// A small gel of a few cells, because its presses take longer.
+pub(super) const GEL: &str = r#"
+name = "gel"
+[surface.grid]
+rows = 6
+cols = 6
+pitch = "1.6 mm"
+[skin]
+kind = "gel"
+thickness = "2.4 mm"
+young = "YOUNG Pa"
+poisson = POISSON
+cell = "0.8 mm"
+"#;
 
 pub(super) const CAMERA: &str = r#"
 [camera]
@@ -153,8 +168,13 @@ pub(super) const VALUES: [(&str, f64); 11] = [
     ("LEVEL", 40.0),
 ];
 
-/// A sensor with other values of its placeholders. A layer is solved to `tolerance`, so that differences are smooth.
-pub(super) fn sensor_of(text: &str, changed: Option<(&str, f64)>, tolerance: f64) -> Result<Sensor, ValidateError> {
+/// A sensor with other values of its placeholders. A layer and a gel are solved to `tolerance`, so that differences are smooth;
+/// `None` is the usual one.
+pub(super) fn sensor_of(
+    text: &str,
+    changed: Option<(&str, f64)>,
+    tolerance: Option<f64>,
+) -> Result<Sensor, ValidateError> {
     let mut text = text.to_owned();
     for (key, value) in VALUES {
         let value = changed.filter(|(name, _)| *name == key).map_or(value, |(_, value)| value);
@@ -163,10 +183,17 @@ pub(super) fn sensor_of(text: &str, changed: Option<(&str, f64)>, tolerance: f64
     let bad = |reason: String| ValidateError::BadCase { place: "the sensor of the gradients".to_owned(), reason };
     let sensor = SensorSpec::parse("the sensor", &text).and_then(|spec| spec.build(None));
     let sensor = sensor.map_err(|error| bad(error.to_string()))?;
+    if let (Some(gel), Some(residual)) = (sensor.skin_as::<Gel>(), tolerance) {
+        let gel = gel.clone().solved_to(residual);
+        return Ok(sensor.with_skin(gel));
+    }
     let Some(layer) = sensor.skin_as::<Layer>() else { return Ok(sensor) };
+    let tolerance = tolerance.unwrap_or(LayerContact::FRICTIONLESS.tolerance);
     let contact = LayerContact { tolerance, ..layer.parameters().contact };
     Ok(sensor.with_skin(Layer::new(LayerParameters { contact, ..layer.parameters().clone() })?))
 }
 
 /// Tolerance of a layer whose presses are differentiated by differences.
 pub(super) const TIGHT: f64 = 1e-13;
+/// Residual of a gel whose presses are differentiated by differences, by its load.
+pub(super) const TIGHT_GEL: f64 = 1e-11;
