@@ -2,7 +2,7 @@
 
 use crate::optics::OpticsError;
 use crate::{Pressed, Sensor};
-use dermis_geometry::{Vec3, Wrench};
+use dermis_geometry::{Primitive, ShapeGradient, Vec3, Wrench};
 use dermis_skin::{Object, SkinError, Target, TouchCotangent};
 use std::collections::BTreeMap;
 
@@ -50,6 +50,18 @@ pub enum GradientError {
 }
 
 impl Gradients {
+    /// The derivatives by pose and size of an object, whose surface is the primitive if there is one, and by other parameters.
+    pub fn new(
+        shape: &ShapeGradient,
+        primitive: Option<&Primitive>,
+        parameters: impl IntoIterator<Item = (&'static str, Vec<f64>)>,
+    ) -> Self {
+        let mut all = BTreeMap::from([("scale", vec![shape.scale()])]);
+        all.extend(primitive.into_iter().flat_map(|primitive| shape.sizes(primitive)));
+        all.extend(parameters);
+        Self { position: shape.position, rotation: shape.rotation, parameters: all }
+    }
+
     /// The derivatives by a parameter in SI units: "scale", a size of the object ("radius", "semi_axes", "size", "length"), or
     /// a parameter of the sensor ("stiffness", "young", "gain", …). `None` without a gradient by it.
     pub fn get(&self, name: &str) -> Option<&[f64]> {
@@ -128,10 +140,8 @@ impl Sensor {
         let target = Target::at_rest(object, pressed.sensor_from_object);
         let found = self.skin().vjp(&pressed.touch, &pressed.state, &target, &cotangent);
         let found = found.map_err(|source| GradientError::Skin { sensor: sensor(), source })?;
-        parameters.insert("scale", vec![found.shape.scale()]);
-        parameters.extend(object.surface.primitive().into_iter().flat_map(|primitive| found.shape.sizes(primitive)));
         parameters.extend(found.parameters.into_iter().map(|(name, by)| (name, vec![by])));
-        Ok(Gradients { position: found.shape.position, rotation: found.shape.rotation, parameters })
+        Ok(Gradients::new(&found.shape, object.surface.primitive(), parameters))
     }
 
     /// Derivatives by the values of the taxels, including those through the response; its parameters are added.

@@ -30,6 +30,7 @@ const SOURCE: &[&str] = &[
     include_str!("friction.cu"),
     include_str!("contact.cu"),
     include_str!("fields.cu"),
+    include_str!("gradient.cu"),
 ];
 
 /// As on the CPU: single precision if the tolerance allows it, else double. Results are always double.

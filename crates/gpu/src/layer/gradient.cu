@@ -1,0 +1,275 @@
+// Derivatives of a scalar through presses without friction, from those by the surface, the stress at the sensing depth and the wrench to those by
+// the depths of the indenter, and from these to those by its pose and size. As on the CPU (`Layer::gradient`).
+
+// Derivatives by the tractions: p̄ of the wrench + Sᵀ ū + Bᵀ b̄ on the cells of the region of each press `members` of a queue, (presses, 3, cells).
+// S and B give surface and stress below from tractions. Sources are on the whole grid, and S is symmetric, so that Sᵀ ū is the surface under the
+// tractions ū. `by_wrenches`, `by_surfaces` and `by_belows` may be null. `lateral`: surface and stress have lateral parts. Each block
+// takes one press after the other and owns 4 · size · columns numbers of `memory`.
+extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
+    pull_back_fields(LayerGrid grid, FftPlan plan, int lateral, int tile_lines, const int* members, PressQueue* queue, const ContactRegion* regions,
+                     const Real* spectra, const int* opposite, Complex* memory, const double* by_wrenches, const double* by_surfaces,
+                     const double* by_belows, double* by_tractions) {
+    extern __shared__ Complex roots[];
+    __shared__ int next, pair_count;
+    const int cells = grid.rows * grid.cols;
+    const long long plane = (long long)plan.size * grid.cols;
+    Complex* sources = memory + 4 * plane * blockIdx.x;
+    const FieldLines lines = field_lines(grid, plan, roots, tile_lines, opposite, sources, sources + 2 * plane, spectra, lateral, pair_count);
+    while (true) {
+        const int press = next_press(queue, members, &next);
+        if (press < 0) return;
+        const ContactRegion region = regions[press];
+        ContactRegion whole = region;
+        whole.row = whole.col = 0;
+        whole.rows = grid.rows;
+        whole.cols = grid.cols;
+        double* by_pressure = by_tractions + 3ll * press * cells + 2 * cells;
+        const double zero[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0}, *wrench = by_wrenches ? by_wrenches + 6ll * press : zero;
+        FOR_EACH(i, region.rows * region.cols) {
+            const int row = region.row + i / region.cols, col = region.col + i % region.cols;
+            // The force is −p along z, its torque (−y p, x p, 0).
+            by_pressure[row * grid.cols + col] = grid.cell * grid.cell * (x_of(grid, col) * wrench[4] - y_of(grid, row) * wrench[3] - wrench[2]);
+        }
+        for (int below = 0; below < 2; below++) {
+            const double* by = below ? by_belows : by_surfaces;
+            if (!by) continue;
+            transform_columns(lines, whole, by + 3ll * press * cells);
+            respond_along_rows(lines, whole, lateral, below ? OF_BY_STRESS : OF_SURFACE);
+            finish_columns(lines, 0, [&](int i, int row, int col, Complex value) {
+                const bool within = row >= region.row && row < region.row + region.rows && col >= region.col && col < region.col + region.cols;
+                if (within) by_pressure[i] += value.x;
+            });
+            __syncthreads();
+        }
+    }
+}
+
+// Derivatives by the stress below (along x, y and as pressure) from those by the force vectors of the taxels, (presses, taxels, 3): the transpose of
+// `integrate_forces`. One block per press; one taxel per thread.
+extern "C" __global__ void __launch_bounds__(THREADS) pull_back_taxels(LayerGrid grid, TaxelGrid taxel_grid, const int* spans, const double* weights,
+                                                                   const double* by_forces, double* by_belows) {
+    const int cells = grid.rows * grid.cols, taxels = taxel_grid.rows * taxel_grid.cols;
+    double* below = by_belows + 3ll * blockIdx.x * cells;
+    FOR_EACH(t, taxels) {
+        const int *rows = spans + 3 * (t / taxel_grid.cols), *cols = spans + 3 * (taxel_grid.rows + t % taxel_grid.cols);
+        const double* by = by_forces + 3 * ((long long)blockIdx.x * taxels + t);
+        if (by[0] == 0.0 && by[1] == 0.0 && by[2] == 0.0) continue;
+        for (int i = 0; i < rows[1]; i++) {
+            for (int j = 0; j < cols[1]; j++) {
+                const int cell = (rows[0] + i) * grid.cols + cols[0] + j;
+                const double share = taxel_grid.area * (weights[rows[2] + i] * weights[cols[2] + j]);
+                // Neighbouring taxels share cells.
+                atomicAdd(below + cell, by[0] * share);
+                atomicAdd(below + cells + cell, by[1] * share);
+                atomicAdd(below + 2 * cells + cell, -by[2] * share);
+            }
+        }
+    }
+}
+
+// Solves K x = r on the active cells, with x = 0 elsewhere, by preconditioned conjugate gradients, until the largest residual is at most
+// `tolerance`. x: PRESSURE, r: RESIDUAL, which ends as the residual. As `Complementarity::solve_active` on the CPU. One cell per thread.
+__device__ __noinline__ void solve_active(const Workspace& work, double tolerance) {
+    Real *x = work.buffer(PRESSURE), *residual = work.buffer(RESIDUAL), *direction = work.buffer(DIRECTION), *steepest = work.buffer(PRECONDITIONED);
+    const Real *active = work.buffer(ACTIVE), *partial = work.buffer(PARTIAL);
+    const int pitch = work.pitch(work.region.plan), half_pitch = work.pitch(work.half);
+    double last_product = 0.0;
+    FOR_EACH(i, work.region.count) x[i] = direction[i] = 0;
+    for (int iteration = 0; iteration < MAX_PRESSURE_ITERATIONS; iteration++) {
+        double worst = 0.0;
+        __syncthreads();
+        FOR_EACH_CELL(work.region, half_pitch, i, at) {
+            work.plane[at] = {residual[i], 0};
+            worst = fmax(worst, (double)fabs(residual[i]));
+        }
+        if (reduce_max(worst, work.shared) <= tolerance) break;
+        precondition(work);
+        double product[1] = {0.0}, curvature[1] = {0.0};
+        FOR_EACH_CELL(work.region, half_pitch, i, at) {
+            steepest[i] = work.plane[at].x * active[i];
+            product[0] += (double)residual[i] * steepest[i];
+        }
+        reduce_sum(product, work.shared);
+        const Real beta = iteration > 0 ? (Real)(product[0] / last_product) : (Real)0;
+        FOR_EACH_CELL(work.region, pitch, i, at) {
+            direction[i] = steepest[i] + beta * direction[i];
+            work.plane[at] = {direction[i], 0};
+        }
+        deflection_by_pressure(work);
+        FOR_EACH_CELL(work.region, pitch, i, at) curvature[0] += (double)direction[i] * (work.plane[at].x + partial[i] * direction[i]);
+        reduce_sum(curvature, work.shared);
+        // Only rounding errors remain.
+        if (!(curvature[0] > 0.0)) break;
+        const double step = product[0] / curvature[0];
+        FOR_EACH_CELL(work.region, pitch, i, at) {
+            x[i] = (Real)(x[i] + step * direction[i]);
+            residual[i] = (Real)(residual[i] - step * (work.plane[at].x + partial[i] * direction[i]) * active[i]);
+        }
+        last_product = product[0];
+    }
+    __syncthreads();
+}
+
+// Derivatives by the depth (1/m) of each cell of a region, (presses, cells): λ with K λ = derivatives by the pressure on the cells in contact, and
+// zero on the others. Inputs and memory as in `solve_contact`.
+extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
+    solve_adjoint(LayerGrid grid, const Transform* transforms, int size, FftPlan half, int in_shared, int tile_lines, const int* members, PressQueue* queue,
+                  const double* depths, const double* covered, const double* tractions, const ContactRegion* regions, const Real* inverse,
+                  Real* buffers, Complex* planes, const double* by_tractions, double* by_depths) {
+    extern __shared__ Complex memory[];
+    __shared__ double sums[4 * THREADS / 32];
+    __shared__ int next;
+    __shared__ Workspace work;
+    const int cells = grid.rows * grid.cols;
+    prepare(work, transforms, size, half, in_shared, tile_lines, inverse, buffers, planes, memory, sums);
+    while (true) {
+        const int press = next_press(queue, members, &next);
+        if (press < 0) return;
+        const double *pressure = tractions + 3ll * press * cells + 2 * cells, *right = by_tractions + 3ll * press * cells + 2 * cells;
+        const ContactRegion region = regions[press];
+        load_region(work, region, grid, depths + (long long)press * cells, covered + (long long)press * cells, tractions + 3ll * press * cells);
+        double largest = 0.0;
+        FOR_EACH(i, work.region.count) {
+            const int cell = (region.row + i / region.cols) * grid.cols + region.col + i % region.cols;
+            const bool touches = pressure[cell] > 0.0;
+            work.buffer(ACTIVE)[i] = touches ? 1 : 0;
+            if (touches) largest = fmax(largest, fabs(right[cell]));
+        }
+        largest = reduce_max(largest, work.shared);
+        // Relative to the largest, in the range of the precision.
+        FOR_EACH(i, work.region.count) {
+            const int cell = (region.row + i / region.cols) * grid.cols + region.col + i % region.cols;
+            work.buffer(RESIDUAL)[i] = largest > 0.0 ? work.buffer(ACTIVE)[i] * (Real)(right[cell] / largest) : (Real)0;
+        }
+        solve_active(work, grid.contact.tolerance);
+        FOR_EACH(i, work.region.count) {
+            const int cell = (region.row + i / region.cols) * grid.cols + region.col + i % region.cols;
+            by_depths[(long long)press * cells + cell] = largest * work.buffer(PRESSURE)[i];
+        }
+    }
+}
+
+// Marks the cells under a cliff of the list of `find_cliffs`.
+extern "C" __global__ void mark_cliffs(const unsigned long long* count, const long long* cliffs, unsigned char* marks) {
+    for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < (long long)*count; i += (long long)gridDim.x * blockDim.x) marks[cliffs[i]] = 1;
+}
+
+// Outward unit normal of a primitive at a point of its surface, in the object's frame.
+__device__ __forceinline__ Vec3 normal_of(const ObjectView& object, Vec3 at) {
+    const double a = object.size[0], b = object.size[1], c = object.size[2];
+    Vec3 out = at;
+    if (object.kind == ELLIPSOID) out = vec3(at.x / (a * a), at.y / (b * b), at.z / (c * c));
+    if (object.kind == CAPSULE) out.z -= fmin(fmax(at.z, -b), b);
+    if (object.kind == CYLINDER) {
+        out.z = 0.0;
+        if (fabs(at.z) - b > sqrt(dot(out, out)) - a) return vec3(0.0, 0.0, copysign(1.0, at.z));
+    }
+    if (object.kind == CUBOID) {
+        // The face whose plane the point is farthest outside of.
+        const double x = fabs(at.x) - a, y = fabs(at.y) - b, z = fabs(at.z) - c;
+        if (y > x) return z > y ? vec3(0.0, 0.0, copysign(1.0, at.z)) : vec3(0.0, copysign(1.0, at.y), 0.0);
+        return z > x ? vec3(0.0, 0.0, copysign(1.0, at.z)) : vec3(copysign(1.0, at.x), 0.0, 0.0);
+    }
+    return out * (1.0 / sqrt(dot(out, out)));
+}
+
+// The lowest point of an object over x and y (m): its height (m) over z = 0, and the point and the outward normal in the object's frame.
+struct LowestPoint {
+    double height;
+    Vec3 at, normal;
+};
+__device__ __forceinline__ bool lowest_point(const ObjectView& object, const double* pose, double x, double y, LowestPoint& found) {
+    const Quat back = conjugate(rotation_of(pose));
+    const Vec3 up = rotate(back, vec3(0.0, 0.0, 1.0)), from = position_of(pose);
+    if (object.kind != MESH && object.kind != BALLS) {
+        const Vec3 foot = rotate(back, vec3(x, y, 0.0) - from);
+        found.height = enter(object, foot, up);
+        if (!finite(found.height)) return false;
+        found.at = foot + up * found.height;
+        found.normal = normal_of(object, found.at);
+        return true;
+    }
+    const Vec3 middle = (vec3(object.tree_low) + vec3(object.tree_high)) * 0.5;
+    const double below = rotate(rotation_of(pose), middle).z + from.z - object.diagonal;
+    const Vec3 start = rotate(back, vec3(x, y, below) - from);
+    Hit hit;
+    if (!cast_mesh(object, start, up, 2.0 * object.diagonal, NONE, hit)) return false;
+    found = {below + hit.distance, start + up * hit.distance, hit.normal};
+    return true;
+}
+
+// Derivatives by the pose and the size of an object (`ShapeGradient` on the CPU): by position, rotation vector, stretch along its axes, and the half
+// length of a capsule.
+constexpr int SHAPE_NUMBERS = 10;
+__device__ __forceinline__ void add_by_height(const ObjectView& object, const double* pose, const LowestPoint& point, double by_height, double* sums) {
+    const Quat turn = rotation_of(pose);
+    const Vec3 normal = rotate(turn, point.normal);
+    if (normal.z == 0.0) return;
+    // A motion δ of the surface changes the height by n·δ / n_z.
+    const Vec3 by_motion = normal * (by_height / normal.z), around = cross(rotate(turn, point.at), by_motion), own = point.normal * (by_height / normal.z);
+    const double parts[SHAPE_NUMBERS] = {by_motion.x, by_motion.y, by_motion.z, around.x, around.y, around.z, own.x * point.at.x, own.y * point.at.y,
+                                         own.z * point.at.z,
+                                         object.kind == CAPSULE && fabs(point.at.z) > object.size[1] ? own.z * copysign(1.0, point.at.z) : 0.0};
+    for (int k = 0; k < SHAPE_NUMBERS; k++) sums[k] += parts[k];
+}
+
+// Derivatives by the shape of each press from those by the depths of the cells, (presses, SHAPE_NUMBERS). The height of a cell under a cliff is the
+// mean over the samples below z = 0, whose number is held fixed. One block per press; one cell per thread, or one cell under a cliff per warp.
+extern "C" __global__ void __launch_bounds__(THREADS) pull_back_shape(LayerGrid grid, const double* poses, ObjectView object, const ContactRegion* regions,
+                                                                  const unsigned char* cliffs, const double* by_depths, double* shapes) {
+    __shared__ double shared[SHAPE_NUMBERS * THREADS / 32];
+    const int cells = grid.rows * grid.cols, lane = threadIdx.x % 32;
+    const double *pose = poses + (long long)POSE_NUMBERS * blockIdx.x, *by_depth = by_depths + (long long)blockIdx.x * cells;
+    const unsigned char* cliff = cliffs + (long long)blockIdx.x * cells;
+    const ContactRegion region = regions[blockIdx.x];
+    const int count = region.rows * region.cols;
+    double sums[SHAPE_NUMBERS] = {};
+    for (int i = threadIdx.x; i < count; i += THREADS) {
+        const int row = region.row + i / region.cols, col = region.col + i % region.cols, cell = row * grid.cols + col;
+        LowestPoint point;
+        // A greater height is a smaller depth.
+        if (!cliff[cell] && by_depth[cell] != 0.0 && lowest_point(object, pose, x_of(grid, col), y_of(grid, row), point)) {
+            add_by_height(object, pose, point, -by_depth[cell], sums);
+        }
+    }
+    for (int i = threadIdx.x / 32; i < count; i += THREADS / 32) {
+        const int row = region.row + i / region.cols, col = region.col + i % region.cols, cell = row * grid.cols + col;
+        if (!cliff[cell] || by_depth[cell] == 0.0) continue;
+        LowestPoint points[2];
+        bool is_low[2];
+        int low = 0;
+        for (int k = 0; k < 2; k++) {
+            const int sample = 32 * k + lane;
+            double x, y;
+            if (sample < SAMPLES * SAMPLES) sample_place(grid, cell, sample, x, y);
+            is_low[k] = sample < SAMPLES * SAMPLES && lowest_point(object, pose, x, y, points[k]) && points[k].height < 0.0;
+            low += __popc(__ballot_sync(0xffffffffu, is_low[k]));
+        }
+        for (int k = 0; k < 2; k++) {
+            if (is_low[k]) add_by_height(object, pose, points[k], -by_depth[cell] / low, sums);
+        }
+        if (low == 0 && lane == 0 && lowest_point(object, pose, x_of(grid, col), y_of(grid, row), points[0])) {
+            add_by_height(object, pose, points[0], -by_depth[cell], sums);
+        }
+    }
+    reduce_sum(sums, shared);
+    if (threadIdx.x < SHAPE_NUMBERS) shapes[(long long)SHAPE_NUMBERS * blockIdx.x + threadIdx.x] = sums[threadIdx.x];
+}
+
+// Writes the index of the first of `count` numbers of 4 or 8 bytes that is not finite, if it is smaller. One number per thread.
+extern "C" __global__ void find_not_finite(const void* numbers, int bytes, long long count, unsigned long long* first) {
+    for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < count; i += (long long)gridDim.x * blockDim.x) {
+        const double number = bytes == 4 ? ((const float*)numbers)[i] : ((const double*)numbers)[i];
+        if (!finite(number)) atomicMin(first, (unsigned long long)i);
+    }
+}
+
+// Adds to the sum of each press the products of its `each` numbers of a and b. One block per press.
+extern "C" __global__ void __launch_bounds__(THREADS) multiply_rows(const double* a, const double* b, int each, double* sums) {
+    __shared__ double shared[THREADS / 32];
+    const long long start = (long long)blockIdx.x * each;
+    double sum[1] = {0.0};
+    FOR_EACH(i, each) sum[0] += a[start + i] * b[start + i];
+    reduce_sum(sum, shared);
+    if (threadIdx.x == 0) sums[blockIdx.x] += sum[0];
+}
