@@ -1,10 +1,14 @@
 //! Gradients of presses as arrays.
 
 use crate::array::{Numbers, moved};
-use crate::error::Error;
+use crate::error::{Error, IntoPyErr};
+use crate::gpu::foreign;
 use crate::shared_sensor::SharedSensor;
 use crate::threads::{Job, interruptible_job};
 use dermis::geometry::{Pose, Vec3};
+use dermis::gpu::array::Poses;
+use dermis::gpu::layer::LayerCotangents;
+use dermis::gpu::{Gpu, GpuError};
 use dermis::sensor::{Cotangents, Gradients, Sensor, press_to_pose};
 use dermis::skin;
 use pyo3::prelude::*;
@@ -60,14 +64,48 @@ pub fn read(sensor: &Sensor, cotangents: &Bound<'_, PyDict>, count: usize) -> Py
     Ok(all)
 }
 
+/// Reads the cotangents of `count` presses onto a GPU. The image may be there already, in float32.
+pub fn read_on_gpu(
+    gpu: &Arc<Gpu>,
+    sensor: &Sensor,
+    cotangents: &Bound<'_, PyDict>,
+    count: usize,
+) -> PyResult<LayerCotangents> {
+    let others = cotangents.copy()?;
+    let mut levels = None;
+    if let Some(image) = cotangents.get_item("image")?
+        && let Some(found) = foreign::read(&image, gpu, "image")?
+    {
+        let size = size_of(sensor, "image").unwrap_or(0);
+        levels = Some(found.numbers(gpu, "image", count, size)?);
+        others.del_item("image")?;
+    }
+    let by = LayerCotangents::of_host(gpu, sensor, &read(sensor, &others, count)?).into_py_err()?;
+    Ok(match levels {
+        Some(levels) => LayerCotangents { levels, ..by },
+        None => by,
+    })
+}
+
+/// Gradients of presses on a layer on a GPU.
+pub fn pull_back_on_gpu(
+    gpu: &Arc<Gpu>,
+    shared: &SharedSensor,
+    object: &Arc<skin::Object>,
+    poses: &Poses,
+    by: &LayerCotangents,
+) -> Result<Vec<Gradients>, GpuError> {
+    shared.layer_on_gpu(gpu, object)?.vjp(poses, by)
+}
+
 /// Gradients of presses at poses, on all cores.
-pub fn pull_back<'py>(
-    py: Python<'py>,
+pub fn pull_back(
+    py: Python<'_>,
     shared: &Arc<SharedSensor>,
     object: &Arc<skin::Object>,
     poses: Vec<Pose>,
     cotangents: Vec<Cotangents>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Vec<Gradients>> {
     let (sensor, object) = (shared.sensor()?.clone(), object.clone());
     let work = move |job: &Job| {
         let one = |(number, (pose, by)): (usize, (&Pose, &Cotangents))| {
@@ -81,7 +119,11 @@ pub fn pull_back<'py>(
         let all: Vec<Result<Gradients, String>> = poses.par_iter().zip(&cotangents).enumerate().map(one).collect();
         all.into_iter().collect::<Result<Vec<Gradients>, String>>()
     };
-    let found = interruptible_job(py, work, |_| Ok(()))?.map_err(Error::new_err)?;
+    interruptible_job(py, work, |_| Ok(()))?.map_err(Error::new_err)
+}
+
+/// Gradients as arrays by name.
+pub fn arrays<'py>(py: Python<'py>, found: &[Gradients]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let vectors = |of: fn(&Gradients) -> Vec3| found.iter().flat_map(|one| of(one).to_array()).collect::<Vec<f64>>();
     dict.set_item("position", moved(py, &[found.len(), 3], vectors(|one| one.position))?)?;

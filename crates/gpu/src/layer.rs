@@ -83,6 +83,8 @@ cuda_struct! {
         max_depth: f64,
         /// Deflection of a cell by a pressure on itself (m/Pa).
         own_compliance: f64,
+        /// The same for shear along itself.
+        own_shear_compliance: f64,
         contact: LayerContact,
         /// Transforms for regions of up to `sides[i]` cells a side, i < `sizes`.
         sizes: i32,
@@ -159,6 +161,7 @@ impl LayerBatch {
             max_height: layer.max_height_m(),
             max_depth: layer.max_depth_m(),
             own_compliance: layer.influences().get(Pair::ZPressure).values[0],
+            own_shear_compliance: layer.influences().get(Pair::XX).values[0],
             contact: parameters.contact,
             sizes: sizes as i32,
             sides: SIDES.map(|side| side as i32),

@@ -160,8 +160,8 @@ impl Sensor {
         by_values
     }
 
-    /// Derivatives by the force vector of each taxel, or `None` for zero.
-    fn by_forces(&self, by_values: &[f64], by_forces: &[Vec3]) -> Result<Option<Vec<Vec3>>, GradientError> {
+    /// Derivatives by the force vector of each taxel from those by its value and by its force vector, or `None` for zero.
+    pub fn by_forces(&self, by_values: &[f64], by_forces: &[Vec3]) -> Result<Option<Vec<Vec3>>, GradientError> {
         if by_values.is_empty() && by_forces.is_empty() {
             return Ok(None);
         }

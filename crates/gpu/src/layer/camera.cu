@@ -454,20 +454,17 @@ __device__ __forceinline__ void add_light(const CalibratedLight& light, const fl
     }
 }
 
-// Calls `run` with the degree of the polynomials in position as a constant.
-template <int N> struct Degree {
-    static constexpr int value = N;
-};
-template <class Run> __device__ __forceinline__ void with_degree(int degree, Run run) {
-    switch (degree) {
-    case 0: run(Degree<0>()); break;
-    case 1: run(Degree<1>()); break;
-    case 2: run(Degree<2>()); break;
-    case 3: run(Degree<3>()); break;
-    case 4: run(Degree<4>()); break;
-    default: run(Degree<5>()); break;
+// Runs statements with the degree of the polynomials in position as the constant DEGREE. A macro, because nvrtc 13.0 has no generic lambdas.
+#define CASE_OF_DEGREE(degree, ...) \
+    case degree: {                  \
+        constexpr int DEGREE = degree; \
+        __VA_ARGS__                 \
+    } break;
+#define WITH_DEGREE(degree, ...)                                                                          \
+    switch (degree) {                                                                                     \
+        CASE_OF_DEGREE(0, __VA_ARGS__) CASE_OF_DEGREE(1, __VA_ARGS__) CASE_OF_DEGREE(2, __VA_ARGS__)       \
+        CASE_OF_DEGREE(3, __VA_ARGS__) CASE_OF_DEGREE(4, __VA_ARGS__) CASE_OF_DEGREE(5, __VA_ARGS__)       \
     }
-}
 
 // Calibrated light: I = I0 + F + s G within limits, F and G polynomials of position times monomials of the normal (right, down), s the hidden
 // part of each colour's lamp. `lines` and `shadow_lines`: for each row and monomial a polynomial of the position along the row (`Polynomials`);
@@ -512,9 +509,7 @@ extern "C" __global__ void __launch_bounds__(256, 6) shade_calibrated(CameraView
     if (!skipped) {
         const float4 *line = lines + (long long)row * light.lit * (light.degree + 1), *shadow_line = shadow_lines + (long long)row * 2 * light.shadowed;
         const float x = positions[col];
-        with_degree(light.degree, [&](auto degree) {
-            add_light<decltype(degree)::value>(light, line, shadow_line, right, downward, x, shadow, hidden, level);
-        });
+        WITH_DEGREE(light.degree, add_light<DEGREE>(light, line, shadow_line, right, downward, x, shadow, hidden, level);)
     }
     write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.nodes[0] * view.nodes[1], rim[blockIdx.x] != 0, across, down,
            tracks + 2ll * blockIdx.x * view.markers, images, (long long)blockIdx.x * pixels + i);

@@ -138,23 +138,22 @@ extern "C" __global__ void __launch_bounds__(256)
     by_light(view, by_images + 3 * ((long long)blockIdx.x * pixels + i), row, col, margins + (long long)blockIdx.x * view.nodes[0] * view.nodes[1],
              rim[blockIdx.x] != 0, across, down, by);
     if (by[0] != 0.0f || by[1] != 0.0f || by[2] != 0.0f) {
-        with_degree(light.degree, [&](auto degree) {
-            constexpr int DEGREE = decltype(degree)::value;
-            const float4 *line = lines + (long long)row * light.lit * (DEGREE + 1), *shadow_line = shadow_lines + (long long)row * 2 * light.shadowed;
-            const float x = positions[col];
-            if (view.markers > 0) {
-                float painted[3] = {levels[0], levels[1], levels[2]};
-                if (!skipped) add_light<DEGREE>(light, line, shadow_line, right, downward, x, shadow, hidden, painted);
-                by_paint(view, painted, row, col, tracks + 2ll * blockIdx.x * view.markers, by, by_tracks + 2ll * blockIdx.x * view.markers);
-            }
-            if (skipped) return;
-            float by_hidden[3];
-            by_normal<DEGREE>(light, line, shadow_line, right, downward, x, shadow ? light.shadowed : 0, hidden, levels, by, by_right, by_down, by_hidden);
-            for (int c = 0; c < 3 && shadow; c++) {
-                const long long place = (3ll * blockIdx.x + c) * count;
-                add_by_horizon(nodes, lamps[c], horizons + place, row, col, by_hidden[c], by_horizons + place);
-            }
-        });
+        const float4 *line = lines + (long long)row * light.lit * (light.degree + 1), *shadow_line = shadow_lines + (long long)row * 2 * light.shadowed;
+        const float x = positions[col];
+        if (view.markers > 0) {
+            float painted[3] = {levels[0], levels[1], levels[2]};
+            if (!skipped) WITH_DEGREE(light.degree, add_light<DEGREE>(light, line, shadow_line, right, downward, x, shadow, hidden, painted);)
+            by_paint(view, painted, row, col, tracks + 2ll * blockIdx.x * view.markers, by, by_tracks + 2ll * blockIdx.x * view.markers);
+        }
+        float by_hidden[3] = {0.0f, 0.0f, 0.0f};
+        if (!skipped) {
+            WITH_DEGREE(light.degree, by_normal<DEGREE>(light, line, shadow_line, right, downward, x, shadow ? light.shadowed : 0, hidden, levels, by,
+                                                        by_right, by_down, by_hidden);)
+        }
+        for (int c = 0; c < 3 && shadow; c++) {
+            const long long place = (3ll * blockIdx.x + c) * count;
+            add_by_horizon(nodes, lamps[c], horizons + place, row, col, by_hidden[c], by_horizons + place);
+        }
         // The normal is n = σ s with σ = 1/√max(1 + s², s²/steepest²): dn = σ ds − n σ² (s·ds) `grows`, and right, downward are n.
         const float along = (by_right * right + by_down * downward) * scale * grows;
         by_right = by_right * scale - right * along;

@@ -1,14 +1,14 @@
-// Derivatives of a scalar through presses without friction, from those by the surface, the stress at the sensing depth and the wrench to those by
+// Derivatives of a scalar through presses, from those by the surface, the stress at the sensing depth and the wrench to those by
 // the depths of the indenter, and from these to those by its pose and size. As on the CPU (`Layer::gradient`).
 
 // Derivatives by the tractions: p̄ of the wrench + Sᵀ ū + Bᵀ b̄ on the cells of the region of each press `members` of a queue, (presses, 3, cells).
 // S and B give surface and stress below from tractions. Sources are on the whole grid, and S is symmetric, so that Sᵀ ū is the surface under the
-// tractions ū. `by_wrenches`, `by_surfaces` and `by_belows` may be null. `lateral`: surface and stress have lateral parts. Each block
-// takes one press after the other and owns 4 · size · columns numbers of `memory`.
+// tractions ū. `by_wrenches`, `by_surfaces` and `by_belows` may be null. `lateral`: surface and stress have lateral parts. Derivatives by shear are
+// computed with friction alone. Each block takes one press after the other and owns 4 · size · columns numbers of `memory`.
 extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
     pull_back_fields(LayerGrid grid, FftPlan plan, int lateral, int tile_lines, const int* members, PressQueue* queue, const ContactRegion* regions,
-                     const Real* spectra, const int* opposite, Complex* memory, const double* by_wrenches, const double* by_surfaces,
-                     const double* by_belows, double* by_tractions) {
+                     const double* tractions, const double* surfaces, const Real* spectra, const int* opposite, Complex* memory,
+                     const double* by_wrenches, const double* by_surfaces, const double* by_belows, double* by_tractions) {
     extern __shared__ Complex roots[];
     __shared__ int next, pair_count;
     const int cells = grid.rows * grid.cols;
@@ -23,24 +23,50 @@ extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
         whole.row = whole.col = 0;
         whole.rows = grid.rows;
         whole.cols = grid.cols;
-        double* by_pressure = by_tractions + 3ll * press * cells + 2 * cells;
+        const double *pressure = tractions + 3ll * press * cells + 2 * cells, *down = surfaces + 3ll * press * cells + 2 * cells;
+        double *by_x = by_tractions + 3ll * press * cells, *by_y = by_x + cells, *by_pressure = by_y + cells;
         const double zero[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0}, *wrench = by_wrenches ? by_wrenches + 6ll * press : zero;
         FOR_EACH(i, region.rows * region.cols) {
-            const int row = region.row + i / region.cols, col = region.col + i % region.cols;
-            // The force is −p along z, its torque (−y p, x p, 0).
-            by_pressure[row * grid.cols + col] = grid.cell * grid.cell * (x_of(grid, col) * wrench[4] - y_of(grid, row) * wrench[3] - wrench[2]);
+            const int row = region.row + i / region.cols, col = region.col + i % region.cols, cell = row * grid.cols + col;
+            const double x = x_of(grid, col), y = y_of(grid, row), area = grid.cell * grid.cell, depth = down[cell];
+            // The force is (q_x, q_y, −p) at the depth d: its torque is (d q_y − y p, x p − d q_x, x q_y − y q_x).
+            by_pressure[cell] = area * (x * wrench[4] - y * wrench[3] - wrench[2]);
+            if (!has_friction(grid.contact)) continue;
+            const double touching = pressure[cell] > 0.0 ? area : 0.0;
+            by_x[cell] = touching * (wrench[0] - depth * wrench[4] - y * wrench[5]);
+            by_y[cell] = touching * (wrench[1] + depth * wrench[3] + x * wrench[5]);
         }
         for (int below = 0; below < 2; below++) {
             const double* by = below ? by_belows : by_surfaces;
             if (!by) continue;
             transform_columns(lines, whole, by + 3ll * press * cells);
             respond_along_rows(lines, whole, lateral, below ? OF_BY_STRESS : OF_SURFACE);
+            const auto within = [&](int row, int col) {
+                return row >= region.row && row < region.row + region.rows && col >= region.col && col < region.col + region.cols;
+            };
             finish_columns(lines, 0, [&](int i, int row, int col, Complex value) {
-                const bool within = row >= region.row && row < region.row + region.rows && col >= region.col && col < region.col + region.cols;
-                if (within) by_pressure[i] += value.x;
+                if (within(row, col)) by_pressure[i] += value.x;
             });
+            if (has_friction(grid.contact)) {
+                finish_columns(lines, 1, [&](int i, int row, int col, Complex value) {
+                    if (!within(row, col)) return;
+                    by_x[i] += value.x;
+                    by_y[i] += value.y;
+                });
+            }
             __syncthreads();
         }
+    }
+}
+
+// Adds the derivatives by the depth of the surface, on which the lever of shear depends, from those by the torque. One block per press, one cell
+// per thread.
+extern "C" __global__ void __launch_bounds__(THREADS) pull_back_levers(LayerGrid grid, const double* tractions, const double* by_wrenches, double* by_surfaces) {
+    const int cells = grid.rows * grid.cols;
+    const double *traction = tractions + 3ll * blockIdx.x * cells, *wrench = by_wrenches + 6ll * blockIdx.x;
+    double* by_down = by_surfaces + 3ll * blockIdx.x * cells + 2 * cells;
+    FOR_EACH(i, cells) {
+        if (traction[2 * cells + i] > 0.0) by_down[i] += grid.cell * grid.cell * (wrench[3] * traction[cells + i] - wrench[4] * traction[i]);
     }
 }
 
@@ -67,85 +93,57 @@ extern "C" __global__ void __launch_bounds__(THREADS) pull_back_taxels(LayerGrid
     }
 }
 
-// Solves K x = r on the active cells, with x = 0 elsewhere, by preconditioned conjugate gradients, until the largest residual is at most
-// `tolerance`. x: PRESSURE, r: RESIDUAL, which ends as the residual. As `Complementarity::solve_active` on the CPU. One cell per thread.
-__device__ __noinline__ void solve_active(const Workspace& work, double tolerance) {
-    Real *x = work.buffer(PRESSURE), *residual = work.buffer(RESIDUAL), *direction = work.buffer(DIRECTION), *steepest = work.buffer(PRECONDITIONED);
-    const Real *active = work.buffer(ACTIVE), *partial = work.buffer(PARTIAL);
-    const int pitch = work.pitch(work.region.plan), half_pitch = work.pitch(work.half);
-    double last_product = 0.0;
-    FOR_EACH(i, work.region.count) x[i] = direction[i] = 0;
-    for (int iteration = 0; iteration < MAX_PRESSURE_ITERATIONS; iteration++) {
-        double worst = 0.0;
-        __syncthreads();
-        FOR_EACH_CELL(work.region, half_pitch, i, at) {
-            work.plane[at] = {residual[i], 0};
-            worst = fmax(worst, (double)fabs(residual[i]));
-        }
-        if (reduce_max(worst, work.shared) <= tolerance) break;
-        precondition(work);
-        double product[1] = {0.0}, curvature[1] = {0.0};
-        FOR_EACH_CELL(work.region, half_pitch, i, at) {
-            steepest[i] = work.plane[at].x * active[i];
-            product[0] += (double)residual[i] * steepest[i];
-        }
-        reduce_sum(product, work.shared);
-        const Real beta = iteration > 0 ? (Real)(product[0] / last_product) : (Real)0;
-        FOR_EACH_CELL(work.region, pitch, i, at) {
-            direction[i] = steepest[i] + beta * direction[i];
-            work.plane[at] = {direction[i], 0};
-        }
-        deflection_by_pressure(work);
-        FOR_EACH_CELL(work.region, pitch, i, at) curvature[0] += (double)direction[i] * (work.plane[at].x + partial[i] * direction[i]);
-        reduce_sum(curvature, work.shared);
-        // Only rounding errors remain.
-        if (!(curvature[0] > 0.0)) break;
-        const double step = product[0] / curvature[0];
-        FOR_EACH_CELL(work.region, pitch, i, at) {
-            x[i] = (Real)(x[i] + step * direction[i]);
-            residual[i] = (Real)(residual[i] - step * (work.plane[at].x + partial[i] * direction[i]) * active[i]);
-        }
-        last_product = product[0];
-    }
-    __syncthreads();
-}
-
 // Derivatives by the depth (1/m) of each cell of a region, (presses, cells): λ with K λ = derivatives by the pressure on the cells in contact, and
-// zero on the others. Inputs and memory as in `solve_contact`.
+// zero on the others; with friction see `solve_adjoint_with_friction`, which also has the derivative by its coefficient. Inputs and memory as in
+// `solve_contact`.
 extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
     solve_adjoint(LayerGrid grid, const Transform* transforms, int size, FftPlan half, int in_shared, int tile_lines, const int* members, PressQueue* queue,
-                  const double* depths, const double* covered, const double* tractions, const ContactRegion* regions, const Real* inverse,
-                  Real* buffers, Complex* planes, const double* by_tractions, double* by_depths) {
+                  const double* depths, const double* covered, const double* tractions, const double* surfaces, const ContactRegion* regions,
+                  const Real* inverse, Real* buffers, Complex* planes, const double* by_tractions, double* by_depths, double* by_mus) {
     extern __shared__ Complex memory[];
     __shared__ double sums[4 * THREADS / 32];
     __shared__ int next;
     __shared__ Workspace work;
     const int cells = grid.rows * grid.cols;
+    const bool friction = has_friction(grid.contact);
     prepare(work, transforms, size, half, in_shared, tile_lines, inverse, buffers, planes, memory, sums);
     while (true) {
         const int press = next_press(queue, members, &next);
         if (press < 0) return;
-        const double *pressure = tractions + 3ll * press * cells + 2 * cells, *right = by_tractions + 3ll * press * cells + 2 * cells;
+        const double *traction = tractions + 3ll * press * cells, *pressure = traction + 2 * cells, *by = by_tractions + 3ll * press * cells;
         const ContactRegion region = regions[press];
-        load_region(work, region, grid, depths + (long long)press * cells, covered + (long long)press * cells, tractions + 3ll * press * cells);
+        load_region(work, region, grid, depths + (long long)press * cells, covered + (long long)press * cells, traction);
+        const auto cell_of = [&](int i) { return (region.row + i / region.cols) * grid.cols + region.col + i % region.cols; };
         double largest = 0.0;
         FOR_EACH(i, work.region.count) {
-            const int cell = (region.row + i / region.cols) * grid.cols + region.col + i % region.cols;
+            const int cell = cell_of(i);
             const bool touches = pressure[cell] > 0.0;
             work.buffer(ACTIVE)[i] = touches ? 1 : 0;
-            if (touches) largest = fmax(largest, fabs(right[cell]));
+            if (touches) largest = fmax(largest, fabs(by[2 * cells + cell]));
+            if (touches && friction) largest = fmax(largest, fmax(fabs(by[cell]), fabs(by[cells + cell])));
         }
-        largest = reduce_max(largest, work.shared);
         // Relative to the largest, in the range of the precision.
-        FOR_EACH(i, work.region.count) {
-            const int cell = (region.row + i / region.cols) * grid.cols + region.col + i % region.cols;
-            work.buffer(RESIDUAL)[i] = largest > 0.0 ? work.buffer(ACTIVE)[i] * (Real)(right[cell] / largest) : (Real)0;
+        largest = reduce_max(largest, work.shared);
+        const double scale = largest > 0.0 ? 1.0 / largest : 0.0;
+        const Real* found = work.buffer(friction ? BY_DEPTH : PRESSURE);
+        if (friction) {
+            find_slip(work, grid, cell_of, traction, surfaces + 3ll * press * cells);
+            FOR_EACH(i, work.region.count) {
+                const int cell = cell_of(i);
+                work.buffer(REST_X)[i] = work.buffer(ACTIVE)[i] * (Real)(scale * by[cell]);
+                work.buffer(REST_Y)[i] = work.buffer(ACTIVE)[i] * (Real)(scale * by[cells + cell]);
+                work.buffer(BY_PRESSURE)[i] = work.buffer(ACTIVE)[i] * (Real)(scale * by[2 * cells + cell]);
+            }
+            solve_adjoint_with_friction(work, grid);
+            double by_mu[1] = {0.0};
+            FOR_EACH(i, work.region.count) by_mu[0] += pressure[cell_of(i)] * slipping_part(work, i);
+            reduce_sum(by_mu, work.shared);
+            if (threadIdx.x == 0) by_mus[press] = largest * by_mu[0];
+        } else {
+            FOR_EACH(i, work.region.count) work.buffer(RESIDUAL)[i] = work.buffer(ACTIVE)[i] * (Real)(scale * by[2 * cells + cell_of(i)]);
+            solve_active(work, grid.contact.tolerance);
         }
-        solve_active(work, grid.contact.tolerance);
-        FOR_EACH(i, work.region.count) {
-            const int cell = (region.row + i / region.cols) * grid.cols + region.col + i % region.cols;
-            by_depths[(long long)press * cells + cell] = largest * work.buffer(PRESSURE)[i];
-        }
+        FOR_EACH(i, work.region.count) by_depths[(long long)press * cells + cell_of(i)] = largest * found[i];
     }
 }
 

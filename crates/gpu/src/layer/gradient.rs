@@ -5,10 +5,11 @@ use super::{LayerBatch, Outputs};
 use crate::array::Poses;
 use crate::cuda_struct::{Plain, Ptr};
 use crate::memory::launch_on;
+use crate::object::flat;
 use crate::{DeviceBuffer, Gpu, GpuError};
 use cudarc::driver::LaunchConfig;
 use dermis_geometry::{ShapeGradient, Vec3};
-use dermis_sensor::Gradients;
+use dermis_sensor::{Cotangents, Gradients, Sensor};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,6 +38,31 @@ impl LayerCotangents {
     pub fn none(gpu: &Arc<Gpu>) -> Result<Self, GpuError> {
         Ok(Self { wrench: gpu.zeros(0)?, forces: gpu.zeros(0)?, levels: gpu.zeros(0)?, markers: gpu.zeros(0)? })
     }
+
+    /// Uploads the derivatives by the readings of presses on a sensor. Refuses those by reported values.
+    pub fn of_host(gpu: &Arc<Gpu>, sensor: &Sensor, all: &[Cotangents]) -> Result<Self, GpuError> {
+        if all.iter().any(|by| !by.reported.is_empty()) {
+            let what = format!("the gradient of the response of sensor {:?}", sensor.name());
+            return Err(GpuError::Unsupported { what, why: "it is computed on the CPU".to_owned() });
+        }
+        let mut forces = Vec::new();
+        for by in all {
+            let found = sensor.by_forces(&by.taxels, &by.forces);
+            let found = found.map_err(|error| GpuError::BadInput { reason: error.to_string() })?;
+            forces.extend(flat(found.unwrap_or_default().into_iter()));
+        }
+        let wrench = all.iter().flat_map(|by| flat([by.on_sensor.force, by.on_sensor.torque].into_iter()));
+        let level = |[red, green, blue]: &[Vec<f64>; 3]| {
+            let pixels = red.iter().zip(green).zip(blue);
+            pixels.flat_map(|((&red, &green), &blue)| [red, green, blue].map(|by| by as f32)).collect::<Vec<f32>>()
+        };
+        Ok(Self {
+            wrench: gpu.upload(&wrench.collect::<Vec<f64>>())?,
+            forces: gpu.upload(&forces)?,
+            levels: gpu.upload(&all.iter().flat_map(|by| level(&by.image)).collect::<Vec<f32>>())?,
+            markers: gpu.upload(&all.iter().flat_map(|by| by.markers.concat()).collect::<Vec<f64>>())?,
+        })
+    }
 }
 
 /// The address of the values of a press, or null if there are none.
@@ -48,17 +74,19 @@ impl LayerBatch {
     /// Presses the object at many poses and returns the derivatives of a scalar by each pose and by the parameters of object and
     /// sensor, from those by the results: one vector–Jacobian product per press, as `Sensor::vjp` on the CPU.
     ///
-    /// Has the derivatives by position, rotation, `scale`, the sizes of a primitive and, for a layer of one ply, `young`. Refuses contact
-    /// with friction, shadows of Phong's lamps, and derivatives that are not finite or too few. Sums of derivatives by pixels
-    /// are in no fixed order: two calls differ by rounding errors.
+    /// Has the derivatives by position, rotation, `scale`, the sizes of a primitive, `mu` with friction and, for a layer of one ply,
+    /// `young`. With friction they are those of the press in one increment. Refuses shadows of Phong's lamps, and derivatives that
+    /// are not finite or too few. Sums of derivatives by pixels are in no fixed order: two calls differ by rounding errors.
     pub fn vjp(&self, poses: &Poses, by: &LayerCotangents) -> Result<Vec<Gradients>, GpuError> {
         self.check_gradient(poses.count, by)?;
         let outputs = Outputs { taxels: !by.forces.is_empty(), ..Outputs::NONE };
         let mut touches = self.allocate(poses.count, outputs)?;
-        let mut shapes = Vec::with_capacity(SHAPE * poses.count);
+        let (mut shapes, mut by_mus) = (Vec::with_capacity(SHAPE * poses.count), Vec::with_capacity(poses.count));
         self.in_chunks(poses, |chunk, first| {
             self.solve(chunk, first, outputs, &mut touches)?;
-            shapes.extend(self.pull_back(chunk, poses.values.at(first * POSE), first, by)?);
+            let (shape, by_mu) = self.pull_back(chunk, poses.values.at(first * POSE), first, by)?;
+            shapes.extend(shape);
+            by_mus.extend(by_mu);
             Ok(())
         })?;
         let young_pa = match &self.parameters.plies[..] {
@@ -67,7 +95,8 @@ impl LayerBatch {
         };
         // Forces are in proportion to Young's modulus, the surface does not depend on it.
         let by_young = self.products(poses.count, [(&by.wrench, &touches.wrench), (&by.forces, &touches.forces)])?;
-        let of = |(numbers, by_young): (&[f64], &f64)| {
+        let has_friction = self.parameters.contact.has_friction();
+        let of = |((numbers, by_young), &by_mu): ((&[f64], &f64), &f64)| {
             let shape = ShapeGradient {
                 position: Vec3::from_slice(numbers),
                 rotation: Vec3::from_slice(&numbers[3..]),
@@ -75,9 +104,10 @@ impl LayerBatch {
                 extension: numbers[9],
             };
             let young = young_pa.map(|young_pa| ("young", vec![by_young / young_pa]));
-            Gradients::new(&shape, self.primitive.as_ref(), young)
+            let mu = has_friction.then(|| ("mu", vec![by_mu]));
+            Gradients::new(&shape, self.primitive.as_ref(), young.into_iter().chain(mu))
         };
-        Ok(shapes.par_chunks_exact(SHAPE).zip(&by_young).map(of).collect())
+        Ok(shapes.par_chunks_exact(SHAPE).zip(&by_young).zip(&by_mus).map(of).collect())
     }
 
     /// Refuses what has no derivatives on a GPU.
@@ -86,9 +116,6 @@ impl LayerBatch {
             what: format!("the gradient of presses on {}", self.name),
             why: why.to_owned(),
         };
-        if self.parameters.contact.has_friction() {
-            return Err(unsupported("the contact has friction; an object with mu = 0 has none"));
-        }
         let [height, width] = self.image_size().unwrap_or_default();
         let markers = self.camera.as_ref().map_or(0, |camera| camera.markers());
         if let Some(camera) = self.camera.as_ref().filter(|_| !by.levels.is_empty()) {
@@ -149,18 +176,36 @@ impl LayerBatch {
         sums.download()
     }
 
-    /// Derivatives by the shape of each press of a chunk whose fields are known; `first` presses are before it.
-    fn pull_back(&self, chunk: &Chunk, poses: Ptr<f64>, first: usize, by: &LayerCotangents) -> Result<Vec<f64>, GpuError> {
+    /// Derivatives by the shape and by the coefficient of friction of each press of a chunk whose fields are known; `first` presses are
+    /// before it.
+    fn pull_back(
+        &self,
+        chunk: &Chunk,
+        poses: Ptr<f64>,
+        first: usize,
+        by: &LayerCotangents,
+    ) -> Result<(Vec<f64>, Vec<f64>), GpuError> {
         let (gpu, stream, all) = (&self.gpu, self.gpu.stream_handle(), chunk.count * self.cells());
         let pixels = self.image_size().map_or(0, |[height, width]| height * width);
         let sees = !by.levels.is_empty() || !by.markers.is_empty();
-        let by_surfaces = gpu.zeros::<f64>(if sees { 3 * all } else { 0 })?;
+        let has_levers = self.parameters.contact.has_friction() && !by.wrench.is_empty();
+        let by_wrenches = of_press(&by.wrench, first, 6);
+        let by_surfaces = gpu.zeros::<f64>(if sees || has_levers { 3 * all } else { 0 })?;
         let by_belows = gpu.zeros::<f64>(if by.forces.is_empty() { 0 } else { 3 * all })?;
         if let Some(camera) = self.camera.as_ref().filter(|_| sees) {
             let by_levels = of_press(&by.levels, first, 3 * pixels);
             let by_markers = of_press(&by.markers, first, 2 * camera.markers());
             // SAFETY: there is a surface for each press, and the cotangents have the sizes of the results.
             unsafe { camera.pull_back(&chunk.surfaces, chunk.count, by_levels, by_markers, &by_surfaces)? };
+        }
+        if has_levers {
+            // SAFETY: there are tractions and a surface for each press.
+            unsafe {
+                launch_on!(
+                    gpu, stream, self.kernel("pull_back_levers")?, grid(chunk.count, 1);
+                    &self.grid, &chunk.tractions.at(0), &by_wrenches, &by_surfaces.at_mut(0)
+                )?;
+            }
         }
         if !by.forces.is_empty() {
             let by_forces = &of_press(&by.forces, first, 3 * self.taxels.count());
@@ -179,15 +224,14 @@ impl LayerBatch {
             sizes.entry(region.size).or_default().push(press as i32);
         }
         let by_tractions = gpu.uninitialised::<f64>(3 * all)?;
-        let by_depths = gpu.uninitialised::<f64>(all)?;
+        let (by_depths, by_mus) = (gpu.uninitialised::<f64>(all)?, gpu.zeros::<f64>(chunk.count)?);
         for (side, members) in sides.iter().rev() {
-            let by_wrenches = of_press(&by.wrench, first, 6);
             self.pull_back_fields(chunk, *side, members, by_wrenches, [&by_surfaces, &by_belows], &by_tractions)?;
         }
         // Largest size first, and concurrently.
         let mut running = Vec::new();
         for (size, members) in sizes.iter().rev() {
-            running.push(self.solve_adjoint(chunk, *size as usize, members, &by_tractions, &by_depths)?);
+            running.push(self.solve_adjoint(chunk, *size as usize, members, &by_tractions, [&by_depths, &by_mus])?);
         }
         drop(running);
         let (marks, shapes) = (gpu.zeros::<u8>(all)?, gpu.uninitialised::<f64>(SHAPE * chunk.count)?);
@@ -202,7 +246,7 @@ impl LayerBatch {
                 &self.grid, &poses, self.object.view(), &chunk.regions.at(0), &marks.at(0), &by_depths.at(0), &shapes.at_mut(0)
             )?;
         }
-        shapes.download()
+        Ok((shapes.download()?, by_mus.download()?))
     }
 
     /// Enqueues the derivatives by the tractions of presses, with transforms of a side.
@@ -229,20 +273,21 @@ impl LayerBatch {
         unsafe {
             launch_on!(
                 gpu, gpu.stream_handle(), kernel, config; &self.grid, &spectra.plan, &lateral, &tile_lines, &list.at(0), &queue.at_mut(0),
-                &chunk.regions.at(0), &spectra.spectra.at(0), &spectra.opposite.at(0), &memory.at_mut(0), &by_wrenches,
+                &chunk.regions.at(0), &chunk.tractions.at(0), &chunk.surfaces.at(0), &spectra.spectra.at(0), &spectra.opposite.at(0),
+                &memory.at_mut(0), &by_wrenches,
                 &of_press(by_surfaces, 0, 0), &of_press(by_belows, 0, 0), &by_tractions.at_mut(0)
             )
         }
     }
 
-    /// Enqueues the derivatives by the depths of presses whose regions fit one size of transform.
+    /// Enqueues the derivatives by the depths and by the coefficient of friction of presses whose regions fit one size of transform.
     fn solve_adjoint(
         &self,
         chunk: &Chunk,
         size: usize,
         members: &[i32],
         by_tractions: &DeviceBuffer<f64>,
-        by_depths: &DeviceBuffer<f64>,
+        [by_depths, by_mus]: [&DeviceBuffer<f64>; 2],
     ) -> Result<SideStream, GpuError> {
         let side = SideStream::new(&self.gpu, self.solver("solve_adjoint", size, members.len())?, members)?;
         let (members, queue, stream) = side.work();
@@ -253,8 +298,8 @@ impl LayerBatch {
             launch_on!(
                 self.gpu, stream, solver.kernel, solver.config; &self.grid, &solver.transforms.at(0), &size, &largest.half,
                 &solver.in_shared, &solver.tile_lines, &members, &queue, &chunk.depths.at(0), &chunk.covered.at(0),
-                &chunk.tractions.at(0), &chunk.regions.at(0), &largest.inverse.at(0), &solver.buffers.at_mut(0),
-                &solver.planes.at_mut(0), &by_tractions.at(0), &by_depths.at_mut(0)
+                &chunk.tractions.at(0), &chunk.surfaces.at(0), &chunk.regions.at(0), &largest.inverse.at(0),
+                &solver.buffers.at_mut(0), &solver.planes.at_mut(0), &by_tractions.at(0), &by_depths.at_mut(0), &by_mus.at_mut(0)
             )?;
         }
         Ok(side)

@@ -30,6 +30,7 @@ const SOURCE: &[&str] = &[
     include_str!("friction.cu"),
     include_str!("contact.cu"),
     include_str!("fields.cu"),
+    include_str!("friction_gradient.cu"),
     include_str!("gradient.cu"),
 ];
 

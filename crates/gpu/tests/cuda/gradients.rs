@@ -1,26 +1,26 @@
 //! Compares gradients of presses on a layer on a GPU with `Sensor::vjp`.
 
 use crate::gpu;
-use crate::layer::{precise, preset, proportional, seen_by};
+use crate::layer::{at_once, precise, preset, proportional, seen_by};
+use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::indenters;
 use dermis_geometry::{Pose, Primitive, Quat, Random, Vec3, Wrench};
 use dermis_gpu::array::Poses;
 use dermis_gpu::layer::LayerCotangents;
 use dermis_gpu::{Gpu, LayerBatch};
-use dermis_sensor::optics::CameraSpec;
+use dermis_sensor::optics::{CameraSpec, LightSpec, ShadowSpec};
 use dermis_sensor::{Cotangents, Gradients, Sensor, press_to_pose};
 use dermis_skin::Object;
 use std::sync::Arc;
 
-/// An object without friction.
 fn object(primitive: Primitive) -> Object {
-    Object { mu: Some(0.0), ..Object::of_primitive(primitive, 0.5e-3).unwrap() }
+    Object::of_primitive(primitive, 0.5e-3).unwrap()
 }
 
 /// Objects, with the height (m) of their origin over their lowest point at any of the rotations of [`poses`].
 fn objects() -> Vec<(&'static str, Object, f64)> {
     let mm = |x: f64, y: f64, z: f64| Vec3::new(x, y, z) * 1e-3;
-    let moon = Object { mu: Some(0.0), ..Object::new(indenters::find("moon").unwrap()) };
+    let moon = Object::new(indenters::find("moon").unwrap());
     vec![
         ("sphere", object(Primitive::Sphere { radius_m: 4e-3 }), 4e-3),
         ("ellipsoid", object(Primitive::Ellipsoid { semi_axes_m: mm(5.0, 4.0, 3.0) }), 3e-3),
@@ -41,6 +41,11 @@ fn poses(height_m: f64, count: usize, seed: u64) -> Vec<Pose> {
         Pose::new(tilt * around, Vec3::new(x, y, height_m - random.between(0.4e-3, 1.0e-3)))
     };
     (0..count).map(|_| pose()).collect()
+}
+
+/// The middle of an image.
+fn half(camera: CameraSpec) -> CameraSpec {
+    CameraSpec { width: camera.width / 2, height: camera.height / 2, ..camera }
 }
 
 /// What a scalar depends on.
@@ -80,31 +85,6 @@ fn cotangents(sensor: &Sensor, of: Of, random: &mut Random) -> Cotangents {
     by
 }
 
-/// The same on the GPU.
-fn uploaded(gpu: &Arc<Gpu>, all: &[Cotangents], of: Of) -> LayerCotangents {
-    let mut by = LayerCotangents::none(gpu).unwrap();
-    match of {
-        Of::Wrench => {
-            let each = |by: &Cotangents| [by.on_sensor.force.to_array(), by.on_sensor.torque.to_array()].concat();
-            by.wrench = gpu.upload(&all.iter().flat_map(each).collect::<Vec<f64>>()).unwrap();
-        }
-        Of::Forces => {
-            let each = |by: &Cotangents| by.forces.iter().flat_map(|v| v.to_array()).collect::<Vec<f64>>();
-            by.forces = gpu.upload(&all.iter().flat_map(each).collect::<Vec<f64>>()).unwrap();
-        }
-        Of::Image => {
-            let each = |by: &Cotangents| {
-                (0..by.image[0].len()).flat_map(|i| [0, 1, 2].map(|c| by.image[c][i] as f32)).collect::<Vec<f32>>()
-            };
-            by.levels = gpu.upload(&all.iter().flat_map(each).collect::<Vec<f32>>()).unwrap();
-        }
-        Of::Markers => {
-            by.markers = gpu.upload(&all.iter().flat_map(|by| by.markers.concat()).collect::<Vec<f64>>()).unwrap();
-        }
-    }
-    by
-}
-
 /// The largest difference of two gradients, by the largest derivative of the same kind: positions, rotations, sizes.
 fn difference(own: &Gradients, truth: &Gradients) -> f64 {
     let off = |own: &[f64], truth: &[f64], scale: f64| {
@@ -126,12 +106,14 @@ fn difference(own: &Gradients, truth: &Gradients) -> f64 {
     worst
 }
 
-/// The largest and the median difference of random presses.
-fn compare(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object, poses: &[Pose], of: Of) -> (f64, f64) {
+/// The differences of random presses with a coefficient of friction, in order.
+fn differences(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object, mu: f64, poses: &[Pose], of: Of) -> Vec<f64> {
+    let object = &Object { mu: Some(mu), ..object.clone() };
     let mut random = Random::new(5);
     let all: Vec<Cotangents> = poses.iter().map(|_| cotangents(sensor, of, &mut random)).collect();
     let batch = LayerBatch::new(gpu, sensor, object).unwrap();
-    let found = batch.vjp(&Poses::of_host(gpu, poses).unwrap(), &uploaded(gpu, &all, of)).unwrap();
+    let by = LayerCotangents::of_host(gpu, sensor, &all).unwrap();
+    let found = batch.vjp(&Poses::of_host(gpu, poses).unwrap(), &by).unwrap();
     assert_eq!(found.len(), poses.len());
     let mut off: Vec<f64> = (0..poses.len())
         .map(|i| {
@@ -140,7 +122,20 @@ fn compare(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object, poses: &[Pose], of:
         })
         .collect();
     off.sort_by(f64::total_cmp);
-    (off[off.len() - 1], off[off.len() / 2])
+    off
+}
+
+/// Prints the largest and the median of ordered differences.
+fn say(what: &str, off: &[f64]) {
+    println!("{what}: {:e} at most, median {:e}", off[off.len() - 1], off[off.len() / 2]);
+}
+
+/// Requires a share of the differences to be below 1e-4. Derivatives are one-sided where a set changes: cells in contact, cells that slip, pixels at
+/// the limit of their light or at the edge of a marker, and points that cast a shadow. Rounding puts few presses on the other side.
+fn require(share: f64, off: &[f64]) {
+    let close = off.iter().filter(|&&off| off < 1e-4).count();
+    println!("{close} of {} within 1e-4", off.len());
+    assert!(close as f64 >= share * off.len() as f64, "{close} of {}", off.len());
 }
 
 /// Wrench and taxels of every kind of object, with an accurate solution: the same cells touch on both sides.
@@ -149,15 +144,15 @@ fn compare(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object, poses: &[Pose], of:
 fn gradients_of_forces_are_those_of_the_cpu() {
     let gpu = gpu();
     let sensor = precise("gelsight");
-    let mut worst = 0.0f64;
+    let mut all = Vec::new();
     for (name, object, height_m) in objects() {
         for of in [Of::Wrench, Of::Forces] {
-            let (most, middle) = compare(&gpu, &sensor, &object, &poses(height_m, 16, 3), of);
-            println!("{name}, {of:?}: {most:e} at most, median {middle:e}");
-            worst = worst.max(most);
+            let off = differences(&gpu, &sensor, &object, 0.0, &poses(height_m, 16, 3), of);
+            say(&format!("{name}, {of:?}"), &off);
+            all.extend(off);
         }
     }
-    assert!(worst < 1e-4, "{worst:e}");
+    require(1.0, &all);
 }
 
 /// Images and markers: calibrated light with shadows, proportional or not, lamps without shadows, a near camera, a mirrored one and
@@ -167,11 +162,10 @@ fn gradients_of_forces_are_those_of_the_cpu() {
 fn gradients_of_images_are_those_of_the_cpu() {
     let gpu = gpu();
     let gelsight = precise("gelsight");
-    let small = |camera: CameraSpec| CameraSpec { width: camera.width / 2, height: camera.height / 2, ..camera };
     let cameras = [
-        ("gelsight", seen_by(&gelsight, &preset("gelsight"), small)),
-        ("gelsight-mini", seen_by(&gelsight, &preset("gelsight-mini"), small)),
-        ("dots", seen_by(&gelsight, &preset("gelsight-dots"), small)),
+        ("gelsight", seen_by(&gelsight, &preset("gelsight"), half)),
+        ("gelsight-mini", seen_by(&gelsight, &preset("gelsight-mini"), half)),
+        ("dots", seen_by(&gelsight, &preset("gelsight-dots"), half)),
         ("proportional", seen_by(&gelsight, &proportional(preset("digit")), |camera| camera)),
         (
             "mirrored",
@@ -181,38 +175,58 @@ fn gradients_of_images_are_those_of_the_cpu() {
             "beyond the gel",
             seen_by(&gelsight, &preset("digit"), |camera| CameraSpec { width: 400, height: 400, ..camera }),
         ),
-        ("lamps", seen_by(&gelsight, &preset("tacchi"), small)),
+        ("lamps", seen_by(&gelsight, &preset("tacchi"), half)),
     ];
-    let mut worst = 0.0f64;
+    let mut all = Vec::new();
     for (camera, sensor) in &cameras {
         for (name, object, height_m) in objects().into_iter().take(4) {
             let both = if *camera == "dots" { &[Of::Image, Of::Markers][..] } else { &[Of::Image][..] };
             for &of in both {
-                let (most, middle) = compare(&gpu, sensor, &object, &poses(height_m, 8, 4), of);
-                println!("{camera}, {name}, {of:?}: {most:e} at most, median {middle:e}");
-                worst = worst.max(most);
+                let off = differences(&gpu, sensor, &object, 0.0, &poses(height_m, 8, 4), of);
+                say(&format!("{camera}, {name}, {of:?}"), &off);
+                all.extend(off);
             }
         }
     }
-    assert!(worst < 1e-4, "{worst:e}");
+    require(0.95, &all);
 }
 
-/// With the presets' own tolerance transforms are in single precision: the differences are within that tolerance.
+/// With friction, at constant sets of cells that stick and slip, of the press in one increment.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn gradients_with_friction_are_those_of_the_cpu() {
+    let gpu = gpu();
+    let sensor = seen_by(&precise("gelsight"), &preset("gelsight"), half);
+    let mut all = Vec::new();
+    for (name, object, height_m) in objects() {
+        for of in [Of::Wrench, Of::Forces, Of::Image] {
+            let off = differences(&gpu, &sensor, &object, 0.4, &poses(height_m, 12, 8), of);
+            say(&format!("{name}, friction, {of:?}"), &off);
+            all.extend(off);
+        }
+    }
+    require(0.95, &all);
+}
+
+/// With the presets' own tolerance of 1e-5 transforms are in single precision.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn gradients_in_single_precision_are_close() {
     let gpu = gpu();
-    let sensor = preset("gelsight").build(None).unwrap();
+    let sensor = at_once(&preset("gelsight").build(None).unwrap());
     let (_, ball, height_m) = objects().swap_remove(0);
+    let mut all = Vec::new();
     for of in [Of::Wrench, Of::Forces, Of::Image] {
-        let (most, middle) = compare(&gpu, &sensor, &ball, &poses(height_m, 16, 6), of);
-        println!("{of:?}: {most:e} at most, median {middle:e}");
-        // Another cell in contact changes the derivative; most presses have the same cells.
-        assert!(middle < 1e-3, "{of:?}: {middle:e}");
+        for mu in [0.0, 0.4] {
+            let off = differences(&gpu, &sensor, &ball, mu, &poses(height_m, 16, 6), of);
+            say(&format!("single precision, mu {mu}, {of:?}"), &off);
+            all.extend(off);
+        }
     }
+    require(0.8, &all);
 }
 
-/// Objects without contact have derivatives of zero; friction, other sizes and NaN are refused in one sentence.
+/// Objects without contact have derivatives of zero; shadows of lamps, other sizes and NaN are refused in one sentence.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn gradients_that_do_not_exist_are_refused() {
@@ -231,8 +245,12 @@ fn gradients_that_do_not_exist_are_refused() {
     by.wrench = gpu.upload(&[0.0, 0.0, f64::NAN, 0.0, 0.0, 0.0]).unwrap();
     let message = batch.vjp(&away, &by).unwrap_err().to_string();
     assert!(message.contains("the wrench is not finite at index 2"), "{message}");
-    let rough = Object { mu: Some(0.5), ..ball };
-    by.wrench = gpu.upload(&[1.0; 6]).unwrap();
-    let message = LayerBatch::new(&gpu, &sensor, &rough).unwrap().vjp(&away, &by).unwrap_err().to_string();
-    assert!(message.contains("friction") && message.contains("gelsight"), "{message}");
+    let mut lamps = preset("tacchi");
+    let Some(LightSpec::Phong(light)) = &mut lamps.light else { panic!("{} has no lamps", lamps.name) };
+    light.shadow = Some(ShadowSpec { strength: 0.5, softness: Length::new(0.1e-3) });
+    let batch = LayerBatch::new(&gpu, &seen_by(&sensor, &lamps, half), &ball).unwrap();
+    let [height, width] = batch.image_size().unwrap();
+    by = LayerCotangents { levels: gpu.zeros(3 * height * width).unwrap(), ..LayerCotangents::none(&gpu).unwrap() };
+    let message = batch.vjp(&away, &by).unwrap_err().to_string();
+    assert!(message.contains("shadows") && message.contains("gelsight"), "{message}");
 }

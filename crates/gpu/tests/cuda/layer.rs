@@ -18,7 +18,7 @@ pub fn preset(name: &str) -> SensorSpec {
 }
 
 /// The sensor with steps in one increment, as on a GPU.
-fn at_once(sensor: &Sensor) -> Sensor {
+pub fn at_once(sensor: &Sensor) -> Sensor {
     let parameters = sensor.skin_as::<Layer>().unwrap().parameters().clone();
     sensor.with_skin(Layer::new(LayerParameters { max_increments: 1, ..parameters }).unwrap())
 }
