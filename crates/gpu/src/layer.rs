@@ -12,6 +12,8 @@ mod fft_plan;
 mod gradient;
 mod precision;
 mod press;
+mod region;
+mod renderer;
 mod spectra;
 mod steps;
 mod taxels;

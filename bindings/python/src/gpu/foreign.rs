@@ -2,8 +2,8 @@
 
 use super::dlpack::{self, Taken};
 use crate::error::{Error, IntoPyErr};
-use dermis::gpu::{DeviceBuffer, Gpu};
 use dermis::gpu::array::{ExternalArray, PoseFormat, Poses, Twists};
+use dermis::gpu::{DeviceBuffer, Gpu};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;

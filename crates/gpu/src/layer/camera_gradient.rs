@@ -1,6 +1,7 @@
 //! Derivatives of a scalar through the images of a camera, on the GPU.
 
-use super::camera::{GpuCamera, GpuLight, NODE_THREADS, Renderer, THREADS, grid, program};
+use super::camera::{GpuCamera, GpuLight, NODE_THREADS, THREADS, grid, program};
+use super::renderer::Renderer;
 use crate::cuda_struct::Ptr;
 use crate::memory::launch_on;
 use crate::{DeviceBuffer, GpuError};
@@ -112,7 +113,10 @@ mod tests {
     /// Pixels in either direction, with nodes that no pixel uses.
     #[test]
     fn nodes_know_their_pixels() {
-        assert_eq!(pixels_of(&[1, 1, 2, 4], 9), [[0, 0], [0, 2], [0, 3], [0, 3], [0, 4], [2, 2], [3, 1], [3, 1], [0, 0]]);
+        assert_eq!(
+            pixels_of(&[1, 1, 2, 4], 9),
+            [[0, 0], [0, 2], [0, 3], [0, 3], [0, 4], [2, 2], [3, 1], [3, 1], [0, 0]]
+        );
         assert_eq!(pixels_of(&[4, 2, 1], 6), [[0, 0], [2, 1], [1, 2], [1, 2], [0, 3], [0, 2]]);
     }
 }

@@ -1,6 +1,7 @@
 //! Derivatives of a scalar through a batch of presses.
 
-use super::press::{Chunk, POSE, PressQueue, SideStream, grid};
+use super::press::{Chunk, POSE, SideStream, grid};
+use super::region::PressQueue;
 use super::{LayerBatch, Outputs};
 use crate::array::Poses;
 use crate::cuda_struct::{Plain, Ptr};
@@ -156,13 +157,19 @@ impl LayerBatch {
         match first.download()?[..] {
             [u64::MAX] | [] => Ok(()),
             [index, ..] => Err(GpuError::BadInput {
-                reason: format!("the cotangent of {what} is not finite at index {index}: a NaN or an infinity reached it"),
+                reason: format!(
+                    "the cotangent of {what} is not finite at index {index}: a NaN or an infinity reached it"
+                ),
             }),
         }
     }
 
     /// The sum over pairs of buffers of the products of the numbers of each press; an empty buffer is zero.
-    fn products(&self, count: usize, pairs: [(&DeviceBuffer<f64>, &DeviceBuffer<f64>); 2]) -> Result<Vec<f64>, GpuError> {
+    fn products(
+        &self,
+        count: usize,
+        pairs: [(&DeviceBuffer<f64>, &DeviceBuffer<f64>); 2],
+    ) -> Result<Vec<f64>, GpuError> {
         let (gpu, kernel, sums) = (&self.gpu, self.kernel("multiply_rows")?, self.gpu.zeros::<f64>(count)?);
         for (a, b) in pairs.into_iter().filter(|(a, _)| !a.is_empty()) {
             let each = (a.len() / count) as i32;
@@ -262,8 +269,8 @@ impl LayerBatch {
         let (gpu, kernel, spectra) = (&self.gpu, self.kernel("pull_back_fields")?, self.field_spectra(side)?);
         let (tile_lines, shared_bytes) = self.precision.field_tile(spectra.size);
         let blocks = self.blocks(&kernel, shared_bytes, members.len())?;
-        let memory = gpu
-            .uninitialised::<u8>(self.precision.complex_bytes(4 * blocks * spectra.size * self.grid.cols as usize))?;
+        let memory =
+            gpu.uninitialised::<u8>(self.precision.complex_bytes(4 * blocks * spectra.size * self.grid.cols as usize))?;
         let config = LaunchConfig { shared_mem_bytes: shared_bytes as u32, ..grid(blocks, 1) };
         let list = gpu.upload(members)?;
         let queue = gpu.upload(&[PressQueue { taken: 0, count: members.len() as i32 }])?;

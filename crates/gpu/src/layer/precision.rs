@@ -2,7 +2,8 @@
 
 use super::LayerGrid;
 use super::fft_plan::FftPlan;
-use super::press::{ContactRegion, MAX_LEVELS, OPEN, PressQueue, REGION_BUFFERS, THREADS, TOO_DEEP};
+use super::press::{MAX_LEVELS, REGION_BUFFERS, THREADS};
+use super::region::{ContactRegion, OPEN, PressQueue, TOO_DEEP};
 use super::spectra::Transform;
 use super::taxels::TaxelGrid;
 use crate::object::{ObjectView, SurfaceKind};

@@ -1,76 +1,20 @@
 //! Computes presses on a layer, from poses to results.
 
 use super::camera::ImageOutputs;
+use super::region::{ContactRegion, OPEN, PressQueue, TOO_DEEP};
 use super::spectra::{Spectra, Transform};
 use super::taxels::TaxelGrid;
 use super::{LayerBatch, LayerGrid, LayerTouches, Outputs};
 use crate::array::Poses;
-use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
+use crate::cuda_struct::{Ptr, PtrMut};
 use crate::memory::{launch, launch_on};
 use crate::object::SurfaceKind;
 use crate::{DeviceBuffer, GpuError};
 use cudarc::driver::{CudaFunction, CudaStream, LaunchConfig};
 use dermis_geometry::Pose;
-use dermis_skin::layer::{ContactExtent, Effort, OneIncrement};
+use dermis_skin::layer::ContactExtent;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-cuda_struct! {
-    /// The region of cells where a press is solved, and the progress of its solution.
-    pub(super) struct ContactRegion {
-        row: i32,
-        col: i32,
-        rows: i32,
-        cols: i32,
-        /// Index of the transform size.
-        pub size: i32,
-        /// Status: [`OPEN`], [`TOO_DEEP`], or one that only the kernels use.
-        status: i32,
-        /// Number of times the region was solved, and total number of iterations.
-        growths: i32,
-        iterations: i32,
-        /// Largest depth (m) of the object below the rest surface.
-        max_depth: f64,
-        /// With friction, of the solution: used fraction of the friction limit, largest displacement (m) along the
-        /// surface of a cell in contact by the pressure alone and of any cell, and smallest depth (m) over the contact.
-        used: f64,
-        pushed: f64,
-        motion: f64,
-        min_depth: f64,
-        /// Largest relative error of a solver that stopped before its tolerance.
-        unsolved: f64,
-    }
-}
-
-cuda_struct! {
-    /// A list of presses that blocks take one after the other: how many are taken, and how many there are.
-    #[derive(Default)]
-    pub(super) struct PressQueue {
-        pub taken: i32,
-        pub count: i32,
-    }
-}
-
-impl ContactRegion {
-    /// Number of cells.
-    pub fn cells(&self) -> i32 {
-        self.rows * self.cols
-    }
-
-    /// Iterations and errors of the solution, after one with the given largest depth (m); the error of its one increment is
-    /// zero without contact or friction.
-    pub fn effort_after(&self, last_depth: f64) -> Effort {
-        let (rise, deeper) = ((self.max_depth - last_depth).abs(), self.max_depth.max(last_depth));
-        let reached = if rise > 0.0 { (deeper - self.min_depth) / rise } else { 0.0 };
-        let increment = OneIncrement { used: self.used, pushed_m: self.pushed, motion_m: self.motion, reached };
-        let path_error = if rise > 0.0 { rise / deeper * increment.path_error() } else { 0.0 };
-        Effort { iterations: self.iterations as usize, unsolved: self.unsolved, path_error, ..Effort::default() }
-    }
-}
-
-/// Statuses that the host handles: not solved yet, and refused.
-pub(super) const OPEN: i32 = 1;
-pub(super) const TOO_DEEP: i32 = 4;
 
 /// Threads per block.
 pub(super) const THREADS: u32 = 128;
@@ -365,7 +309,13 @@ impl LayerBatch {
     }
 
     /// Computes results from height maps and stores them after those of the `first` presses.
-    pub(super) fn solve(&self, chunk: &Chunk, first: usize, outputs: Outputs, touches: &mut LayerTouches) -> Result<(), GpuError> {
+    pub(super) fn solve(
+        &self,
+        chunk: &Chunk,
+        first: usize,
+        outputs: Outputs,
+        touches: &mut LayerTouches,
+    ) -> Result<(), GpuError> {
         self.find_regions(&self.height_kernels()?, chunk, self.gpu.stream_handle())?;
         let mut regions = chunk.regions.download()?;
         if let Some(i) = regions.iter().position(|region| region.status == TOO_DEEP) {

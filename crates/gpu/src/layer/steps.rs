@@ -1,9 +1,9 @@
 //! Steps of a layer in many environments, each with a history. A step only enqueues kernels.
 
-use super::camera::{ImageOutputs, Renderer};
-use super::press::{
-    Chunk, ContactRegion, ContactSolver, FieldSolver, HeightKernels, History, OPEN, PressQueue, TOO_DEEP,
-};
+use super::camera::ImageOutputs;
+use super::press::{Chunk, ContactSolver, FieldSolver, HeightKernels, History};
+use super::region::{ContactRegion, OPEN, PressQueue, TOO_DEEP};
+use super::renderer::Renderer;
 use super::taxels::TaxelGrid;
 use super::{LayerBatch, unsupported};
 use crate::cuda_struct::{Ptr, PtrMut};

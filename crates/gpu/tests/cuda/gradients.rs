@@ -1,12 +1,12 @@
 //! Compares gradients of presses on a layer on a GPU with `Sensor::vjp`.
 
 use crate::gpu;
-use crate::layer::{at_once, precise, preset, proportional, seen_by};
+use crate::layer::{at_once, precise, preset, proportional, seen_by, small_gelsight};
 use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::indenters;
 use dermis_geometry::{Pose, Primitive, Quat, Random, Vec3, Wrench};
 use dermis_gpu::array::Poses;
-use dermis_gpu::layer::LayerCotangents;
+use dermis_gpu::layer::{LayerCotangents, Outputs};
 use dermis_gpu::{Gpu, LayerBatch};
 use dermis_sensor::optics::{CameraSpec, LightSpec, ShadowSpec};
 use dermis_sensor::{Cotangents, Gradients, Sensor, press_to_pose};
@@ -94,8 +94,11 @@ fn difference(own: &Gradients, truth: &Gradients) -> f64 {
     let (position, rotation) = (truth.position.to_array(), truth.rotation.to_array());
     // A rotation by 1 rad moves a point of these objects by millimetres.
     let at = largest(&position);
-    let mut worst = off(&own.position.to_array(), &position, at)
-        .max(off(&own.rotation.to_array(), &rotation, largest(&rotation).max(1e-3 * at)));
+    let mut worst = off(&own.position.to_array(), &position, at).max(off(
+        &own.rotation.to_array(),
+        &rotation,
+        largest(&rotation).max(1e-3 * at),
+    ));
     for (name, values) in own.parameters() {
         let truth = truth.get(name).unwrap_or_else(|| panic!("the CPU has no {name}"));
         let moves = if name == "scale" { 1e-3 } else { 1.0 };
@@ -224,6 +227,34 @@ fn gradients_in_single_precision_are_close() {
         }
     }
     require(0.8, &all);
+}
+
+/// A press has the same gradient alone and among 4,096, to the rounding of sums in another order.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn gradients_do_not_depend_on_the_batch() {
+    let gpu = gpu();
+    let sensor = small_gelsight();
+    let (_, ball, height_m) = objects().swap_remove(0);
+    let places = poses(height_m, 4096, 9);
+    for mu in [0.0, 0.6] {
+        let batch = LayerBatch::new(&gpu, &sensor, &Object { mu: Some(mu), ..ball.clone() }).unwrap();
+        let gradients = |places: &[Pose]| {
+            let poses = Poses::of_host(&gpu, places).unwrap();
+            let levels = batch.press_on_device(&poses, Outputs { levels: true, ..Outputs::NONE }).unwrap().levels;
+            let by = LayerCotangents { levels, ..LayerCotangents::none(&gpu).unwrap() };
+            let clock = std::time::Instant::now();
+            let found = batch.vjp(&poses, &by).unwrap();
+            println!("mu {mu}: {} gradients in {:.1} ms", places.len(), 1e3 * clock.elapsed().as_secs_f64());
+            found
+        };
+        gradients(&places);
+        let all = gradients(&places);
+        for i in [0, 1234, 4095] {
+            let off = difference(&all[i], &gradients(&places[i..=i])[0]);
+            assert!(off < 1e-5, "press {i}, mu {mu}: {off:e}");
+        }
+    }
 }
 
 /// Objects without contact have derivatives of zero; shadows of lamps, other sizes and NaN are refused in one sentence.

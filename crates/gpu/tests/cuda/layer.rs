@@ -379,7 +379,7 @@ fn impossible_presses_are_refused_by_number() {
 }
 
 /// The preset `gelsight` with half as many pixels along each side: 320 × 240.
-fn small_gelsight() -> Sensor {
+pub fn small_gelsight() -> Sensor {
     let source = SensorSource { preset: Some("gelsight".to_owned()), resolution: Some(0.5), ..SensorSource::default() };
     source.resolve("gelsight", None).unwrap().0.build(None).unwrap()
 }

@@ -2,7 +2,11 @@
 
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Pose, Quat, Random, Vec3};
-use dermis::gpu::{Gpu, GpuError, LayerBatch, PinnedBuffer, Timer, array::Poses, layer::{LayerCotangents, Outputs}};
+use dermis::gpu::{
+    Gpu, GpuError, LayerBatch, PinnedBuffer, Timer,
+    array::Poses,
+    layer::{LayerCotangents, Outputs},
+};
 use dermis::sensor::{Sensor, SensorSource};
 use dermis::skin::Object;
 use std::collections::BTreeMap;
