@@ -83,14 +83,14 @@ class Presses:
     ) -> tuple[_Array, dict[str, _Array]]:
         """Derivatives by the poses and by the parameters, from those by the results of ``read``.
 
-        image: contiguous; on a GPU if ``device`` is "cuda".
+        image: of numpy, or a contiguous tensor of float32 on the GPU if ``device`` is "cuda".
         """
         given: dict[str, Any] = {"force": wrench[:, :3], "torque": wrench[:, 3:], "taxels": taxels}
         if markers.size:
             given["markers"] = markers
         given = {name: np.ascontiguousarray(by) for name, by in given.items()}
         if 0 not in image.shape:
-            given["image"] = image
+            given["image"] = np.ascontiguousarray(image) if isinstance(image, np.ndarray) else image
         found = self.sensor.vjp(self.obj, normalised(poses), given, device=self.device)
         by_poses = found["position"]
         if poses.shape[1] == 7:

@@ -85,15 +85,17 @@ class _Press(torch.autograd.Function):
         presses = Presses(sensor, obj, parameters, on_gpu=pose.is_cuda)
         ctx.presses, ctx.names = presses, names
         ctx.save_for_backward(pose, *values)
-        return tuple(_shared(part).to(pose) for part in presses.read(_numbers(pose), image=image))
+        parts = [_shared(part) for part in presses.read(_numbers(pose), image=image)]
+        ctx.device = parts[0].device
+        return tuple(part.to(pose) for part in parts)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *cotangents: torch.Tensor) -> tuple[Any, ...]:
         pose, *values = ctx.saved_tensors
         *others, image = cotangents
-        on_gpu = ctx.presses.device == "cuda"
-        by_image = image.detach().to(torch.float32).contiguous() if on_gpu else np.ascontiguousarray(_numbers(image))
+        # On the GPU the images stay there.
+        by_image: Any = image.detach().to(ctx.device, torch.float32).contiguous() if ctx.device.type == "cuda" else _numbers(image)
         by_pose, by_values = ctx.presses.pull_back(_numbers(pose), *[_numbers(by) for by in others], by_image)
         by = [torch.as_tensor(by_values[name]).to(value) for name, value in zip(ctx.names, values, strict=True)]
         return None, None, None, None, torch.as_tensor(by_pose).to(pose), *by
@@ -104,7 +106,7 @@ def _shared(part: Any) -> torch.Tensor:
 
 
 def _numbers(tensor: torch.Tensor) -> np.ndarray[Any, np.dtype[np.float64]]:
-    return tensor.detach().cpu().to(torch.float64).numpy()
+    return tensor.detach().cpu().to(torch.float64).contiguous().numpy()
 
 
 class TouchDataset(Dataset[dict[str, torch.Tensor]]):

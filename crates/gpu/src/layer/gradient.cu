@@ -152,25 +152,6 @@ extern "C" __global__ void mark_cliffs(const unsigned long long* count, const lo
     for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < (long long)*count; i += (long long)gridDim.x * blockDim.x) marks[cliffs[i]] = 1;
 }
 
-// Outward unit normal of a primitive at a point of its surface, in the object's frame.
-__device__ __forceinline__ Vec3 normal_of(const ObjectView& object, Vec3 at) {
-    const double a = object.size[0], b = object.size[1], c = object.size[2];
-    Vec3 out = at;
-    if (object.kind == ELLIPSOID) out = vec3(at.x / (a * a), at.y / (b * b), at.z / (c * c));
-    if (object.kind == CAPSULE) out.z -= fmin(fmax(at.z, -b), b);
-    if (object.kind == CYLINDER) {
-        out.z = 0.0;
-        if (fabs(at.z) - b > sqrt(dot(out, out)) - a) return vec3(0.0, 0.0, copysign(1.0, at.z));
-    }
-    if (object.kind == CUBOID) {
-        // The face whose plane the point is farthest outside of.
-        const double x = fabs(at.x) - a, y = fabs(at.y) - b, z = fabs(at.z) - c;
-        if (y > x) return z > y ? vec3(0.0, 0.0, copysign(1.0, at.z)) : vec3(0.0, copysign(1.0, at.y), 0.0);
-        return z > x ? vec3(0.0, 0.0, copysign(1.0, at.z)) : vec3(copysign(1.0, at.x), 0.0, 0.0);
-    }
-    return out * (1.0 / sqrt(dot(out, out)));
-}
-
 // The lowest point of an object over x and y (m): its height (m) over z = 0, and the point and the outward normal in the object's frame.
 struct LowestPoint {
     double height;
@@ -184,7 +165,7 @@ __device__ __forceinline__ bool lowest_point(const ObjectView& object, const dou
         found.height = enter(object, foot, up);
         if (!finite(found.height)) return false;
         found.at = foot + up * found.height;
-        found.normal = normal_of(object, found.at);
+        found.normal = primitive_normal(object.kind, object, found.at);
         return true;
     }
     const Vec3 middle = (vec3(object.tree_low) + vec3(object.tree_high)) * 0.5;
@@ -200,11 +181,11 @@ __device__ __forceinline__ bool lowest_point(const ObjectView& object, const dou
 // length of a capsule.
 constexpr int SHAPE_NUMBERS = 10;
 __device__ __forceinline__ void add_by_height(const ObjectView& object, const double* pose, const LowestPoint& point, double by_height, double* sums) {
-    const Quat turn = rotation_of(pose);
-    const Vec3 normal = rotate(turn, point.normal);
+    const Quat rotation = rotation_of(pose);
+    const Vec3 normal = rotate(rotation, point.normal);
     if (normal.z == 0.0) return;
     // A motion δ of the surface changes the height by n·δ / n_z.
-    const Vec3 by_motion = normal * (by_height / normal.z), around = cross(rotate(turn, point.at), by_motion), own = point.normal * (by_height / normal.z);
+    const Vec3 by_motion = normal * (by_height / normal.z), around = cross(rotate(rotation, point.at), by_motion), own = point.normal * (by_height / normal.z);
     const double parts[SHAPE_NUMBERS] = {by_motion.x, by_motion.y, by_motion.z, around.x, around.y, around.z, own.x * point.at.x, own.y * point.at.y,
                                          own.z * point.at.z,
                                          object.kind == CAPSULE && fabs(point.at.z) > object.size[1] ? own.z * copysign(1.0, point.at.z) : 0.0};
