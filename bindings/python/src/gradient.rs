@@ -1,10 +1,14 @@
 //! Gradients of presses as arrays.
 
 use crate::array::{Numbers, moved};
-use crate::error::Error;
+use crate::error::{Error, IntoPyErr};
+use crate::gpu::foreign;
 use crate::shared_sensor::SharedSensor;
 use crate::threads::{Job, interruptible_job};
 use dermis::geometry::{Pose, Vec3};
+use dermis::gpu::array::Poses;
+use dermis::gpu::layer::LayerCotangents;
+use dermis::gpu::{Gpu, GpuError};
 use dermis::sensor::{Cotangents, Gradients, Sensor, press_to_pose};
 use dermis::skin;
 use pyo3::prelude::*;
@@ -60,29 +64,70 @@ pub fn read(sensor: &Sensor, cotangents: &Bound<'_, PyDict>, count: usize) -> Py
     Ok(all)
 }
 
-/// Gradients of presses at poses, on all cores; with those by the vertices of a mesh, summed over the presses, if `vertices`.
-pub fn pull_back<'py>(
-    py: Python<'py>,
+/// Reads the cotangents of `count` presses onto a GPU. The image may be there already, in float32.
+pub fn read_on_gpu(
+    gpu: &Arc<Gpu>,
+    sensor: &Sensor,
+    cotangents: &Bound<'_, PyDict>,
+    count: usize,
+) -> PyResult<LayerCotangents> {
+    let others = cotangents.copy()?;
+    let mut levels = None;
+    if let Some(image) = cotangents.get_item("image")?
+        && let Some(found) = foreign::read(&image, gpu, "image")?
+    {
+        let size = size_of(sensor, "image").unwrap_or(0);
+        levels = Some(found.numbers(gpu, "image", count, size)?);
+        others.del_item("image")?;
+    }
+    let by = LayerCotangents::of_host(gpu, sensor, &read(sensor, &others, count)?).into_py_err()?;
+    Ok(match levels {
+        Some(levels) => LayerCotangents { levels, ..by },
+        None => by,
+    })
+}
+
+/// Gradients of presses on a layer on a GPU.
+pub fn pull_back_on_gpu(
+    gpu: &Arc<Gpu>,
+    shared: &SharedSensor,
+    object: &Arc<skin::Object>,
+    poses: &Poses,
+    by: &LayerCotangents,
+) -> Result<Vec<Gradients>, GpuError> {
+    shared.layer_on_gpu(gpu, object)?.vjp(poses, by)
+}
+
+/// Gradients of presses at poses, on all cores.
+pub fn pull_back(
+    py: Python<'_>,
     shared: &Arc<SharedSensor>,
     object: &Arc<skin::Object>,
     poses: Vec<Pose>,
     cotangents: Vec<Cotangents>,
-    vertices: bool,
-) -> PyResult<Bound<'py, PyDict>> {
-    let (sensor, pressed_object) = (shared.sensor()?.clone(), object.clone());
+) -> PyResult<Vec<Gradients>> {
+    let (sensor, object) = (shared.sensor()?.clone(), object.clone());
     let work = move |job: &Job| {
         let one = |(number, (pose, by)): (usize, (&Pose, &Cotangents))| {
             if !job.goes_on() {
                 return Err("interrupted".to_owned());
             }
             let told = |error: &dyn std::fmt::Display| format!("press {number}: {error}");
-            let pressed = press_to_pose(&sensor, &pressed_object, pose).map_err(|error| told(&error))?;
-            sensor.vjp(&pressed_object, &pressed, by).map_err(|error| told(&error))
+            let pressed = press_to_pose(&sensor, &object, pose).map_err(|error| told(&error))?;
+            sensor.vjp(&object, &pressed, by).map_err(|error| told(&error))
         };
         let all: Vec<Result<Gradients, String>> = poses.par_iter().zip(&cotangents).enumerate().map(one).collect();
         all.into_iter().collect::<Result<Vec<Gradients>, String>>()
     };
-    let found = interruptible_job(py, work, |_| Ok(()))?.map_err(Error::new_err)?;
+    interruptible_job(py, work, |_| Ok(()))?.map_err(Error::new_err)
+}
+
+/// Gradients as arrays by name; with those by the vertices of a mesh, summed over the presses, if one is given.
+pub fn arrays<'py>(
+    py: Python<'py>,
+    found: &[Gradients],
+    mesh: Option<&Arc<skin::Object>>,
+) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let vectors = |of: fn(&Gradients) -> Vec3| found.iter().flat_map(|one| of(one).to_array()).collect::<Vec<f64>>();
     dict.set_item("position", moved(py, &[found.len(), 3], vectors(|one| one.position))?)?;
@@ -91,11 +136,11 @@ pub fn pull_back<'py>(
         let all: Vec<f64> = found.iter().flat_map(|one| one.get(name).unwrap_or_default().to_vec()).collect();
         dict.set_item(name, moved(py, &[found.len(), values.len()], all)?)?;
     }
-    if vertices {
+    if let Some(object) = mesh {
         let mut sum = vec![Vec3::ZERO; object.surface.mesh().vertices().len()];
-        for one in &found {
+        for one in found {
             let by = one.by_vertices(object).ok_or_else(|| {
-                Error::new_err("`vertices`: a mesh has gradients by them, on springs, hydroelastic skins and layers; a primitive has them by its sizes")
+                Error::new_err("`vertices`: a mesh has gradients by them, on springs, hydroelastic skins and layers, on the CPU; a primitive has them by its sizes")
             })?;
             sum.iter_mut().zip(by).for_each(|(sum, by)| *sum += by);
         }

@@ -507,7 +507,7 @@ impl Sensor {
     }
 
     /// Derivatives of a scalar with respect to object and sensor, from those with respect to readings: one vector-Jacobian
-    /// product for each press at a pose, on all CPU cores.
+    /// product for each press at a pose, on all CPU cores or on a GPU.
     ///
     /// obj, poses: as for ``press_batch``. cotangents: the derivatives by some of "force" and "torque" (n, 3), "taxels",
     /// "reported" and "forces" (in the shape of ``Batch``), "markers" (n, markers, 2: column and row under contact) and
@@ -518,6 +518,9 @@ impl Sensor {
     /// parameters of the sensor: "stiffness" of springs, "hydroelastic_modulus", "young", "poisson", "thickness" and "mu" of a
     /// layer, "gain" and "offset" of the response, "azimuth", "elevation", "diffuse", "specular" or "levels" of the light.
     /// With vertices also "vertices" (vertices, 3), by those of a mesh in the frame of the object, summed over all presses.
+    ///
+    /// device: "cpu"; "cuda": an NVIDIA GPU, for layers; poses and the cotangent of the image may then be GPU tensors (of float32), and of the
+    /// parameters of the sensor there are "young" and "mu"; "auto": the GPU if it supports this, else the CPU, with one warning.
     /// Raises dermis.Error for NaN, and for skins without gradients.
     ///
     /// >>> import dermis, numpy
@@ -525,18 +528,36 @@ impl Sensor {
     /// >>> by = sensor.vjp(ball, [[0, 0, 8e-3]], {"force": numpy.array([[0, 0, -1.0]])})
     /// >>> by["position"].shape
     /// (1, 3)
-    #[pyo3(signature = (obj, poses, cotangents, *, vertices = false))]
+    #[pyo3(signature = (obj, poses, cotangents, *, device="cpu", vertices=false))]
     fn vjp<'py>(
         &self,
         py: Python<'py>,
         obj: PyRef<'_, Object>,
         poses: &Bound<'py, PyAny>,
         cotangents: &Bound<'py, pyo3::types::PyDict>,
+        device: &str,
         vertices: bool,
     ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
+        let choice = gpu::choice(device)?;
+        let on_gpu = if vertices && choice == Choice::Auto { None } else { gpu::open(py, choice)? };
+        if let Some(gpu) = on_gpu {
+            let (places, _) = Places::read(poses, &gpu)?.on_gpu(&gpu).into_py_err()?;
+            let by = crate::gradient::read_on_gpu(&gpu, self.inner()?, cotangents, places.count)?;
+            let (shared, object) = (self.shared.clone(), obj.object.clone());
+            let work = move || crate::gradient::pull_back_on_gpu(&gpu, &shared, &object, &places, &by);
+            match interruptible(py, work)? {
+                Err(error @ GpuError::Unsupported { .. }) if choice == Choice::Auto => {
+                    gpu::warn_once(py, &error.to_string())?;
+                }
+                found => {
+                    return crate::gradient::arrays(py, &found.into_py_err()?, vertices.then_some(&obj.object));
+                }
+            }
+        }
         let poses = crate::pose::poses(poses, "poses")?;
         let by = crate::gradient::read(self.inner()?, cotangents, poses.len())?;
-        crate::gradient::pull_back(py, &self.shared, &obj.object, poses, by, vertices)
+        let found = crate::gradient::pull_back(py, &self.shared, &obj.object, poses, by)?;
+        crate::gradient::arrays(py, &found, vertices.then_some(&obj.object))
     }
 
     /// The same sensor, untouched, with other parameters: as for ``preset``.

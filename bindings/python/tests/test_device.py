@@ -55,6 +55,7 @@ def test_without_a_gpu_cuda_names_what_is_missing(foam):
         lambda: foam.press_batch(BALL, places(2), device="cuda"),
         lambda: foam.press_batch(BALL, depth=1e-3, device="cuda"),
         lambda: foam.environments(BALL, 3, device="cuda"),
+        lambda: foam.vjp(BALL, places(2), {}, device="cuda"),
     ):
         with pytest.raises(dermis.Error, match="no (NVIDIA driver|NVIDIA GPU|run-time compiler)") as caught:
             ask()
@@ -142,6 +143,50 @@ def test_images_on_the_gpu_are_those_of_the_cpu():
     torch = pytest.importorskip("torch")
     images = torch.from_dlpack(there.image_on_device)
     assert images.is_cuda and (images.cpu().numpy() == there.image).all()
+
+
+@on_gpu
+def test_gradients_on_the_gpu_are_those_of_the_cpu():
+    # With friction, a layer on the CPU takes several increments.
+    sensor, ball = dermis.Sensor.preset("gelsight"), dermis.Object.sphere(radius=4e-3, mu=0.0)
+    poses, random = over_gelsight(6), np.random.default_rng(4)
+    there = sensor.press_batch(ball, poses, device="cuda")
+    assert np.abs(there.levels - sensor.press_batch(ball, poses).levels).max() < 0.1
+    column = np.linspace(-1.0, 1.0, there.levels.shape[2], dtype=np.float32)[:, None]
+    by = {
+        "force": random.normal(size=(6, 3)),
+        "taxels": random.normal(size=(6, 20, 20)),
+        "image": 1e-3 * (there.levels * column).astype(np.float64),
+    }
+    here, found = (sensor.vjp(ball, poses, by, device=device) for device in ("cpu", "cuda"))
+    for name in ("position", "rotation", "scale", "radius", "young"):
+        scale = np.abs(here["position"]).max() * (1e-3 if name == "rotation" else 0.0) + np.abs(here[name]).max()
+        assert np.abs(found[name] - here[name]).max() <= 1e-3 * scale, name
+    assert "mu" in sensor.vjp(dermis.Object.sphere(radius=4e-3), poses, by, device="cuda")
+    with pytest.raises(dermis.Error, match="not finite at index 1"):
+        sensor.vjp(ball, poses, {"force": np.array([[0.0, np.nan, 0.0]] * 6)}, device="cuda")
+    with pytest.raises(dermis.Error, match="response"):
+        sensor.vjp(ball, poses, {"reported": np.ones((6, 20, 20))}, device="cuda")
+    with pytest.raises(dermis.Error, match="no layer"):
+        dermis.Sensor.preset("uji-foam-14x6").vjp(BALL, places(2), {}, device="cuda")
+
+
+@on_gpu
+def test_torch_differentiates_layers_on_the_gpu():
+    torch = pytest.importorskip("torch")
+    from dermis.torch import press
+
+    sensor, ball = dermis.Sensor.preset("gelsight"), dermis.Object.sphere(radius=4e-3, mu=0.0)
+    found = []
+    for device in ("cpu", "cuda"):
+        pose = torch.tensor(over_gelsight(5), device=device, requires_grad=True)
+        radius = torch.tensor(4e-3, device=device, dtype=torch.float64, requires_grad=True)
+        pressed = press(sensor, ball, pose, {"radius": radius}, image=True)
+        assert all(part.device.type == device for part in pressed)
+        (1e-6 * pressed.image.square().sum() + pressed.taxels.square().sum() + pressed.wrench[:, 2].sum()).backward()
+        found.append([pose.grad.cpu().numpy(), radius.grad.cpu().numpy()])
+    for here, there in zip(*found, strict=True):
+        assert np.abs(here - there).max() <= 1e-3 * np.abs(here).max()
 
 
 @on_gpu

@@ -72,6 +72,11 @@ impl<'a> PlacedShape<'a> {
 }
 
 impl ShapeGradient {
+    /// The derivatives by position, rotation, stretch and extension, without those by vertices.
+    pub fn of_sums(position: Vec3, rotation: Vec3, stretch: Vec3, extension: f64) -> Self {
+        Self { position, rotation, stretch, extension, ..Self::default() }.without_vertices()
+    }
+
     /// Adds the derivatives of a term that depends on the distance (m) of a hit by `by_distance` and on the outward normal
     /// there by `by_normal`.
     pub fn add(&mut self, shape: &PlacedShape<'_>, hit: &RayHit, by_distance: f64, by_normal: Vec3) {

@@ -7,14 +7,19 @@
 //! 5e-6 and larger, else in double; shear, sums and results are always double.
 
 mod camera;
+mod camera_gradient;
 mod fft_plan;
+mod gradient;
 mod precision;
 mod press;
+mod region;
+mod renderer;
 mod spectra;
 mod steps;
 mod taxels;
 mod touches;
 
+pub use gradient::LayerCotangents;
 pub(crate) use steps::LayerSteps;
 pub use touches::{LayerTouches, Outputs};
 
@@ -24,7 +29,7 @@ use crate::{Gpu, GpuError, GpuObject};
 use camera::GpuCamera;
 use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_SHARED;
-use dermis_geometry::Vec3;
+use dermis_geometry::{Primitive, Vec3};
 use dermis_sensor::Sensor;
 use dermis_skin::layer::{LayerContact, Pair};
 use dermis_skin::{Layer, LayerParameters, Object, Skin, SurfaceField};
@@ -46,6 +51,7 @@ pub struct LayerBatch {
     /// Name of the sensor, for messages.
     name: String,
     object: GpuObject,
+    primitive: Option<Primitive>,
     grid: LayerGrid,
     parameters: LayerParameters,
     /// Whether lateral displacements of the surface are needed.
@@ -79,6 +85,8 @@ cuda_struct! {
         max_depth: f64,
         /// Deflection of a cell by a pressure on itself (m/Pa).
         own_compliance: f64,
+        /// The same for shear along itself.
+        own_shear_compliance: f64,
         contact: LayerContact,
         /// Transforms for regions of up to `sides[i]` cells a side, i < `sizes`.
         sizes: i32,
@@ -155,6 +163,7 @@ impl LayerBatch {
             max_height: layer.max_height_m(),
             max_depth: layer.max_depth_m(),
             own_compliance: layer.influences().get(Pair::ZPressure).values[0],
+            own_shear_compliance: layer.influences().get(Pair::XX).values[0],
             contact: parameters.contact,
             sizes: sizes as i32,
             sides: SIDES.map(|side| side as i32),
@@ -170,10 +179,11 @@ impl LayerBatch {
             return Err(unsupported(sensor, &why));
         }
         let program = precision.program();
-        for name in ["solve_contact", "evaluate_fields"] {
+        for name in ["solve_contact", "evaluate_fields", "solve_adjoint", "pull_back_fields"] {
             gpu.kernel(&program, name)?.set_attribute(MAX_SHARED, max_shared_bytes as i32)?;
         }
         let influences = Influences::new(gpu, layer, precision)?;
+        let primitive = object.surface.primitive().copied();
         let object = GpuObject::for_heights(gpu, object)?;
         if object.view().triangles > 0 && object.levels > press::MAX_LEVELS {
             return Err(unsupported(sensor, "the hierarchy of the object's mesh is too deep; simplify the mesh"));
@@ -181,6 +191,7 @@ impl LayerBatch {
         Ok(Self {
             name: format!("sensor {:?}", sensor.name()),
             object,
+            primitive,
             grid,
             lateral: parameters.lateral || parameters.contact.has_friction(),
             parameters,

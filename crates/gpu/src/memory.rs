@@ -1,5 +1,6 @@
 //! GPU memory: buffers, uploads and downloads.
 
+use crate::array::ExternalArray;
 use crate::cuda_struct::{Plain, Ptr, PtrMut, bytes_of, bytes_of_mut};
 use crate::{Gpu, GpuError};
 use cudarc::driver::sys::{CUevent_flags, CUstream};
@@ -201,6 +202,23 @@ impl Gpu {
         // SAFETY: plain values are valid for any bytes, so that even a read of unwritten ones is defined on the host.
         let bytes = unsafe { self.stream.alloc(len.max(1) * size_of::<T>()) };
         DeviceBuffer::new(self, len, bytes)
+    }
+
+    /// Copies an array of another library in `f32`.
+    ///
+    /// # Safety
+    /// The array has `len` values of `f32` in the memory of this GPU, and all work that writes them is complete or ordered before the
+    /// GPU's stream.
+    pub unsafe fn copy_of(self: &Arc<Self>, from: ExternalArray, len: usize) -> Result<DeviceBuffer<f32>, GpuError> {
+        let buffer = self.uninitialised::<f32>(len)?;
+        self.context.bind_to_thread()?;
+        // SAFETY: the caller guarantees the values; the buffer has room for them.
+        unsafe {
+            result::memcpy_dtod_async(buffer.address, from.address, len * size_of::<f32>(), self.stream.cu_stream())?;
+        }
+        // The owner may change the array after the call.
+        self.finish()?;
+        Ok(buffer)
     }
 
     /// Refuses work that needs more memory (bytes) than is free; `remedy` gets the number of free bytes.

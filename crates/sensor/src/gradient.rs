@@ -2,7 +2,7 @@
 
 use crate::optics::OpticsError;
 use crate::{Pressed, Sensor};
-use dermis_geometry::{ShapeGradient, Vec3, Wrench};
+use dermis_geometry::{Primitive, ShapeGradient, Vec3, Wrench};
 use dermis_skin::{Load, Object, SkinError, Target, Touch, TouchCotangent};
 use std::collections::BTreeMap;
 
@@ -51,23 +51,33 @@ pub enum GradientError {
 }
 
 impl Gradients {
+    /// The derivatives by pose and size of an object, whose surface is the primitive if there is one, and by other parameters.
+    pub fn new(
+        shape: ShapeGradient,
+        primitive: Option<&Primitive>,
+        parameters: impl IntoIterator<Item = (&'static str, Vec<f64>)>,
+    ) -> Self {
+        let mut all = BTreeMap::from([("scale", vec![shape.scale()])]);
+        all.extend(primitive.into_iter().flat_map(|primitive| shape.sizes(primitive)));
+        all.extend(parameters);
+        Self { position: shape.position, rotation: shape.rotation, parameters: all, shape }
+    }
+
     /// The derivatives by a parameter in SI units: "scale", a size of the object ("radius", "semi_axes", "size", "length"), or
     /// a parameter of the sensor ("stiffness", "young", "gain", …). `None` without a gradient by it.
     pub fn get(&self, name: &str) -> Option<&[f64]> {
         self.parameters.get(name).map(Vec::as_slice)
     }
 
+    /// The derivatives by the vertices of the object's mesh (1/m), in the frame of the object. `None` for a primitive, for
+    /// balls, on a gel and on a GPU.
+    pub fn by_vertices(&self, object: &Object) -> Option<Vec<Vec3>> {
+        self.shape.by_vertices(&object.surface)
+    }
+
     /// All parameters with their derivatives.
     pub fn parameters(&self) -> impl Iterator<Item = (&'static str, &[f64])> {
         self.parameters.iter().map(|(name, values)| (*name, values.as_slice()))
-    }
-}
-
-impl Gradients {
-    /// The derivatives by the vertices of the object's mesh (1/m), in the frame of the object. `None` for a primitive, for
-    /// balls and on a gel.
-    pub fn by_vertices(&self, object: &Object) -> Option<Vec<Vec3>> {
-        self.shape.by_vertices(&object.surface)
     }
 }
 
@@ -142,11 +152,8 @@ impl Sensor {
         let target = Target::at_rest(object, pressed.sensor_from_object);
         let found = self.skin().vjp(&pressed.touch, &pressed.state, &target, &cotangent);
         let found = found.map_err(|source| GradientError::Skin { sensor: sensor(), source })?;
-        parameters.insert("scale", vec![found.shape.scale()]);
-        parameters.extend(object.surface.primitive().into_iter().flat_map(|primitive| found.shape.sizes(primitive)));
         parameters.extend(found.parameters.into_iter().map(|(name, by)| (name, vec![by])));
-        let (position, rotation) = (found.shape.position, found.shape.rotation);
-        Ok(Gradients { position, rotation, parameters, shape: found.shape })
+        Ok(Gradients::new(found.shape, object.surface.primitive(), parameters))
     }
 
     /// Derivatives by the values of the taxels, including those through the response; its parameters are added.
@@ -165,8 +172,8 @@ impl Sensor {
         by_values
     }
 
-    /// Derivatives by the force vector of each taxel, or `None` for zero.
-    fn by_forces(&self, by_values: &[f64], by_forces: &[Vec3]) -> Result<Option<Vec<Vec3>>, GradientError> {
+    /// Derivatives by the force vector of each taxel from those by its value and by its force vector, or `None` for zero.
+    pub fn by_forces(&self, by_values: &[f64], by_forces: &[Vec3]) -> Result<Option<Vec<Vec3>>, GradientError> {
         if by_values.is_empty() && by_forces.is_empty() {
             return Ok(None);
         }

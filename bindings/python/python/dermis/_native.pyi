@@ -417,6 +417,10 @@ class DeviceBatch:
     """``saturated`` in GPU memory, uint32, shape (n,)."""
     image_on_device: Final[DeviceArray]
     """``image`` in GPU memory, uint8, shape (n, height, width, 3)."""
+    levels: Final[NDArray[np.float32]]
+    """``Batch.levels`` of all readings, float32, shape (n, height, width, 3), copied."""
+    levels_on_device: Final[DeviceArray]
+    """``levels`` in GPU memory, float32, shape (n, height, width, 3): the images before rounding, rendered on access."""
 
 @final
 class Environments:
@@ -760,7 +764,13 @@ class Sensor(_Copyable):
         """
 
     def vjp(
-        self, obj: Object, poses: ArrayLike, cotangents: dict[str, _F64], *, vertices: bool = False
+        self,
+        obj: Object,
+        poses: ArrayLike | _OnGpu,
+        cotangents: dict[str, Any],
+        *,
+        device: Literal["auto", "cpu", "cuda"] = "cpu",
+        vertices: bool = False,
     ) -> dict[str, _F64]:
         """Derivatives of a scalar with respect to object and sensor, from those with respect to readings: one vector-Jacobian
         product for each press at a pose, on all CPU cores.

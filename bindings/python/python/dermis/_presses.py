@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dermis._native import Error, Object, Sensor
+from dermis._native import DeviceBatch, Error, Object, Sensor
 
 _Array = NDArray[np.float64]
 
@@ -27,10 +27,23 @@ _SENSOR = {
 """Parameters of the sensor: table, key and unit."""
 
 
-class Presses:
-    """Presses of an object at poses, with parameters of object and sensor."""
+_ON_GPU = {*SIZES, "young", "mu"}
+"""Parameters with gradients on a GPU."""
 
-    def __init__(self, sensor: Sensor, obj: Object, parameters: Mapping[str, _Array]) -> None:
+
+def _has_gpu_gradients(toml: str) -> bool:
+    """True for layers without markers and without shadows of Phong's lamps."""
+    has_lamp_shadows = 'kind = "phong"' in toml and "[light.shadow]" in toml
+    return 'kind = "layer"' in toml and "[markers" not in toml and not has_lamp_shadows
+
+
+class Presses:
+    """Presses of an object at poses, with parameters of object and sensor.
+
+    on_gpu: on a GPU, if one is found that supports the sensor and the gradients by the parameters; else on the CPU.
+    """
+
+    def __init__(self, sensor: Sensor, obj: Object, parameters: Mapping[str, _Array], *, on_gpu: bool = False) -> None:
         overrides: dict[str, dict[str, Any]] = {}
         for name, value in parameters.items():
             if not np.all(np.isfinite(value)):
@@ -47,26 +60,39 @@ class Presses:
         self.sensor = sensor.with_parameters(overrides) if overrides else sensor
         self.obj = obj
         self.parameters = parameters
+        wanted = on_gpu and set(parameters) <= _ON_GPU and _has_gpu_gradients(self.sensor.toml)
+        self.device = "auto" if wanted else "cpu"
 
-    def read(self, poses: _Array, *, image: bool) -> tuple[_Array, _Array, _Array, _Array]:
-        """Wrench (n, 6), taxels, markers (n, markers, 2) and image (n, height, width, 3; without height if not wanted)."""
-        batch = self.sensor.press_batch(self.obj, normalised(poses))
-        has_camera = "[camera]" in self.sensor.toml
-        markers = batch.markers[:, :, 2:] if has_camera else np.zeros((len(poses), 0, 2))
-        levels = np.asarray(batch.levels, dtype=np.float64) if image else np.zeros((len(poses), 0, 0, 3))
+    def read(self, poses: _Array, *, image: bool) -> tuple[Any, Any, Any, Any]:
+        """Wrench (n, 6), taxels, markers (n, markers, 2) and image (n, height, width, 3; without height if not wanted).
+
+        Arrays of numpy, or a ``DeviceArray`` where the press ran on a GPU.
+        """
+        batch = self.sensor.press_batch(self.obj, normalised(poses), device=self.device)
+        no_markers, no_image = np.zeros((len(poses), 0, 2)), np.zeros((len(poses), 0, 0, 3))
+        if isinstance(batch, DeviceBatch):
+            self.device = "cuda"
+            return batch.wrench_on_device, batch.taxels_on_device, no_markers, batch.levels_on_device if image else no_image
+        self.device = "cpu"
+        markers = batch.markers[:, :, 2:] if "[camera]" in self.sensor.toml else no_markers
+        levels = np.asarray(batch.levels, dtype=np.float64) if image else no_image
         return batch.wrench, batch.taxels, np.ascontiguousarray(markers), levels
 
     def pull_back(
-        self, poses: _Array, wrench: _Array, taxels: _Array, markers: _Array, image: _Array
+        self, poses: _Array, wrench: _Array, taxels: _Array, markers: _Array, image: Any
     ) -> tuple[_Array, dict[str, _Array]]:
-        """Derivatives by the poses and by the parameters, from those by the results of ``read``."""
-        given = {"force": wrench[:, :3], "torque": wrench[:, 3:], "taxels": taxels}
+        """Derivatives by the poses and by the parameters, from those by the results of ``read``.
+
+        image: of numpy, or a contiguous tensor of float32 on the GPU if ``device`` is "cuda".
+        """
+        given: dict[str, Any] = {"force": wrench[:, :3], "torque": wrench[:, 3:], "taxels": taxels}
         if markers.size:
             given["markers"] = markers
-        if image.size:
-            given["image"] = image
-        cotangents = {name: np.ascontiguousarray(by) for name, by in given.items()}
-        found = self.sensor.vjp(self.obj, normalised(poses), cotangents, vertices="vertices" in self.parameters)
+        given = {name: np.ascontiguousarray(by) for name, by in given.items()}
+        if 0 not in image.shape:
+            given["image"] = np.ascontiguousarray(image) if isinstance(image, np.ndarray) else image
+        wanted = "vertices" in self.parameters
+        found = self.sensor.vjp(self.obj, normalised(poses), given, device=self.device, vertices=wanted)
         by_poses = found["position"]
         if poses.shape[1] == 7:
             by_poses = np.concatenate([by_poses, by_quaternions(poses[:, 3:], found["rotation"])], axis=1)

@@ -30,7 +30,7 @@ import numpy as np
 import torch
 from torch.utils.data import Dataset
 
-from dermis._native import Object, Sensor
+from dermis._native import DeviceArray, Object, Sensor
 from dermis._presses import Presses
 from dermis.dataset import Touches
 
@@ -66,8 +66,8 @@ def press(
     "mu"). They apply to all presses.
     image: also renders the images.
 
-    Runs on the CPU, on all cores, in double precision; results have the type and device of ``pose``. Saturated contact points
-    have no gradient, and where a contact begins or ends the gradient is that of constant contact. Raises dermis.Error for skins
+    Runs on the CPU, on all cores, in double precision; results have the type and device of ``pose``. If ``pose`` is on a GPU, presses on a
+    layer run there too, unless the sensor has markers or ``params`` has "poisson" or "thickness". Saturated contact points have no gradient, and where a contact begins or ends the gradient is that of constant contact. Raises dermis.Error for skins
     and parameters without gradients.
     """
     names = list(params or {})
@@ -81,22 +81,32 @@ class _Press(torch.autograd.Function):
     def forward(
         ctx: Any, sensor: Sensor, obj: Object, image: bool, names: list[str], pose: torch.Tensor, *values: torch.Tensor
     ) -> tuple[torch.Tensor, ...]:
-        presses = Presses(sensor, obj, {name: _numbers(value) for name, value in zip(names, values, strict=True)})
+        parameters = {name: _numbers(value) for name, value in zip(names, values, strict=True)}
+        presses = Presses(sensor, obj, parameters, on_gpu=pose.is_cuda)
         ctx.presses, ctx.names = presses, names
         ctx.save_for_backward(pose, *values)
-        return tuple(torch.as_tensor(part).to(pose) for part in presses.read(_numbers(pose), image=image))
+        parts = [_shared(part) for part in presses.read(_numbers(pose), image=image)]
+        ctx.device = parts[0].device
+        return tuple(part.to(pose) for part in parts)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *cotangents: torch.Tensor) -> tuple[Any, ...]:
         pose, *values = ctx.saved_tensors
-        by_pose, by_values = ctx.presses.pull_back(_numbers(pose), *[_numbers(by) for by in cotangents])
+        *others, image = cotangents
+        # On the GPU the images stay there.
+        by_image: Any = image.detach().to(ctx.device, torch.float32).contiguous() if ctx.device.type == "cuda" else _numbers(image)
+        by_pose, by_values = ctx.presses.pull_back(_numbers(pose), *[_numbers(by) for by in others], by_image)
         by = [torch.as_tensor(by_values[name]).to(value) for name, value in zip(ctx.names, values, strict=True)]
         return None, None, None, None, torch.as_tensor(by_pose).to(pose), *by
 
 
+def _shared(part: Any) -> torch.Tensor:
+    return torch.from_dlpack(part) if isinstance(part, DeviceArray) else torch.as_tensor(part)
+
+
 def _numbers(tensor: torch.Tensor) -> np.ndarray[Any, np.dtype[np.float64]]:
-    return tensor.detach().cpu().to(torch.float64).numpy()
+    return tensor.detach().cpu().to(torch.float64).contiguous().numpy()
 
 
 class TouchDataset(Dataset[dict[str, torch.Tensor]]):

@@ -71,7 +71,7 @@ impl Places {
     }
 
     /// The poses on the GPU, and the travel (m) past first contact where it is known.
-    fn on_gpu(self, gpu: &Arc<Gpu>) -> Result<(Poses, Option<Vec<f64>>), GpuError> {
+    pub fn on_gpu(self, gpu: &Arc<Gpu>) -> Result<(Poses, Option<Vec<f64>>), GpuError> {
         match self {
             Self::Host(poses, travel_m) => Ok((Poses::of_host(gpu, &poses)?, travel_m)),
             Self::Gpu(poses) => Ok((poses, None)),
@@ -309,6 +309,29 @@ impl DeviceBatch {
         let Images { rgb, height, width, warning } = self.images.as_ref().ok_or_else(why)?;
         warning.iter().try_for_each(|warning| warn_text(py, warning))?;
         Ok(self.whole(Data::U8(Arc::clone(rgb)), &[self.presses.count, *height, *width, 3]))
+    }
+
+    /// ``Batch.levels`` of all readings, float32, shape (n, height, width, 3), copied.
+    #[getter]
+    fn levels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.levels_on_device(py)?.numpy(py)
+    }
+
+    /// ``levels`` in GPU memory, float32, shape (n, height, width, 3): the images before rounding, rendered on access.
+    #[getter]
+    fn levels_on_device(&self, py: Python<'_>) -> PyResult<DeviceArray> {
+        let why = || Error::new_err(format!("sensor {:?} has no camera on the GPU", self.shared.spec().name));
+        let Images { height, width, warning, .. } = self.images.as_ref().ok_or_else(why)?;
+        warning.iter().try_for_each(|warning| warn_text(py, warning))?;
+        let (gpu, (object, poses)) = (&self.presses.gpu, &self.pressed);
+        let levels = detached(py, || {
+            let layer = self.shared.layer_on_gpu(gpu, object)?;
+            let pressed = layer.press_on_device(poses, Outputs { levels: true, ..Outputs::NONE })?;
+            gpu.finish()?;
+            Ok::<_, GpuError>(pressed.levels)
+        })?;
+        let data = Data::F32(Arc::new(levels.into_py_err()?));
+        Ok(self.whole(data, &[self.presses.count, *height, *width, 3]))
     }
 
     fn __repr__(&self) -> String {

@@ -2,8 +2,8 @@
 
 use super::dlpack::{self, Taken};
 use crate::error::{Error, IntoPyErr};
-use dermis::gpu::Gpu;
 use dermis::gpu::array::{ExternalArray, PoseFormat, Poses, Twists};
+use dermis::gpu::{DeviceBuffer, Gpu};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -105,6 +105,20 @@ impl OnGpu {
         #[allow(unsafe_code)]
         let read = unsafe { Poses::of_device(gpu, self.array, format) };
         read.into_py_err()
+    }
+
+    /// Copies the array, `each` numbers of float32 for each of `count` presses.
+    pub fn numbers(&self, gpu: &Arc<Gpu>, what: &str, count: usize, each: usize) -> PyResult<DeviceBuffer<f32>> {
+        if self.shape.first() != Some(&count) || self.shape.iter().product::<usize>() != count * each {
+            return Err(self.wrong_shape(what, &format!("({count}, …) with {each} numbers for each press")));
+        }
+        if !self.array.is_f32 {
+            return Err(Error::new_err(format!("`{what}` on the GPU must be of float32")));
+        }
+        // SAFETY: as in `poses`.
+        #[allow(unsafe_code)]
+        let copied = unsafe { gpu.copy_of(self.array, count * each) };
+        copied.into_py_err()
     }
 
     /// Reads the array as velocities (m/s, rad/s) of objects at `poses`.

@@ -28,6 +28,7 @@ pub struct DeviceArray {
 #[derive(Clone)]
 pub enum Data {
     F64(Arc<DeviceBuffer<f64>>),
+    F32(Arc<DeviceBuffer<f32>>),
     U32(Arc<DeviceBuffer<u32>>),
     U8(Arc<DeviceBuffer<u8>>),
 }
@@ -36,6 +37,7 @@ impl Data {
     fn kind(&self) -> Kind {
         match self {
             Self::F64(_) => Kind { code: dlpack::FLOAT, bits: 64, name: "float64", numpy: "<f8" },
+            Self::F32(_) => Kind { code: dlpack::FLOAT, bits: 32, name: "float32", numpy: "<f4" },
             Self::U32(_) => Kind { code: dlpack::UNSIGNED, bits: 32, name: "uint32", numpy: "<u4" },
             Self::U8(_) => Kind { code: dlpack::UNSIGNED, bits: 8, name: "uint8", numpy: "|u1" },
         }
@@ -44,6 +46,7 @@ impl Data {
     fn address(&self) -> u64 {
         match self {
             Self::F64(data) => data.address(),
+            Self::F32(data) => data.address(),
             Self::U32(data) => data.address(),
             Self::U8(data) => data.address(),
         }
@@ -107,6 +110,7 @@ impl DeviceArray {
     pub fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.data {
             Data::F64(data) => self.fetch(py, data),
+            Data::F32(data) => self.fetch(py, data),
             Data::U32(data) => self.fetch(py, data),
             Data::U8(data) => self.fetch(py, data),
         }

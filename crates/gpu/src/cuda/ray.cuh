@@ -11,6 +11,26 @@ struct Hit {
     u32 triangle;
 };
 
+__device__ __forceinline__ double sign_of(double x) { return copysign(1.0, x); }
+
+// Outward unit normal of a primitive of a kind at a point of its surface.
+__device__ __forceinline__ Vec3 primitive_normal(int kind, const ObjectView& object, Vec3 at) {
+    const double a = object.size[0], b = object.size[1], c = object.size[2];
+    if (kind == ELLIPSOID) return unit_or_zero(vec3(at.x / (a * a), at.y / (b * b), at.z / (c * c)));
+    if (kind == CUBOID) {
+        // The face whose plane the point is farthest outside of.
+        double gx = fabs(at.x) - a, gy = fabs(at.y) - b, gz = fabs(at.z) - c;
+        if (gy > gx) return gz > gy ? vec3(0.0, 0.0, sign_of(at.z)) : vec3(0.0, sign_of(at.y), 0.0);
+        return gz > gx ? vec3(0.0, 0.0, sign_of(at.z)) : vec3(sign_of(at.x), 0.0, 0.0);
+    }
+    if (kind == CYLINDER) {
+        Vec3 out = vec3(at.x, at.y, 0.0);
+        return fabs(at.z) - b > sqrt(dot(out, out)) - a ? vec3(0.0, 0.0, sign_of(at.z)) : unit_or_zero(out);
+    }
+    if (kind == CAPSULE) return unit_or_zero(vec3(at.x, at.y, at.z - fmin(fmax(at.z, -b), b)));
+    return unit_or_zero(at);
+}
+
 #if KIND == SPHERE
 // |origin + t direction| = radius: the smaller non-negative root.
 __device__ __forceinline__ bool cast_sphere(double radius, Vec3 origin, Vec3 direction, double length, Hit& hit) {
@@ -74,8 +94,6 @@ __device__ Interval joined(Interval a, Interval b) {
     return Interval{fmin(a.enter, b.enter), fmax(a.leave, b.leave), true};
 }
 
-__device__ __forceinline__ double sign_of(double x) { return copysign(1.0, x); }
-
 __device__ __forceinline__ Interval in_primitive(const ObjectView& object, Vec3 o, Vec3 d) {
     const double a = object.size[0], b = object.size[1];
 #if KIND == ELLIPSOID
@@ -94,31 +112,12 @@ __device__ __forceinline__ Interval in_primitive(const ObjectView& object, Vec3 
 #endif
 }
 
-// Outward unit normal of a primitive at a point of its surface.
-__device__ __forceinline__ Vec3 primitive_normal(const ObjectView& object, Vec3 at) {
-#if KIND == ELLIPSOID
-    const double a = object.size[0], b = object.size[1], c = object.size[2];
-    return unit_or_zero(vec3(at.x / (a * a), at.y / (b * b), at.z / (c * c)));
-#elif KIND == CUBOID
-    // The face whose plane the point is farthest outside of.
-    double gx = fabs(at.x) - object.size[0], gy = fabs(at.y) - object.size[1], gz = fabs(at.z) - object.size[2];
-    if (gy > gx) return gz > gy ? vec3(0.0, 0.0, sign_of(at.z)) : vec3(0.0, sign_of(at.y), 0.0);
-    return gz > gx ? vec3(0.0, 0.0, sign_of(at.z)) : vec3(sign_of(at.x), 0.0, 0.0);
-#elif KIND == CYLINDER
-    Vec3 out = vec3(at.x, at.y, 0.0);
-    return fabs(at.z) - object.size[1] > sqrt(dot(out, out)) - object.size[0] ? vec3(0.0, 0.0, sign_of(at.z)) : unit_or_zero(out);
-#else
-    double half = object.size[1], on_axis = fmin(fmax(at.z, -half), half);
-    return unit_or_zero(vec3(at.x, at.y, at.z - on_axis));
-#endif
-}
-
 __device__ bool cast_primitive(const ObjectView& object, Vec3 origin, Vec3 direction, double length, Hit& hit) {
     Interval inside = in_primitive(object, origin, direction);
     if (!inside.any) return false;
     double distance = inside.enter >= 0.0 ? inside.enter : inside.leave;
     if (!(distance >= 0.0 && distance <= length)) return false;
-    hit = Hit{distance, primitive_normal(object, origin + direction * distance), 0};
+    hit = Hit{distance, primitive_normal(KIND, object, origin + direction * distance), 0};
     return true;
 }
 #endif

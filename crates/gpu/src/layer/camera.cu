@@ -49,41 +49,70 @@ __device__ __forceinline__ Vec3 displacement_at(const CameraView& view, const do
     return sum;
 }
 
-// Finds the surface point that each node shows, by Newton's method on the line of sight, and writes its height (m) and its distance
-// inside the rim (cells). Sets `rim` if any node of a press shows a point outside. blockIdx.y: 128 nodes, one per thread.
+// The point of the surface that a node shows: its coordinates (cells), and the lateral motion of the line of sight per unit of height.
+struct SeenPoint {
+    double row, col, lean_x, lean_y;
+};
+
+// Displacement (m) of the surface at a coordinate by linear interpolation, and its derivatives by row and column (m per cell).
+struct Patch {
+    Vec3 at, by_row, by_col;
+};
+__device__ __forceinline__ Patch patch_at(const CameraView& view, const double* surface, double row, double col) {
+    double down, right;
+    const int r = split(row, view.rows, down), c = split(col, view.cols, right);
+    const int below = min(r + 1, view.rows - 1), beside = min(c + 1, view.cols - 1);
+    const Vec3 a = displacement(view, surface, r, c), b = displacement(view, surface, r, beside), d = displacement(view, surface, below, c),
+               e = displacement(view, surface, below, beside);
+    const Vec3 top = a + right * (b - a), bottom = d + right * (e - d);
+    // The surface is constant beyond the rim.
+    const double in_rows = row >= 0.0 && row <= view.rows - 1.0 ? 1.0 : 0.0, in_cols = col >= 0.0 && col <= view.cols - 1.0 ? 1.0 : 0.0;
+    return {top + down * (bottom - top), in_rows * (bottom - top), in_cols * ((b - a) + down * ((e - d) - (b - a)))};
+}
+
+// Derivatives of the distance (m) along x and y by which a point misses a line of sight, by row and column (m per cell).
+struct Missed {
+    double row_x, row_y, col_x, col_y;
+    __device__ __forceinline__ Missed(const CameraView& view, const SeenPoint& seen, const Patch& patch)
+        : row_x(patch.by_row.x - seen.lean_x * patch.by_row.z), row_y(patch.by_row.y - view.cell - seen.lean_y * patch.by_row.z),
+          col_x(patch.by_col.x + view.cell - seen.lean_x * patch.by_col.z), col_y(patch.by_col.y - seen.lean_y * patch.by_col.z) {}
+    __device__ __forceinline__ double determinant() const { return row_x * col_y - row_y * col_x; }
+};
+
+// Finds the point that the i-th node shows, by Newton's method on the line of sight, until a step is shorter than `sight_step` (cells).
+__device__ __forceinline__ SeenPoint seen_at(const CameraView& view, const double* surface, int i) {
+    const double node_row = view.first[0] + i / view.nodes[1] * view.stride, node_col = view.first[1] + i % view.nodes[1] * view.stride;
+    const double target_x = plane_x(view, node_col), target_y = plane_y(view, node_row);
+    SeenPoint seen;
+    seen.lean_x = view.distance > 0.0 ? (target_x - view.axis[0]) / view.distance : 0.0;
+    seen.lean_y = view.distance > 0.0 ? (target_y - view.axis[1]) / view.distance : 0.0;
+    double past;
+    const Vec3 here = displacement(view, surface, split(node_row, view.rows, past), split(node_col, view.cols, past));
+    seen.row = node_row + (here.y - seen.lean_y * here.z) / view.cell;
+    seen.col = node_col - (here.x - seen.lean_x * here.z) / view.cell;
+    for (int step = 0; step < 12; step++) {
+        const Patch patch = patch_at(view, surface, seen.row, seen.col);
+        const double x = plane_x(view, seen.col) + patch.at.x - seen.lean_x * patch.at.z - target_x;
+        const double y = plane_y(view, seen.row) + patch.at.y - seen.lean_y * patch.at.z - target_y;
+        const Missed by(view, seen, patch);
+        const double determinant = by.determinant();
+        if (determinant == 0.0) break;
+        const double step_row = (x * by.col_y - y * by.col_x) / determinant, step_col = (by.row_x * y - by.row_y * x) / determinant;
+        // Steps are bounded where the surface folds.
+        seen.row -= fmin(fmax(step_row, -2.0), 2.0);
+        seen.col -= fmin(fmax(step_col, -2.0), 2.0);
+        if (fabs(step_row) + fabs(step_col) < view.sight_step) break;
+    }
+    return seen;
+}
+
+// Writes the height (m) of the surface point that each node shows and its distance inside the rim (cells). Sets `rim` if any node of a press
+// shows a point outside. blockIdx.y: 128 nodes, one per thread.
 extern "C" __global__ void __launch_bounds__(128) find_nodes(CameraView view, const double* surfaces, float* heights, float* margins, int* rim) {
     const int nodes = view.nodes[0] * view.nodes[1], i = blockIdx.y * blockDim.x + threadIdx.x;
     if (i >= nodes) return;
     const double* surface = surfaces + 3ll * blockIdx.x * view.rows * view.cols;
-    const double node_row = view.first[0] + i / view.nodes[1] * view.stride, node_col = view.first[1] + i % view.nodes[1] * view.stride;
-    const double target_x = plane_x(view, node_col), target_y = plane_y(view, node_row);
-    // Lateral motion of the line of sight per unit of height.
-    const double lean_x = view.distance > 0.0 ? (target_x - view.axis[0]) / view.distance : 0.0;
-    const double lean_y = view.distance > 0.0 ? (target_y - view.axis[1]) / view.distance : 0.0;
-    double past;
-    const Vec3 here = displacement(view, surface, split(node_row, view.rows, past), split(node_col, view.cols, past));
-    double row = node_row + (here.y - lean_y * here.z) / view.cell, col = node_col - (here.x - lean_x * here.z) / view.cell;
-    for (int step = 0; step < 12; step++) {
-        double down, right;
-        const int r = split(row, view.rows, down), c = split(col, view.cols, right);
-        const int below = min(r + 1, view.rows - 1), beside = min(c + 1, view.cols - 1);
-        const Vec3 a = displacement(view, surface, r, c), b = displacement(view, surface, r, beside), d = displacement(view, surface, below, c),
-                   e = displacement(view, surface, below, beside);
-        const Vec3 top = a + right * (b - a), bottom = d + right * (e - d), at = top + down * (bottom - top);
-        // The surface is constant beyond the rim.
-        const double in_rows = row >= 0.0 && row <= view.rows - 1.0 ? 1.0 : 0.0, in_cols = col >= 0.0 && col <= view.cols - 1.0 ? 1.0 : 0.0;
-        const Vec3 by_row = in_rows * (bottom - top), by_col = in_cols * ((b - a) + down * ((e - d) - (b - a)));
-        const double x = plane_x(view, col) + at.x - lean_x * at.z - target_x, y = plane_y(view, row) + at.y - lean_y * at.z - target_y;
-        const double row_x = by_row.x - lean_x * by_row.z, row_y = by_row.y - view.cell - lean_y * by_row.z;
-        const double col_x = by_col.x + view.cell - lean_x * by_col.z, col_y = by_col.y - lean_y * by_col.z;
-        const double determinant = row_x * col_y - row_y * col_x;
-        if (determinant == 0.0) break;
-        const double step_row = (x * col_y - y * col_x) / determinant, step_col = (row_x * y - row_y * x) / determinant;
-        // Steps are bounded where the surface folds.
-        row -= fmin(fmax(step_row, -2.0), 2.0);
-        col -= fmin(fmax(step_col, -2.0), 2.0);
-        if (fabs(step_row) + fabs(step_col) < 0.02) break;
-    }
+    const auto [row, col, lean_x, lean_y] = seen_at(view, surface, i);
     const double margin = fmin(fmin(row + 0.5, view.rows - 0.5 - row), fmin(col + 0.5, view.cols - 0.5 - col));
     heights[(long long)blockIdx.x * nodes + i] = (float)displacement_at(view, surface, row, col).z;
     margins[(long long)blockIdx.x * nodes + i] = (float)margin;
@@ -163,24 +192,40 @@ extern "C" __global__ void __launch_bounds__(128) track_markers(CameraView view,
     to[1] = (float)(view.axis_px[1] - (plane_y(view, row) + by.y - view.axis[1]) * scale);
 }
 
-// Final stage of every light model: black outside the gel, markers, exposure and vignetting, then rounding to eight bits.
+// Part of a pixel that a marker covers, at a distance dx, dy (pixels) from its centre.
+__device__ __forceinline__ float covered_part(const CameraView& view, const float* track, int row, int col, float& dx, float& dy) {
+    dx = col - track[0], dy = row - track[1];
+    if (fabsf(dx) > view.radius + 1.0f || fabsf(dy) > view.radius + 1.0f) return 0.0f;
+    const bool within = track[0] >= -view.radius && track[0] < view.width + view.radius && track[1] >= -view.radius && track[1] < view.height + view.radius;
+    return within ? fminf(fmaxf(view.radius + 0.5f - sqrtf(dx * dx + dy * dy), 0.0f), 1.0f) : 0.0f;
+}
+
+// Paints the markers before `end` on a pixel.
+__device__ __forceinline__ void paint_markers(const CameraView& view, const float* tracks, int end, int row, int col, float* level) {
+    for (int m = 0; m < end; m++) {
+        float dx, dy;
+        const float cover = covered_part(view, tracks + 2 * m, row, col, dx, dy);
+        for (int c = 0; c < 3 && cover > 0.0f; c++) level[c] += (view.colour[c] - level[c]) * cover;
+    }
+}
+
+// Factor of exposure and vignetting on the light of a pixel.
+__device__ __forceinline__ float exposure_at(const CameraView& view, int row, int col) {
+    if (view.vignetting == 0.0f) return view.exposure;
+    const float x0 = 0.5f * (view.width - 1.0f), y0 = 0.5f * (view.height - 1.0f), x = col - x0, y = row - y0;
+    return view.exposure * (1.0f - view.vignetting * (x * x + y * y) * (1.0f / (x0 * x0 + y0 * y0)));
+}
+
+// Final stage of every light model: black outside the gel, markers, exposure and vignetting. `at`: the pixel of all images.
 __device__ __forceinline__ void write_pixel(const CameraView& view, float* level, int row, int col, const float* margins, bool rim, const Tap* across,
-                                       const Tap* down, const float* tracks, unsigned char* out) {
+                                       const Tap* down, const float* tracks, ImageOutputs images, long long at) {
     if (rim && pixel_value(margins, view.nodes[1], across[col], down[row]) < 0.0f) level[0] = level[1] = level[2] = 0.0f;
-    for (int m = 0; m < view.markers; m++) {
-        const float at_col = tracks[2 * m], at_row = tracks[2 * m + 1], dx = col - at_col, dy = row - at_row;
-        if (fabsf(dx) > view.radius + 1.0f || fabsf(dy) > view.radius + 1.0f) continue;
-        const bool within = at_col >= -view.radius && at_col < view.width + view.radius && at_row >= -view.radius && at_row < view.height + view.radius;
-        if (!within) continue;
-        const float cover = fminf(fmaxf(view.radius + 0.5f - sqrtf(dx * dx + dy * dy), 0.0f), 1.0f);
-        for (int c = 0; c < 3; c++) level[c] += (view.colour[c] - level[c]) * cover;
+    paint_markers(view, tracks, view.markers, row, col, level);
+    const float factor = exposure_at(view, row, col);
+    for (int c = 0; c < 3; c++) {
+        if (images.levels) images.levels[3 * at + c] = level[c] * factor;
+        if (images.rounded) images.rounded[3 * at + c] = (unsigned char)(int)(fminf(fmaxf(level[c] * factor, 0.0f), 255.0f) + 0.5f);
     }
-    float factor = view.exposure;
-    if (view.vignetting != 0.0f) {
-        const float x0 = 0.5f * (view.width - 1.0f), y0 = 0.5f * (view.height - 1.0f), x = col - x0, y = row - y0;
-        factor *= 1.0f - view.vignetting * (x * x + y * y) * (1.0f / (x0 * x0 + y0 * y0));
-    }
-    for (int c = 0; c < 3; c++) out[c] = (unsigned char)(int)(fminf(fmaxf(level[c] * factor, 0.0f), 255.0f) + 0.5f);
 }
 
 // Σₖ value[k] · q[k](x) for each colour. A line of q has for each power of x, lowest first, the coefficients of red, green and blue.
@@ -258,6 +303,31 @@ __device__ __forceinline__ float highest_in(const HorizonNodes& nodes, const flo
     return most;
 }
 
+// The line of sight from a node towards a lamp: its unit direction (right, down). Distances are in nodes.
+struct SightLine {
+    float x, y, col, row;
+    __device__ __forceinline__ SightLine(const CameraView& view, const HorizonNodes& nodes, const SideLamp& lamp, int row, int col) : col(col), row(row) {
+        const float pixel = (float)view.pixel;
+        const float right = ((float)col * nodes.stride - 0.5f * (view.width - 1.0f)) * pixel, down = ((float)row * nodes.stride - 0.5f * (view.height - 1.0f)) * pixel;
+        x = lamp.direction[0] - right * lamp.per_distance, y = lamp.direction[1] - down * lamp.per_distance;
+        const float per_length = 1.0f / fmaxf(sqrtf(x * x + y * y), 1e-6f);
+        x *= per_length;
+        y *= per_length;
+    }
+    // Coordinates of the point at a distance, within the nodes.
+    __device__ __forceinline__ float at_x(const HorizonNodes& nodes, float distance) const { return fminf(fmaxf(col + x * distance, 0.0f), nodes.cols - 1.0f); }
+    __device__ __forceinline__ float at_y(const HorizonNodes& nodes, float distance) const { return fminf(fmaxf(row + y * distance, 0.0f), nodes.rows - 1.0f); }
+};
+
+// Height (m) at coordinates of nodes, by linear interpolation.
+__device__ __forceinline__ float height_at(const HorizonNodes& nodes, const float* heights, float x, float y) {
+    const int left = node_before(x, nodes.cols), above = node_before(y, nodes.rows);
+    const int to_right = nodes.cols > 1 ? 1 : 0, to_below = nodes.rows > 1 ? nodes.cols : 0;
+    const float *high = heights + above * nodes.cols + left, *low = high + to_below;
+    const float top = high[0] + (high[to_right] - high[0]) * (x - left), bottom = low[0] + (low[to_right] - low[0]) * (x - left);
+    return top + (bottom - top) * (y - above);
+}
+
 // Horizon of every node towards the lamps of red, green and blue: the largest tangent (h(x + t l) − h(x)) / t over the distances t, at least
 // that of the lamp's lower edge. l: direction of the lamp at the node. `heights`, `highest`: of `horizon_heights`. blockIdx.y: four tiles of
 // the three lamps, one per warp. Lane k bounds the tangents of all nodes of the tile at the k-th distance; distances whose bound is below
@@ -269,15 +339,9 @@ extern "C" __global__ void __launch_bounds__(128) find_horizons(CameraView view,
     const SideLamp lamp = lamps[warp / tiles];
     const int all = nodes.rows * nodes.cols, first_row = warp % tiles / across * TILE_ROWS, first_col = warp % tiles % across * TILE_COLS;
     const int row = min(first_row + lane / TILE_COLS, nodes.rows - 1), col = min(first_col + lane % TILE_COLS, nodes.cols - 1);
-    const int to_right = nodes.cols > 1 ? 1 : 0, to_below = nodes.rows > 1 ? nodes.cols : 0;
-    const float* height = heights + (long long)blockIdx.x * all;
-    const float pixel = (float)view.pixel, max_x = nodes.cols - 1.0f, max_y = nodes.rows - 1.0f;
-    const float right = ((float)col * nodes.stride - 0.5f * (view.width - 1.0f)) * pixel, down = ((float)row * nodes.stride - 0.5f * (view.height - 1.0f)) * pixel;
-    float x = lamp.direction[0] - right * lamp.per_distance, y = lamp.direction[1] - down * lamp.per_distance;
-    const float per_length = 1.0f / fmaxf(sqrtf(x * x + y * y), 1e-6f), own = height[row * nodes.cols + col];
-    x *= per_length;
-    y *= per_length;
-    const float lowest = lowest_lane(own), min_x = lowest_lane(x), most_x = highest_lane(x), min_y = lowest_lane(y), most_y = highest_lane(y);
+    const float *height = heights + (long long)blockIdx.x * all, own = height[row * nodes.cols + col];
+    const SightLine line(view, nodes, lamp, row, col);
+    const float lowest = lowest_lane(own), min_x = lowest_lane(line.x), most_x = highest_lane(line.x), min_y = lowest_lane(line.y), most_y = highest_lane(line.y);
     float tangent = lamp.lower;
     for (int first = 0; first < count; first += 32) {
         float bound = lowest;
@@ -292,24 +356,35 @@ extern "C" __global__ void __launch_bounds__(128) find_horizons(CameraView view,
             const float most = __shfl_sync(0xffffffffu, bound, k), distance = __shfl_sync(0xffffffffu, point.nodes, k);
             const float per_distance = __shfl_sync(0xffffffffu, point.per_distance, k);
             if ((most - own) * per_distance <= tangent) continue;
-            const float at_x = fminf(fmaxf(col + x * distance, 0.0f), max_x), at_y = fminf(fmaxf(row + y * distance, 0.0f), max_y);
-            const int left = node_before(at_x, nodes.cols), above = node_before(at_y, nodes.rows);
-            const float *high = height + above * nodes.cols + left, *low = high + to_below;
-            const float top = high[0] + (high[to_right] - high[0]) * (at_x - left), bottom = low[0] + (low[to_right] - low[0]) * (at_x - left);
-            tangent = fmaxf(tangent, (top + (bottom - top) * (at_y - above) - own) * per_distance);
+            tangent = fmaxf(tangent, (height_at(nodes, height, line.at_x(nodes, distance), line.at_y(nodes, distance)) - own) * per_distance);
         }
     }
     // Lanes beyond the last column or row repeat a node and its horizon.
     horizons[(3ll * blockIdx.x + warp / tiles) * all + row * nodes.cols + col] = tangent;
 }
 
+// The four nodes of horizons around a pixel, and their weights: right part and lower part.
+struct HorizonTaps {
+    int above, below, left, beside;
+    float right, down;
+    __device__ __forceinline__ HorizonTaps(const HorizonNodes& nodes, int row, int col) {
+        const float x = col * nodes.per_stride, y = row * nodes.per_stride;
+        above = node_before(y, nodes.rows), left = node_before(x, nodes.cols);
+        below = node_after(above, nodes.rows), beside = node_after(left, nodes.cols);
+        right = x - left, down = y - above;
+    }
+};
+
+// Part of a lamp's width below the horizon of a pixel.
+__device__ __forceinline__ float width_below(const HorizonNodes& nodes, const SideLamp& lamp, const float* horizon, const HorizonTaps& at) {
+    const float *high = horizon + at.above * nodes.cols, *low = horizon + at.below * nodes.cols;
+    const float top = high[at.left] + (high[at.beside] - high[at.left]) * at.right, bottom = low[at.left] + (low[at.beside] - low[at.left]) * at.right;
+    return fminf(fmaxf((top + (bottom - top) * at.down - lamp.lower) * lamp.per_width, 0.0f), 1.0f);
+}
+
 // Part of a lamp below the horizon of a pixel, by a smooth step between its lower and upper edge.
 __device__ __forceinline__ float hidden_part(const HorizonNodes& nodes, const SideLamp& lamp, const float* horizon, int row, int col) {
-    const float x = col * nodes.per_stride, y = row * nodes.per_stride;
-    const int above = node_before(y, nodes.rows), left = node_before(x, nodes.cols), beside = node_after(left, nodes.cols);
-    const float *high = horizon + above * nodes.cols, *low = horizon + node_after(above, nodes.rows) * nodes.cols;
-    const float top = high[left] + (high[beside] - high[left]) * (x - left), bottom = low[left] + (low[beside] - low[left]) * (x - left);
-    const float part = fminf(fmaxf((top + (bottom - top) * (y - above) - lamp.lower) * lamp.per_width, 0.0f), 1.0f);
+    const float part = width_below(nodes, lamp, horizon, HorizonTaps(nodes, row, col));
     return part * part * (3.0f - 2.0f * part);
 }
 
@@ -325,38 +400,71 @@ __device__ __forceinline__ bool any_shadow(const HorizonNodes& nodes, const Side
     return __any_sync(0xffffffffu, any);
 }
 
-// Adds F and s G to the background of a pixel, within the limits of the calibration; F alone if no lamp is hidden from its warp. The
+// Calls `visit` for each monomial of the normal: its number in F and, plus one, in G; its value, and its derivatives by `right` and `down`. The
 // monomials of a degree are those of the degree before times `right`, and the last of them also times `down`.
-template <int DEGREE>
-__device__ __forceinline__ void add_light(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, float right, float down, float x,
-                                          bool shadow, const float* hidden, float* level) {
-    Polynomials<DEGREE> sums;
-    Polynomials<1> darker;
-    const int shadowed = shadow ? light.shadowed : 0;
-    if (shadowed > 0) darker.add(shadow_lines, 1.0f);
+template <class Visit> __device__ __forceinline__ void for_each_monomial(int count, float right, float down, Visit visit) {
     float values[MAX_SURFACE_DEGREE + 1] = {1.0f};
 #pragma unroll
     for (int degree = 1; degree <= MAX_SURFACE_DEGREE; degree++) {
         const int first = (degree - 1) * (degree + 2) / 2;
-        if (first >= light.lit && first + 1 >= shadowed) break;
+        if (first >= count) break;
+        float by_right[MAX_SURFACE_DEGREE + 1], by_down[MAX_SURFACE_DEGREE + 1];
+#pragma unroll
+        for (int k = 0; k <= degree; k++) {
+            by_right[k] = k < degree ? (degree - k) * values[k] : 0.0f;
+            by_down[k] = k > 0 ? k * values[k - 1] : 0.0f;
+        }
         values[degree] = values[degree - 1] * down;
 #pragma unroll
         for (int k = 0; k < degree; k++) values[k] *= right;
-        if (first < light.lit) {
 #pragma unroll
-            for (int k = 0; k <= degree; k++) sums.add(lines + (first + k) * (DEGREE + 1), values[k]);
-        }
-        if (first + 1 < shadowed) {
-#pragma unroll
-            for (int k = 0; k <= degree; k++) darker.add(shadow_lines + 2 * (first + 1 + k), values[k]);
-        }
+        for (int k = 0; k <= degree; k++) visit(first, first + k, values[k], by_right[k], by_down[k]);
     }
+}
+
+// F and G of a calibrated light; G only if some lamp is hidden from the warp (`shadowed` monomials, else 0).
+template <int DEGREE> struct LightSums {
+    Polynomials<DEGREE> lit;
+    Polynomials<1> darker;
+
+    __device__ __forceinline__ LightSums(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, float right, float down, int shadowed) {
+        if (shadowed > 0) darker.add(shadow_lines, 1.0f);
+        for_each_monomial(max(light.lit, shadowed - 1), right, down, [&](int first, int k, float value, float, float) {
+            if (first < light.lit) lit.add(lines + k * (DEGREE + 1), value);
+            if (first + 1 < shadowed) darker.add(shadow_lines + 2 * (1 + k), value);
+        });
+    }
+    // Change of a colour with the given background, before limits.
+    __device__ __forceinline__ float change(const CalibratedLight& light, float x, int c, const float* hidden, float background) const {
+        return light_factor(light, background) * (lit.at(x, c) + hidden[c] * darker.at(x, c));
+    }
+    __device__ static __forceinline__ float light_factor(const CalibratedLight& light, float background) {
+        return light.per_background > 0.0f ? light.per_background * background : 1.0f;
+    }
+};
+
+// Adds F and s G to the background of a pixel, within the limits of the calibration.
+template <int DEGREE>
+__device__ __forceinline__ void add_light(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, float right, float down, float x,
+                                          bool shadow, const float* hidden, float* level) {
+    const LightSums<DEGREE> sums(light, lines, shadow_lines, right, down, shadow ? light.shadowed : 0);
     for (int c = 0; c < 3; c++) {
-        const float factor = light.per_background > 0.0f ? light.per_background * level[c] : 1.0f;
-        const float change = fminf(fmaxf(factor * (sums.at(x, c) + hidden[c] * darker.at(x, c)), light.min_change[c]), light.max_change[c]);
+        const float change = fminf(fmaxf(sums.change(light, x, c, hidden, level[c]), light.min_change[c]), light.max_change[c]);
         level[c] = fminf(fmaxf(level[c] + change, fminf(light.min_level[c], level[c])), fmaxf(light.max_level[c], level[c]));
     }
 }
+
+// Runs statements with the degree of the polynomials in position as the constant DEGREE. A macro, because nvrtc 13.0 has no generic lambdas.
+#define CASE_OF_DEGREE(degree, ...) \
+    case degree: {                  \
+        constexpr int DEGREE = degree; \
+        __VA_ARGS__                 \
+    } break;
+#define WITH_DEGREE(degree, ...)                                                                          \
+    switch (degree) {                                                                                     \
+        CASE_OF_DEGREE(0, __VA_ARGS__) CASE_OF_DEGREE(1, __VA_ARGS__) CASE_OF_DEGREE(2, __VA_ARGS__)       \
+        CASE_OF_DEGREE(3, __VA_ARGS__) CASE_OF_DEGREE(4, __VA_ARGS__) CASE_OF_DEGREE(5, __VA_ARGS__)       \
+    }
 
 // Calibrated light: I = I0 + F + s G within limits, F and G polynomials of position times monomials of the normal (right, down), s the hidden
 // part of each colour's lamp. `lines` and `shadow_lines`: for each row and monomial a polynomial of the position along the row (`Polynomials`);
@@ -366,7 +474,7 @@ __device__ __forceinline__ void add_light(const CalibratedLight& light, const fl
 extern "C" __global__ void __launch_bounds__(256, 6) shade_calibrated(CameraView view, CalibratedLight light, HorizonNodes nodes, const SideLamp* lamps, const float* horizons,
                                                                const float* background, const float4* lines, const float4* shadow_lines, const float* positions,
                                                                const float* z, const float* margins, const int* rim,
-                                                               const Tap* across, const Tap* down, const float* tracks, unsigned char* images,
+                                                               const Tap* across, const Tap* down, const float* tracks, ImageOutputs images,
                                                                unsigned* seen) {
     const int row = blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32, first = blockIdx.z * 32, col = first + threadIdx.x % 32;
     if (row >= view.height) return;
@@ -401,97 +509,8 @@ extern "C" __global__ void __launch_bounds__(256, 6) shade_calibrated(CameraView
     if (!skipped) {
         const float4 *line = lines + (long long)row * light.lit * (light.degree + 1), *shadow_line = shadow_lines + (long long)row * 2 * light.shadowed;
         const float x = positions[col];
-        switch (light.degree) {
-        case 0: add_light<0>(light, line, shadow_line, right, downward, x, shadow, hidden, level); break;
-        case 1: add_light<1>(light, line, shadow_line, right, downward, x, shadow, hidden, level); break;
-        case 2: add_light<2>(light, line, shadow_line, right, downward, x, shadow, hidden, level); break;
-        case 3: add_light<3>(light, line, shadow_line, right, downward, x, shadow, hidden, level); break;
-        case 4: add_light<4>(light, line, shadow_line, right, downward, x, shadow, hidden, level); break;
-        default: add_light<5>(light, line, shadow_line, right, downward, x, shadow, hidden, level); break;
-        }
+        WITH_DEGREE(light.degree, add_light<DEGREE>(light, line, shadow_line, right, downward, x, shadow, hidden, level);)
     }
     write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.nodes[0] * view.nodes[1], rim[blockIdx.x] != 0, across, down,
-           tracks + 2ll * blockIdx.x * view.markers, images + 3 * ((long long)blockIdx.x * pixels + i));
-}
-
-// Phong light: background plus (n·l − flat) diffuse + ((r·v)^shininess − flat) specular of each lamp. `lit`: the fraction of each lamp's
-// light that reaches each pixel, or null without shadows. blockIdx.y: 256 pixels, one per thread.
-extern "C" __global__ void __launch_bounds__(256) shade_phong(CameraView view, const Lamp* lamps, int count, int shininess, const float* background, const float* lit,
-                                                              const float* z, const float* margins, const int* rim, const Tap* across,
-                                                              const Tap* down, const float* tracks, unsigned char* images) {
-    const int pixels = view.width * view.height, i = blockIdx.y * blockDim.x + threadIdx.x;
-    if (i >= pixels) return;
-    const int row = i / view.width, col = i % view.width;
-    float right, downward, level[3];
-    slopes(view, z + (long long)blockIdx.x * pixels, row, col, right, downward);
-    const float scale = 1.0f / sqrtf(1.0f + right * right + downward * downward), nx = right * scale, ny = -downward * scale, nz = scale;
-    for (int c = 0; c < 3; c++) level[c] = background[c * pixels + i];
-    for (int k = 0; k < count; k++) {
-        const Lamp& lamp = lamps[k];
-        float diffuse = fmaxf(lamp.direction[0] * nx + lamp.direction[1] * ny + lamp.direction[2] * nz, 0.0f), specular = 0.0f;
-        if (lamp.specular[0] != 0.0f || lamp.specular[1] != 0.0f || lamp.specular[2] != 0.0f) {
-            // A face that points away from the lamp has no highlight.
-            float factor = diffuse > 0.0f ? fmaxf(2.0f * diffuse * nz - lamp.direction[2], 0.0f) : 0.0f;
-            specular = 1.0f;
-            for (int left = shininess; left > 0; left >>= 1) {
-                if (left & 1) specular *= factor;
-                factor *= factor;
-            }
-        }
-        if (lit) {
-            const float part = lit[((long long)blockIdx.x * count + k) * pixels + i];
-            diffuse *= part;
-            specular *= part;
-        }
-        for (int c = 0; c < 3; c++) {
-            if (lamp.diffuse[c] != 0.0f || lamp.specular[c] != 0.0f) {
-                level[c] += (diffuse - lamp.flat[0]) * lamp.diffuse[c] + (specular - lamp.flat[1]) * lamp.specular[c];
-            }
-        }
-    }
-    write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.nodes[0] * view.nodes[1], rim[blockIdx.x] != 0, across, down,
-           tracks + 2ll * blockIdx.x * view.markers, images + 3 * ((long long)blockIdx.x * pixels + i));
-}
-
-// The fraction of each lamp's light that reaches each pixel. The largest height so far, decreasing with the slope of the ray, is propagated
-// away from the lamp from one line of pixels to the next; a pixel h below it gets 1 − strength · smoothstep(h/softness). blockIdx.y: lamp;
-// one pixel of a line per thread. Shared memory: two lines.
-extern "C" __global__ void __launch_bounds__(256) cast_shadows(CameraView view, const Lamp* lamps, float strength, float softness, float pixel, const float* z,
-                                                               float* lits) {
-    extern __shared__ float shared[];
-    const int pixels = view.width * view.height;
-    const float right = lamps[blockIdx.y].direction[0], up = lamps[blockIdx.y].direction[1], towards = lamps[blockIdx.y].direction[2];
-    const float* own = z + (long long)blockIdx.x * pixels;
-    float* lit = lits + ((long long)blockIdx.x * gridDim.y + blockIdx.y) * pixels;
-    const bool sideways = fabsf(right) >= fabsf(up);
-    const float along = sideways ? right : up, aside = sideways ? up : right;
-    if (along == 0.0f) {
-        for (int i = threadIdx.x; i < pixels; i += blockDim.x) lit[i] = 1.0f;
-        return;
-    }
-    // Lines run across the ray's main direction; `shift` is the motion of the ray along a line from one line to the next.
-    const int lines = sideways ? view.width : view.height, length = sideways ? view.height : view.width;
-    const float shift = sideways ? up / fabsf(right) : -right / fabsf(up);
-    const float fall = pixel * sqrtf(1.0f + (aside / along) * (aside / along)) * towards / sqrtf(right * right + up * up);
-    const bool reversed = (sideways && right > 0.0f) || (!sideways && up < 0.0f);
-    float *carried = shared, *next = shared + length;
-    for (int at = threadIdx.x; at < length; at += blockDim.x) carried[at] = -__int_as_float(0x7f800000);
-    __syncthreads();
-    for (int k = 0; k < lines; k++) {
-        const int line = reversed ? lines - 1 - k : k;
-        for (int at = threadIdx.x; at < length; at += blockDim.x) {
-            const int i = sideways ? at * view.width + line : line * view.width + at;
-            const float from = fminf(fmaxf(at - shift, 0.0f), length - 1.0f);
-            const int low = (int)from, high = min(low + 1, length - 1);
-            const float part = from - low;
-            const float ray = (part == 0.0f ? carried[low] : carried[low] * (1.0f - part) + carried[high] * part) - fall, height = -own[i];
-            const float hidden = fminf(fmaxf((ray - height) / softness, 0.0f), 1.0f);
-            lit[i] = 1.0f - strength * hidden * hidden * (3.0f - 2.0f * hidden);
-            next[at] = fmaxf(ray, height);
-        }
-        __syncthreads();
-        float* other = carried;
-        carried = next;
-        next = other;
-    }
+           tracks + 2ll * blockIdx.x * view.markers, images, (long long)blockIdx.x * pixels + i);
 }

@@ -1,10 +1,11 @@
 //! The camera under a layer, on the GPU.
 
-use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
-use crate::memory::launch_on;
+use super::camera_gradient::pixels_of;
+use super::renderer::Renderer;
+use crate::cuda_struct::{PtrMut, cuda_struct};
 use crate::program::{COMMON, Program};
 use crate::{DeviceBuffer, Gpu, GpuError};
-use cudarc::driver::{CudaFunction, LaunchConfig};
+use cudarc::driver::LaunchConfig;
 use dermis_sensor::optics::{
     Calibrated, Camera, ImageCoordinates, Lattice, Light, MAX_SURFACE_DEGREE, MIN_HIDDEN, MIN_PRESSED_MM, MIN_SLOPE,
     Membrane, Optics, Phong, SHADOW_POSITION_DEGREE, Shadow, along_row, node_stride, sight_points_m,
@@ -22,7 +23,10 @@ pub(super) fn program() -> Program {
         SideLamp::CUDA,
         SightPoint::CUDA,
         Lamp::CUDA,
+        ImageOutputs::CUDA,
         include_str!("camera.cu"),
+        include_str!("phong.cu"),
+        include_str!("camera_gradient.cu"),
     ];
     let options = [
         format!("-DTILE_ROWS={}", TILE[0]),
@@ -34,7 +38,7 @@ pub(super) fn program() -> Program {
 
 cuda_struct! {
     /// A camera and the surface in its view.
-    struct CameraView {
+    pub(super) struct CameraView {
         /// The surface: number of cells, their edge (m) and the centre (m).
         rows: i32,
         cols: i32,
@@ -52,11 +56,13 @@ cuda_struct! {
         axis: [f64; 2],
         axis_px: [f64; 2],
         right: f64,
+        /// Step (cells) below which a line of sight has met the surface.
+        pub sight_step: f64,
         /// Nodes where the surface is evaluated: cell coordinates of the first, cells from one node to the next, and
         /// count.
         first: [i32; 2],
         stride: i32,
-        nodes: [i32; 2],
+        pub nodes: [i32; 2],
         exposure: f32,
         vignetting: f32,
         /// Markers on the gel: count, radius (pixels) and colour (levels).
@@ -68,7 +74,7 @@ cuda_struct! {
 
 cuda_struct! {
     /// Four nodes, starting at `first`, whose weighted sum is the value of a pixel.
-    struct Tap {
+    pub(super) struct Tap {
         first: i32,
         weights: [f32; 4],
     }
@@ -76,7 +82,7 @@ cuda_struct! {
 
 cuda_struct! {
     /// Parameters of a calibrated light.
-    struct CalibratedLight {
+    pub(super) struct CalibratedLight {
         /// Degree of the polynomials in position.
         degree: i32,
         /// Number of monomials of the normal of F, and of G, with 1 (0 without shadows).
@@ -103,7 +109,7 @@ cuda_struct! {
 
 cuda_struct! {
     /// Nodes of the horizons: pixels between them and the inverse, and number.
-    struct HorizonNodes {
+    pub(super) struct HorizonNodes {
         stride: i32,
         per_stride: f32,
         rows: i32,
@@ -114,7 +120,7 @@ cuda_struct! {
 cuda_struct! {
     /// A lamp that casts shadows: unit vector from the image centre (right, down), inverse of its distance (1/m; zero
     /// if far away), tangent of the elevation of its lower edge, inverse of the difference to that of its upper edge.
-    struct SideLamp {
+    pub(super) struct SideLamp {
         direction: [f32; 2],
         per_distance: f32,
         lower: f32,
@@ -125,7 +131,7 @@ cuda_struct! {
 cuda_struct! {
     /// A point on the line of sight to a lamp: its distance in nodes of the horizons, and the inverse of its distance
     /// (1/m).
-    struct SightPoint {
+    pub(super) struct SightPoint {
         nodes: f32,
         per_distance: f32,
     }
@@ -134,7 +140,7 @@ cuda_struct! {
 cuda_struct! {
     /// A distant lamp: its direction (right, up, towards the camera), colours (levels), and the diffuse and specular
     /// factors of a flat gel, which are subtracted (zero if the light is not relative to a flat gel).
-    struct Lamp {
+    pub(super) struct Lamp {
         direction: [f32; 3],
         diffuse: [f32; 3],
         specular: [f32; 3],
@@ -142,9 +148,18 @@ cuda_struct! {
     }
 }
 
+cuda_struct! {
+    /// Where images are written: rounded to eight bits, red, green and blue of each pixel, and before rounding; either may be null.
+    #[derive(Default)]
+    pub(super) struct ImageOutputs {
+        pub rounded: PtrMut<u8>,
+        pub levels: PtrMut<f32>,
+    }
+}
+
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "a batch has one")]
-enum GpuLight {
+pub(super) enum GpuLight {
     Calibrated {
         light: CalibratedLight,
         lines: DeviceBuffer<[f32; 4]>,
@@ -165,23 +180,25 @@ enum GpuLight {
 /// A camera on the GPU.
 #[derive(Debug)]
 pub(super) struct GpuCamera {
-    view: CameraView,
-    across: DeviceBuffer<Tap>,
-    down: DeviceBuffer<Tap>,
-    points: DeviceBuffer<f64>,
-    background: DeviceBuffer<f32>,
-    light: GpuLight,
+    pub view: CameraView,
+    pub across: DeviceBuffer<Tap>,
+    pub down: DeviceBuffer<Tap>,
+    /// First and number of the pixels of each row of nodes, and of each column.
+    pub pixels: [DeviceBuffer<[i32; 2]>; 2],
+    pub points: DeviceBuffer<f64>,
+    pub background: DeviceBuffer<f32>,
+    pub light: GpuLight,
 }
 
 /// Threads per block: for pixels, and for nodes or markers.
-const THREADS: usize = 256;
-const NODE_THREADS: usize = 128;
+pub(super) const THREADS: usize = 256;
+pub(super) const NODE_THREADS: usize = 128;
 /// Rows and columns of nodes in a tile of horizons: one node per lane of a warp.
 const TILE: [usize; 2] = [4, 8];
 /// Maximum number of pixels: CUDA's limit on blocks along y, times the threads per block.
 const MAX_PIXELS: usize = 65_535 * THREADS;
 
-fn grid(x: usize, y: usize, threads: usize, shared_bytes: usize) -> LaunchConfig {
+pub(super) fn grid(x: usize, y: usize, threads: usize, shared_bytes: usize) -> LaunchConfig {
     let block_dim = (threads as u32, 1, 1);
     LaunchConfig { grid_dim: (x as u32, y as u32, 1), block_dim, shared_mem_bytes: shared_bytes as u32 }
 }
@@ -204,6 +221,10 @@ impl GpuCamera {
             let taps: Vec<_> = taps.iter().map(|tap| Tap { first: tap.first as i32, weights: tap.weights }).collect();
             gpu.upload(&taps)
         };
+        let pixels = |axis: usize, nodes: usize| {
+            let firsts: Vec<usize> = lattice.taps(&membrane, camera, axis).iter().map(|tap| tap.first).collect();
+            gpu.upload(&pixels_of(&firsts, nodes))
+        };
         let view = CameraView {
             rows: surface.rows as i32,
             cols: surface.cols as i32,
@@ -217,6 +238,7 @@ impl GpuCamera {
             axis: camera.axis_m,
             axis_px: camera.axis_px,
             right: camera.right(),
+            sight_step: camera.sight_step,
             first: lattice.first.map(|first| first as i32),
             stride: lattice.stride as i32,
             nodes: [lattice.rows as i32, lattice.cols as i32],
@@ -236,6 +258,7 @@ impl GpuCamera {
             view,
             across: taps(1)?,
             down: taps(0)?,
+            pixels: [pixels(0, lattice.rows)?, pixels(1, lattice.cols)?],
             points: gpu.upload(markers.map_or(&[][..], |markers| markers.points_m().as_flattened()))?,
             background: gpu.upload(&background.channels.concat())?,
             light,
@@ -247,21 +270,21 @@ impl GpuCamera {
         [self.view.height as usize, self.view.width as usize]
     }
 
-    /// Renders the images of `count` surfaces (displacement along x, y and down, one after the other) into `images`,
-    /// starting at image `first`. Returns for each the fraction of the pressed pixels that are steeper than the data of the
-    /// light.
-    pub fn render(
+    /// Renders the images of `count` surfaces (displacement along x, y and down, one after the other). Returns for each the
+    /// fraction of the pressed pixels that are steeper than the data of the light.
+    ///
+    /// # Safety
+    /// The outputs have room for `count` images.
+    pub unsafe fn render(
         &self,
         surfaces: &DeviceBuffer<f64>,
         count: usize,
-        images: &DeviceBuffer<u8>,
-        first: usize,
+        images: ImageOutputs,
     ) -> Result<Vec<f64>, GpuError> {
-        let (gpu, [height, width]) = (surfaces.gpu(), self.image_size());
-        let renderer = Renderer::new(gpu, self, count)?;
-        let out = images.at_mut(first * 3 * height * width);
+        let gpu = surfaces.gpu();
+        let renderer = Renderer::new(gpu, self, self.view, count)?;
         // SAFETY: there are `count` surfaces and images; one stream orders the work with the release of the memory.
-        unsafe { renderer.enqueue(self, surfaces.at(0), out, gpu.stream_handle())? };
+        unsafe { renderer.enqueue(self, surfaces.at(0), images, gpu.stream_handle())? };
         let steep = |seen: &[u32]| f64::from(seen[1]) / f64::from(seen[0].max(1));
         Ok(renderer.seen.download()?.chunks_exact(2).map(steep).collect())
     }
@@ -272,7 +295,7 @@ impl GpuCamera {
     }
 
     /// Number of nodes where the surface is evaluated, and of those of horizons.
-    fn nodes(&self) -> [usize; 2] {
+    pub fn nodes(&self) -> [usize; 2] {
         let horizons = match &self.light {
             GpuLight::Calibrated { nodes, lamps, .. } if !lamps.is_empty() => (nodes.rows * nodes.cols) as usize,
             _ => 0,
@@ -281,179 +304,12 @@ impl GpuCamera {
     }
 
     /// Number of tiles of the nodes of horizons.
-    fn horizon_tiles(&self) -> usize {
+    pub fn horizon_tiles(&self) -> usize {
         match &self.light {
             GpuLight::Calibrated { nodes, .. } => {
                 (nodes.rows as usize).div_ceil(TILE[0]) * (nodes.cols as usize).div_ceil(TILE[1])
             }
             GpuLight::Phong { .. } => 0,
-        }
-    }
-}
-
-/// The kernels of a camera, and the memory for the images of several surfaces.
-#[derive(Debug)]
-pub(super) struct Renderer {
-    gpu: Arc<Gpu>,
-    count: usize,
-    find_nodes: CudaFunction,
-    sharpen_nodes: CudaFunction,
-    pixel_heights: CudaFunction,
-    track_markers: CudaFunction,
-    horizon_heights: CudaFunction,
-    find_horizons: CudaFunction,
-    cast_shadows: CudaFunction,
-    shade_calibrated: CudaFunction,
-    shade_phong: CudaFunction,
-    heights: DeviceBuffer<f32>,
-    sharp: DeviceBuffer<f32>,
-    margins: DeviceBuffer<f32>,
-    rim: DeviceBuffer<i32>,
-    /// Column and row of each marker (pixels), (surfaces, markers, 2).
-    pub tracks: DeviceBuffer<f32>,
-    z: DeviceBuffer<f32>,
-    seen: DeviceBuffer<u32>,
-    /// Heights of the nodes of horizons, the highest of each tile of nodes, and the horizons of the three lamps.
-    horizon_nodes: DeviceBuffer<f32>,
-    highest: DeviceBuffer<f32>,
-    horizons: DeviceBuffer<f32>,
-    /// The fraction of each lamp's light that reaches each pixel.
-    lit: DeviceBuffer<f32>,
-}
-
-impl Renderer {
-    /// Allocates for `count` surfaces.
-    pub fn new(gpu: &Arc<Gpu>, camera: &GpuCamera, count: usize) -> Result<Self, GpuError> {
-        let kernel = |name: &str| gpu.kernel(&program(), name);
-        let ([height, width], [nodes, horizons]) = (camera.image_size(), camera.nodes());
-        let shadows = match &camera.light {
-            GpuLight::Phong { lamps, shadow: Some(_), .. } => lamps.len(),
-            _ => 0,
-        };
-        Ok(Self {
-            gpu: Arc::clone(gpu),
-            count,
-            find_nodes: kernel("find_nodes")?,
-            sharpen_nodes: kernel("sharpen_nodes")?,
-            pixel_heights: kernel("pixel_heights")?,
-            track_markers: kernel("track_markers")?,
-            horizon_heights: kernel("horizon_heights")?,
-            find_horizons: kernel("find_horizons")?,
-            cast_shadows: kernel("cast_shadows")?,
-            shade_calibrated: kernel("shade_calibrated")?,
-            shade_phong: kernel("shade_phong")?,
-            heights: gpu.uninitialised(count * nodes)?,
-            sharp: gpu.uninitialised(count * nodes)?,
-            margins: gpu.uninitialised(count * nodes)?,
-            rim: gpu.uninitialised(count)?,
-            tracks: gpu.uninitialised(2 * count * camera.markers())?,
-            z: gpu.uninitialised(count * height * width)?,
-            seen: gpu.uninitialised(2 * count)?,
-            horizon_nodes: gpu.uninitialised(count * horizons)?,
-            highest: gpu.uninitialised(count * camera.horizon_tiles())?,
-            horizons: gpu.uninitialised(3 * count * horizons)?,
-            lit: gpu.uninitialised(count * shadows * height * width)?,
-        })
-    }
-
-    /// Enqueues the positions of the markers in the images.
-    ///
-    /// # Safety
-    /// There are as many surfaces as this was made for.
-    pub unsafe fn enqueue_tracks(&self, camera: &GpuCamera, surfaces: Ptr<f64>, stream: usize) -> Result<(), GpuError> {
-        if camera.markers() == 0 {
-            return Ok(());
-        }
-        let over_markers = grid(self.count, camera.markers().div_ceil(NODE_THREADS), NODE_THREADS, 0);
-        // SAFETY: the caller guarantees the surfaces; there is a track for each marker.
-        unsafe {
-            launch_on!(
-                self.gpu, stream, self.track_markers, over_markers;
-                &camera.view, &surfaces, &camera.points.at(0), &self.tracks.at_mut(0)
-            )
-        }
-    }
-
-    /// Enqueues the images of all surfaces, and the positions of their markers.
-    ///
-    /// # Safety
-    /// There are as many surfaces and images as this was made for.
-    pub unsafe fn enqueue(
-        &self,
-        camera: &GpuCamera,
-        surfaces: Ptr<f64>,
-        images: PtrMut<u8>,
-        stream: usize,
-    ) -> Result<(), GpuError> {
-        let (gpu, view, count) = (&self.gpu, &camera.view, self.count);
-        let ([height, width], [nodes, _]) = (camera.image_size(), camera.nodes());
-        let pixels = height * width;
-        let over_nodes = grid(count, nodes.div_ceil(NODE_THREADS), NODE_THREADS, 0);
-        let over_pixels = grid(count, pixels.div_ceil(THREADS), THREADS, 0);
-        let (heights, sharp, margins) = (&self.heights.at_mut(0), &self.sharp.at_mut(0), &self.margins.at_mut(0));
-        let (rim, z, tracks) = (&self.rim.at_mut(0), &self.z.at_mut(0), &self.tracks.at(0));
-        let (across, down, background) = (&camera.across.at(0), &camera.down.at(0), &camera.background.at(0));
-        self.rim.clear_on(stream)?;
-        self.seen.clear_on(stream)?;
-        // SAFETY: nodes, pixels, tracks and images have space for every surface; all taps are valid nodes.
-        unsafe {
-            launch_on!(gpu, stream, self.find_nodes, over_nodes; view, &surfaces, heights, margins, rim)?;
-            launch_on!(gpu, stream, self.sharpen_nodes, over_nodes; view, heights, sharp)?;
-            launch_on!(gpu, stream, self.pixel_heights, over_pixels; view, sharp, across, down, z)?;
-            self.enqueue_tracks(camera, surfaces, stream)?;
-            match &camera.light {
-                GpuLight::Calibrated { light, lines, shadow_lines, positions, nodes, lamps, .. } => {
-                    let mut config = grid(count, height.div_ceil(THREADS / 32), THREADS, 0);
-                    config.grid_dim.2 = width.div_ceil(32) as u32;
-                    let horizons = &if lamps.is_empty() { Ptr::default() } else { self.horizons.at(0) };
-                    self.enqueue_horizons(camera, stream)?;
-                    launch_on!(
-                        gpu, stream, self.shade_calibrated, config; view, light, nodes, &lamps.at(0), horizons, background,
-                        &lines.at(0), &shadow_lines.at(0), &positions.at(0), z, margins, rim, across, down, tracks,
-                        &images, &self.seen.at_mut(0)
-                    )
-                }
-                GpuLight::Phong { lamps, shininess, shadow } => {
-                    let lit = &if shadow.is_some() { self.lit.at(0) } else { Ptr::default() };
-                    if let Some(shadow) = shadow {
-                        let config = grid(count, lamps.len(), THREADS, 8 * height.max(width));
-                        launch_on!(
-                            gpu, stream, self.cast_shadows, config; view, &lamps.at(0), &shadow.strength, &shadow.softness_m,
-                            &shadow.pixel_m, z, &self.lit.at_mut(0)
-                        )?;
-                    }
-                    launch_on!(
-                        gpu, stream, self.shade_phong, over_pixels; view, &lamps.at(0), &(lamps.len() as i32), shininess, background, lit,
-                        z, margins, rim, across, down, tracks, &images
-                    )
-                }
-            }
-        }
-    }
-
-    /// Enqueues the horizon of every node towards the lamps of a calibrated light with shadows.
-    ///
-    /// # Safety
-    /// As for [`Renderer::enqueue`].
-    unsafe fn enqueue_horizons(&self, camera: &GpuCamera, stream: usize) -> Result<(), GpuError> {
-        let GpuLight::Calibrated { nodes, lamps, sight_points, .. } = &camera.light else { return Ok(()) };
-        if lamps.is_empty() {
-            return Ok(());
-        }
-        let tiles = camera.horizon_tiles();
-        let over = |tiles: usize| grid(self.count, (32 * tiles).div_ceil(NODE_THREADS), NODE_THREADS, 0);
-        let (heights, highest) = (&self.horizon_nodes.at_mut(0), &self.highest.at_mut(0));
-        // SAFETY: there is a value for each surface and node, and a horizon for each lamp.
-        unsafe {
-            launch_on!(
-                self.gpu, stream, self.horizon_heights, over(tiles);
-                &camera.view, nodes, &self.z.at(0), heights, highest
-            )?;
-            launch_on!(
-                self.gpu, stream, self.find_horizons, over(3 * tiles);
-                &camera.view, nodes, &lamps.at(0), &sight_points.at(0), &(sight_points.len() as i32), heights, highest,
-                &self.horizons.at_mut(0)
-            )
         }
     }
 }

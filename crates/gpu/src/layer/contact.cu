@@ -165,6 +165,34 @@ __device__ __forceinline__ void clear_outside(const LayerGrid& grid, const Conta
     }
 }
 
+// Sets the tables and the memory of a block for transforms of a size: `memory` is shared, `buffers` and `planes` are those of all blocks.
+__device__ __forceinline__ void prepare(Workspace& work, const Transform* transforms, int size, const FftPlan& half, int in_shared, int tile_lines,
+                                        const Real* inverse, Real* buffers, Complex* planes, Complex* memory, double* sums) {
+    const int side = half.size;
+    const FftPlan plan = transforms[size].plan;
+    work.region.plan = plan;
+    work.region.spectra = (const Real*)transforms[size].spectra;
+    work.region.opposite = transforms[size].opposite;
+    work.half = half;
+    work.buffers = buffers + (long long)blockIdx.x * BUFFERS * ((side * side + 31) / 32 * 32);
+    work.inverse = inverse;
+    work.transforms = transforms;
+    Complex* rest = memory;
+    work.region.roots = rest;
+    rest += plan.size;
+    work.half_roots = rest;
+    rest += half.size;
+    work.pressed.roots = work.pressed_roots = rest;
+    rest += plan.size;
+    work.in_shared = in_shared;
+    work.plane = in_shared ? rest : planes + (long long)blockIdx.x * plan.size * plan.size;
+    work.tile = in_shared ? nullptr : rest;
+    work.tile_lines = tile_lines;
+    work.shared = sums;
+    fill_roots(memory, plan.size);
+    fill_roots(memory + plan.size, half.size);
+}
+
 // Copies the depths and tractions of a region's cells from the whole grid, one cell per thread. A cell of which the indenter covers the
 // part f is softer by 1/f.
 __device__ __forceinline__ void load_region(Workspace& work, const ContactRegion& region, const LayerGrid& grid, const double* depth,
@@ -236,28 +264,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
     __shared__ int next;
     const int cells = grid.rows * grid.cols, side = half.size;
     __shared__ Workspace work;
-    const FftPlan plan = transforms[size].plan;
-    work.region.plan = plan;
-    work.region.spectra = (const Real*)transforms[size].spectra;
-    work.region.opposite = transforms[size].opposite;
-    work.half = half;
-    work.buffers = buffers + (long long)blockIdx.x * BUFFERS * ((side * side + 31) / 32 * 32);
-    work.inverse = inverse;
-    work.transforms = transforms;
-    Complex* rest = memory;
-    work.region.roots = rest;
-    rest += plan.size;
-    work.half_roots = rest;
-    rest += half.size;
-    work.pressed.roots = work.pressed_roots = rest;
-    rest += plan.size;
-    work.in_shared = in_shared;
-    work.plane = in_shared ? rest : planes + (long long)blockIdx.x * plan.size * plan.size;
-    work.tile = in_shared ? nullptr : rest;
-    work.tile_lines = tile_lines;
-    work.shared = sums;
-    fill_roots(memory, plan.size);
-    fill_roots(memory + plan.size, half.size);
+    prepare(work, transforms, size, half, in_shared, tile_lines, inverse, buffers, planes, memory, sums);
     while (true) {
         const int press = next_press(queue, members, &next);
         if (press < 0) return;

@@ -1,16 +1,20 @@
 // Fields on the whole grid for given tractions: displacement of the surface, stress at the sensing depth, forces on the taxels.
 
 // Pairs of real fields computed by one complex transform: displacement along x and y, deflection and pressure below, shear below along x
-// and y.
-enum Response { LATERAL, NORMAL, LATERAL_BELOW };
+// and y. The compliance of the surface is symmetric; BY_STRESS and BY_STRESS_LATERAL are the transposes of the responses below: derivatives by
+// pressure, and by shear along x and y, from those by pressure and shear below.
+enum Response { LATERAL, NORMAL, LATERAL_BELOW, BY_STRESS, BY_STRESS_LATERAL };
 
 // Spectra of two fields at one wave number, from those of the pressure p and of the shear along x and y there:
 //   lateral: (xx x + xy y + i xp p, xy x + yy y + i yp p);  normal: (c p − i (xp x + yp y), b p + i (bx x + by y)).
+// An influence that is odd has an imaginary spectrum, so the transpose changes its sign.
 template <int WHICH>
 __device__ __forceinline__ void respond(const Real* spectra, long long all, Complex p, Complex x, Complex y, Complex& first, Complex& second) {
-    constexpr int of[3][6] = {{XX, XY, XY, YY, X_PRESSURE, Y_PRESSURE},
+    constexpr int of[5][6] = {{XX, XY, XY, YY, X_PRESSURE, Y_PRESSURE},
                               {X_PRESSURE, Y_PRESSURE, BELOW_PRESSURE_X, BELOW_PRESSURE_Y, COMPLIANCE, BELOW_PRESSURE},
-                              {BELOW_XX, BELOW_XY, BELOW_XY, BELOW_YY, BELOW_X_PRESSURE, BELOW_Y_PRESSURE}};
+                              {BELOW_XX, BELOW_XY, BELOW_XY, BELOW_YY, BELOW_X_PRESSURE, BELOW_Y_PRESSURE},
+                              {BELOW_X_PRESSURE, BELOW_Y_PRESSURE, BELOW_X_PRESSURE, BELOW_Y_PRESSURE, BELOW_PRESSURE, BELOW_PRESSURE},
+                              {BELOW_XX, BELOW_XY, BELOW_XY, BELOW_YY, BELOW_PRESSURE_X, BELOW_PRESSURE_Y}};
     Real s[6];
 #pragma unroll
     for (int k = 0; k < 6; k++) s[k] = spectra[of[WHICH][k] * all];
@@ -18,9 +22,13 @@ __device__ __forceinline__ void respond(const Real* spectra, long long all, Comp
         // Deflection by shear is minus displacement by pressure.
         first = s[4] * p - times_i(s[0] * x + s[1] * y);
         second = s[5] * p + times_i(s[2] * x + s[3] * y);
+    } else if (WHICH == BY_STRESS) {
+        first = s[4] * p - times_i(s[0] * x + s[1] * y);
+        second = {0, 0};
     } else {
-        first = s[0] * x + s[1] * y + times_i(s[4] * p);
-        second = s[2] * x + s[3] * y + times_i(s[5] * p);
+        const Complex aside = WHICH == BY_STRESS_LATERAL ? -1 * times_i(p) : times_i(p);
+        first = s[0] * x + s[1] * y + s[4] * aside;
+        second = s[2] * x + s[3] * y + s[5] * aside;
     }
 }
 
@@ -55,6 +63,24 @@ struct FieldLines {
 
     __device__ __forceinline__ int pitch() const { return plan.size + 1; }
 };
+
+// The lines of a block, with shared memory from `roots` on. `pair_count` is in shared memory.
+__device__ __forceinline__ FieldLines field_lines(const LayerGrid& grid, const FftPlan& plan, Complex* roots, int tile_lines, const int* opposite,
+                                                  Complex* sources, Complex* responses, const Real* spectra, bool sheared, int& pair_count) {
+    const int size = plan.size;
+    const long long all = (long long)size * size;
+    Complex* tile = roots + size;
+    int* pairs = (int*)(tile + tile_lines * (size + 1));
+    if (threadIdx.x == 0) pair_count = 0;
+    fill_roots(roots, size);
+    __syncthreads();
+    // In any order: the pairs do not depend on each other.
+    FOR_EACH(k, size) {
+        if (opposite[k] >= k) pairs[atomicAdd(&pair_count, 1)] = k;
+    }
+    const Real balance = spectra[COMPLIANCE * all] / spectra[BELOW_PRESSURE * all];
+    return {grid, plan, roots, tile, tile_lines, pairs, opposite, sources, responses, spectra, balance, sheared};
+}
 
 // Transforms the tractions of a region along columns: the pressure, then shear as x + iy. One number per thread.
 __device__ __noinline__ void transform_columns(const FieldLines& lines, const ContactRegion& region, const double* traction) {
@@ -93,11 +119,13 @@ __device__ __forceinline__ void combine(const FieldLines& lines, int k, Complex 
     if (opposite != at) *opposite = conj(first) + times_i(conj(second));
 }
 
-// Responses along rows, transformed back along rows. First the normal one and, if `lateral`, the lateral one; with `below` the lateral one
-// below alone. One number per thread.
-__device__ __noinline__ void respond_along_rows(const FieldLines& lines, const ContactRegion& region, bool lateral, bool below) {
+// The responses of `respond_along_rows`: the normal one and, if `lateral`, the lateral one; the lateral one below alone; those by the stress.
+enum Responses { OF_SURFACE, OF_SHEAR_BELOW, OF_BY_STRESS };
+
+// Responses along rows, transformed back along rows. One number per thread.
+__device__ __noinline__ void respond_along_rows(const FieldLines& lines, const ContactRegion& region, bool lateral, Responses which) {
     const int size = lines.plan.size, pitch = lines.pitch(), cols = lines.grid.cols, all_pairs = size / 2 + 1;
-    const bool two = lines.sheared || lateral || below;
+    const bool below = which == OF_SHEAR_BELOW, two = lines.sheared || lateral || below;
     const int fields = two ? 2 : 1, at_once = lines.tile_lines / (2 * fields);
     const Divisor by_source(region.cols), by_size(size), by_cols(cols);
     for (int start = 0; start < all_pairs; start += at_once) {
@@ -126,6 +154,9 @@ __device__ __noinline__ void respond_along_rows(const FieldLines& lines, const C
             if (lines.sheared) separate(shears[at], shears[opposite], x, y);
             if (below) {
                 combine<LATERAL_BELOW>(lines, k, p, x, y, shears + at, shears + opposite);
+            } else if (which == OF_BY_STRESS) {
+                combine<BY_STRESS>(lines, k, p, x, y, pressures + at, pressures + opposite);
+                if (two) combine<BY_STRESS_LATERAL>(lines, k, p, x, y, shears + at, shears + opposite);
             } else {
                 combine<NORMAL>(lines, k, p, x, y, pressures + at, pressures + opposite);
                 if (two) combine<LATERAL>(lines, k, p, x, y, shears + at, shears + opposite);
@@ -221,18 +252,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
     __shared__ int next, pair_count;
     const int cells = grid.rows * grid.cols, size = plan.size;
     const long long all = (long long)size * size;
-    Complex *tile = roots + size, *sources = memory + 3 * all * blockIdx.x;
-    int* pairs = (int*)(tile + tile_lines * (size + 1));
-    if (threadIdx.x == 0) pair_count = 0;
-    fill_roots(roots, size);
-    __syncthreads();
-    // In any order: the pairs do not depend on each other.
-    FOR_EACH(k, size) {
-        if (opposite[k] >= k) pairs[atomicAdd(&pair_count, 1)] = k;
-    }
+    Complex* sources = memory + 3 * all * blockIdx.x;
     const bool sheared = has_friction(grid.contact);
-    const Real balance = spectra[COMPLIANCE * all] / spectra[BELOW_PRESSURE * all];
-    const FieldLines lines = {grid, plan, roots, tile, tile_lines, pairs, opposite, sources, sources + (long long)size * size, spectra, balance, sheared};
+    const FieldLines lines = field_lines(grid, plan, roots, tile_lines, opposite, sources, sources + all, spectra, sheared, pair_count);
     while (true) {
         const int press = next_press(queue, members, &next);
         if (press < 0) return;
@@ -248,7 +270,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
         __syncthreads();
         if (threadIdx.x == 0) overlap.clear();
         transform_columns(lines, region, tractions + 3ll * press * cells);
-        respond_along_rows(lines, region, lateral, false);
+        respond_along_rows(lines, region, lateral, OF_SURFACE);
         normal_fields(lines, region, 10.0 * grid.contact.tolerance * region.max_depth, depth, surface + 2 * cells, below + 2 * cells, overlap);
         __syncthreads();
         const bool overlaps = overlap.bottom >= 0, missed = overlaps && !final && region.growths < MAX_GROWTHS;
@@ -268,7 +290,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
             FOR_EACH(i, 2 * cells) surface[i] = 0.0;
         }
         if ((sheared || lateral) && lateral_below) {
-            respond_along_rows(lines, region, true, true);
+            respond_along_rows(lines, region, true, OF_SHEAR_BELOW);
             lateral_fields(lines, below);
         } else {
             FOR_EACH(i, 2 * cells) below[i] = 0.0;

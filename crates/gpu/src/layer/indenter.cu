@@ -114,11 +114,18 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Height (m) of one of SAMPLES² points of a cell, of which no two share a row or a column.
-__device__ __forceinline__ double sample_height(const LayerGrid& grid, const double* pose, const ObjectView& object, int cell, int sample) {
+// Position (m) of one of SAMPLES² points of a cell, of which no two share a row or a column.
+__device__ __forceinline__ void sample_place(const LayerGrid& grid, int cell, int sample, double& x, double& y) {
     const int row = sample / SAMPLES, col = sample % SAMPLES;
     const double all = SAMPLES * SAMPLES, dx = (SAMPLES * col + row + 0.5) / all - 0.5, dy = (SAMPLES * row + col + 0.5) / all - 0.5;
-    const double x = x_of(grid, cell % grid.cols) + dx * grid.cell, y = y_of(grid, cell / grid.cols) + dy * grid.cell;
+    x = x_of(grid, cell % grid.cols) + dx * grid.cell;
+    y = y_of(grid, cell / grid.cols) + dy * grid.cell;
+}
+
+// Height (m) of one of these points.
+__device__ __forceinline__ double sample_height(const LayerGrid& grid, const double* pose, const ObjectView& object, int cell, int sample) {
+    double x, y;
+    sample_place(grid, cell, sample, x, y);
     return height_below_rest(object, pose, conjugate(rotation_of(pose)), x, y);
 }
 

@@ -2,7 +2,8 @@
 
 use super::LayerGrid;
 use super::fft_plan::FftPlan;
-use super::press::{ContactRegion, MAX_LEVELS, OPEN, PressQueue, REGION_BUFFERS, THREADS, TOO_DEEP};
+use super::press::{MAX_LEVELS, REGION_BUFFERS, THREADS};
+use super::region::{ContactRegion, OPEN, PressQueue, TOO_DEEP};
 use super::spectra::Transform;
 use super::taxels::TaxelGrid;
 use crate::object::{ObjectView, SurfaceKind};
@@ -30,6 +31,8 @@ const SOURCE: &[&str] = &[
     include_str!("friction.cu"),
     include_str!("contact.cu"),
     include_str!("fields.cu"),
+    include_str!("friction_gradient.cu"),
+    include_str!("gradient.cu"),
 ];
 
 /// As on the CPU: single precision if the tolerance allows it, else double. Results are always double.

@@ -1,77 +1,27 @@
 //! Computes presses on a layer, from poses to results.
 
+use super::camera::ImageOutputs;
+use super::region::{ContactRegion, OPEN, PressQueue, TOO_DEEP};
 use super::spectra::{Spectra, Transform};
 use super::taxels::TaxelGrid;
 use super::{LayerBatch, LayerGrid, LayerTouches, Outputs};
 use crate::array::Poses;
-use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
+use crate::cuda_struct::{Ptr, PtrMut};
 use crate::memory::{launch, launch_on};
 use crate::object::SurfaceKind;
 use crate::{DeviceBuffer, GpuError};
 use cudarc::driver::{CudaFunction, CudaStream, LaunchConfig};
 use dermis_geometry::Pose;
-use dermis_skin::layer::{ContactExtent, Effort, OneIncrement};
+use dermis_skin::layer::ContactExtent;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-cuda_struct! {
-    /// The region of cells where a press is solved, and the progress of its solution.
-    pub(super) struct ContactRegion {
-        row: i32,
-        col: i32,
-        rows: i32,
-        cols: i32,
-        /// Index of the transform size.
-        size: i32,
-        /// Status: [`OPEN`], [`TOO_DEEP`], or one that only the kernels use.
-        status: i32,
-        /// Number of times the region was solved, and total number of iterations.
-        growths: i32,
-        iterations: i32,
-        /// Largest depth (m) of the object below the rest surface.
-        max_depth: f64,
-        /// With friction, of the solution: used fraction of the friction limit, largest displacement (m) along the
-        /// surface of a cell in contact by the pressure alone and of any cell, and smallest depth (m) over the contact.
-        used: f64,
-        pushed: f64,
-        motion: f64,
-        min_depth: f64,
-        /// Largest relative error of a solver that stopped before its tolerance.
-        unsolved: f64,
-    }
-}
-
-cuda_struct! {
-    /// A list of presses that blocks take one after the other: how many are taken, and how many there are.
-    #[derive(Default)]
-    pub(super) struct PressQueue {
-        pub taken: i32,
-        pub count: i32,
-    }
-}
-
-impl ContactRegion {
-    /// Iterations and errors of the solution, after one with the given largest depth (m); the error of its one increment is
-    /// zero without contact or friction.
-    pub fn effort_after(&self, last_depth: f64) -> Effort {
-        let (rise, deeper) = ((self.max_depth - last_depth).abs(), self.max_depth.max(last_depth));
-        let reached = if rise > 0.0 { (deeper - self.min_depth) / rise } else { 0.0 };
-        let increment = OneIncrement { used: self.used, pushed_m: self.pushed, motion_m: self.motion, reached };
-        let path_error = if rise > 0.0 { rise / deeper * increment.path_error() } else { 0.0 };
-        Effort { iterations: self.iterations as usize, unsolved: self.unsolved, path_error, ..Effort::default() }
-    }
-}
-
-/// Statuses that the host handles: not solved yet, and refused.
-pub(super) const OPEN: i32 = 1;
-pub(super) const TOO_DEEP: i32 = 4;
 
 /// Threads per block.
 pub(super) const THREADS: u32 = 128;
 /// Number of buffers of a region while it is solved, in the precision of the transforms.
 pub(super) const REGION_BUFFERS: usize = 17;
 /// Numbers per pose.
-const POSE: usize = 7;
+pub(super) const POSE: usize = 7;
 /// Numbers per press of the kernel `measure_contact`.
 const EXTENT: usize = 4;
 /// Maximum number of presses per chunk; more do not increase the GPU's utilisation.
@@ -88,12 +38,26 @@ pub(super) fn grid(x: usize, y: usize) -> LaunchConfig {
 }
 
 /// Work on a second stream, and the memory that it uses.
-struct SideStream {
+pub(super) struct SideStream {
     main: Arc<CudaStream>,
     stream: Arc<CudaStream>,
-    _solver: ContactSolver,
-    _list: DeviceBuffer<i32>,
-    _queue: DeviceBuffer<PressQueue>,
+    pub solver: ContactSolver,
+    list: DeviceBuffer<i32>,
+    queue: DeviceBuffer<PressQueue>,
+}
+
+impl SideStream {
+    /// A second stream for the given members, after the work of the first.
+    pub fn new(gpu: &Arc<crate::Gpu>, solver: ContactSolver, members: &[i32]) -> Result<Self, GpuError> {
+        let list = gpu.upload(members)?;
+        let queue = gpu.upload(&[PressQueue { taken: 0, count: members.len() as i32 }])?;
+        Ok(Self { main: Arc::clone(&gpu.stream), stream: gpu.stream.fork()?, solver, list, queue })
+    }
+
+    /// The members, their queue, and CUDA's handle of the stream.
+    pub fn work(&self) -> (Ptr<i32>, PtrMut<PressQueue>, usize) {
+        (self.list.at(0), self.queue.at_mut(0), self.stream.cu_stream() as usize)
+    }
 }
 
 impl Drop for SideStream {
@@ -119,7 +83,7 @@ pub(super) struct Chunk {
     pub regions: DeviceBuffer<ContactRegion>,
     /// Number of cells under a cliff, zero before the heights are computed, and these cells.
     pub cliff_count: DeviceBuffer<u64>,
-    cliffs: DeviceBuffer<i64>,
+    pub cliffs: DeviceBuffer<i64>,
 }
 
 /// The surfaces of presses after their last step, the velocity of each object at the sensor's origin, and the duration (s) of
@@ -134,16 +98,16 @@ pub(super) struct History {
 /// Solves contacts whose regions fit one size of transform, and the memory of its blocks.
 #[derive(Debug)]
 pub(super) struct ContactSolver {
-    kernel: CudaFunction,
+    pub kernel: CudaFunction,
     /// Of all sizes up to this one, which is the last.
-    spectra: Vec<Arc<Spectra>>,
-    transforms: DeviceBuffer<Transform>,
-    config: LaunchConfig,
+    pub spectra: Vec<Arc<Spectra>>,
+    pub transforms: DeviceBuffer<Transform>,
+    pub config: LaunchConfig,
     /// 1 if transforms run in shared memory.
-    in_shared: i32,
-    tile_lines: i32,
-    buffers: DeviceBuffer<u8>,
-    planes: DeviceBuffer<u8>,
+    pub in_shared: i32,
+    pub tile_lines: i32,
+    pub buffers: DeviceBuffer<u8>,
+    pub planes: DeviceBuffer<u8>,
 }
 
 /// Computes surfaces and stresses from tractions, and the memory of its blocks.
@@ -177,6 +141,17 @@ impl LayerBatch {
     /// Like [`LayerBatch::press`], with poses on the GPU.
     pub fn press_on_device(&self, poses: &Poses, outputs: Outputs) -> Result<LayerTouches, GpuError> {
         let mut touches = self.allocate(poses.count, outputs)?;
+        self.in_chunks(poses, |chunk, first| self.solve(chunk, first, outputs, &mut touches))?;
+        Ok(touches)
+    }
+
+    /// Calls `work` with some presses at a time, whose height maps are enqueued, and the number of presses before them. Fewer
+    /// at a time where the memory does not suffice: then `work` is called again for the first of them.
+    pub(super) fn in_chunks(
+        &self,
+        poses: &Poses,
+        mut work: impl FnMut(&Chunk, usize) -> Result<(), GpuError>,
+    ) -> Result<(), GpuError> {
         let (mut first, mut at_once) = (0, MAX_AT_ONCE);
         while first < poses.count {
             let last = (first + at_once).min(poses.count);
@@ -186,7 +161,7 @@ impl LayerBatch {
                 self.rasterize(&self.height_kernels()?, &chunk, poses, self.gpu.stream_handle())?;
                 Ok(chunk)
             };
-            match chunk().and_then(|chunk| self.solve(&chunk, first, outputs, &mut touches)) {
+            match chunk().and_then(|chunk| work(&chunk, first)) {
                 Ok(()) => first = last,
                 // A smaller chunk may fit.
                 Err(error) if error.is_out_of_memory() && at_once > 1 => at_once = (last - first).div_ceil(2),
@@ -200,7 +175,7 @@ impl LayerBatch {
                 Err(error) => return Err(error),
             }
         }
-        Ok(touches)
+        Ok(())
     }
 
     /// Presses indenters of any shape, given as height maps (m) over the layer's cells, row-major, one press after the
@@ -223,16 +198,18 @@ impl LayerBatch {
     }
 
     /// Allocates the results of a batch.
-    fn allocate(&self, count: usize, outputs: Outputs) -> Result<LayerTouches, GpuError> {
+    pub(super) fn allocate(&self, count: usize, outputs: Outputs) -> Result<LayerTouches, GpuError> {
         let of = |wanted: bool, each: usize| if wanted { count * each } else { 0 };
         let pixels = self.image_size().map_or(0, |[height, width]| height * width);
-        let (images, cells) = (of(outputs.images, 3 * pixels), self.cells());
+        let (images, levels) = (of(outputs.images, 3 * pixels), of(outputs.levels, 3 * pixels));
+        let cells = self.cells();
         let (pressure, surface) = (of(outputs.pressure, cells), of(outputs.surface, 3 * cells));
         let forces = of(outputs.taxels, 3 * self.taxels.count());
         let allocate = || -> Result<LayerTouches, GpuError> {
             Ok(LayerTouches {
                 count,
                 images: self.gpu.zeros(images)?,
+                levels: self.gpu.zeros(levels)?,
                 pressure: self.gpu.zeros(pressure)?,
                 surface: self.gpu.zeros(surface)?,
                 forces: self.gpu.zeros(forces)?,
@@ -246,7 +223,7 @@ impl LayerBatch {
         };
         match allocate() {
             Err(error) if error.is_out_of_memory() => {
-                let needed_bytes = images + 4 * (pressure + surface) + 8 * (forces + 9 * count);
+                let needed_bytes = images + 4 * (levels + pressure + surface) + 8 * (forces + 9 * count);
                 let free_bytes = self.gpu.free_bytes()?;
                 let fit = free_bytes / (needed_bytes / count.max(1)).max(1);
                 let what = format!("the results of {count} presses on {}", self.name);
@@ -332,7 +309,13 @@ impl LayerBatch {
     }
 
     /// Computes results from height maps and stores them after those of the `first` presses.
-    fn solve(&self, chunk: &Chunk, first: usize, outputs: Outputs, touches: &mut LayerTouches) -> Result<(), GpuError> {
+    pub(super) fn solve(
+        &self,
+        chunk: &Chunk,
+        first: usize,
+        outputs: Outputs,
+        touches: &mut LayerTouches,
+    ) -> Result<(), GpuError> {
         self.find_regions(&self.height_kernels()?, chunk, self.gpu.stream_handle())?;
         let mut regions = chunk.regions.download()?;
         if let Some(i) = regions.iter().position(|region| region.status == TOO_DEEP) {
@@ -398,7 +381,7 @@ impl LayerBatch {
     }
 
     /// Number of blocks that run at once for the given number of presses, each with `shared_bytes`.
-    fn blocks(
+    pub(super) fn blocks(
         &self,
         kernel: &cudarc::driver::CudaFunction,
         shared_bytes: usize,
@@ -410,7 +393,12 @@ impl LayerBatch {
 
     /// The solver of `presses` at once whose regions fit a size of transform.
     pub(super) fn contact_solver(&self, size: usize, presses: usize) -> Result<ContactSolver, GpuError> {
-        let (gpu, kernel) = (&self.gpu, self.kernel("solve_contact")?);
+        self.solver("solve_contact", size, presses)
+    }
+
+    /// A kernel that solves `presses` at once whose regions fit a size of transform, and its memory.
+    pub(super) fn solver(&self, kernel: &str, size: usize, presses: usize) -> Result<ContactSolver, GpuError> {
+        let (gpu, kernel) = (&self.gpu, self.kernel(kernel)?);
         let spectra = (0..=size).map(|smaller| self.region_spectra(smaller)).collect::<Result<Vec<_>, _>>()?;
         let transforms: Vec<Transform> = spectra.iter().map(|spectra| spectra.transform()).collect();
         let (size, side) = (spectra[size].size, spectra[size].size / 2);
@@ -462,20 +450,16 @@ impl LayerBatch {
 
     /// Solves the contact of presses whose regions fit one size of transform.
     fn solve_contact(&self, chunk: &Chunk, size: usize, members: &[i32]) -> Result<SideStream, GpuError> {
-        let (gpu, solver) = (&self.gpu, self.contact_solver(size, members.len())?);
-        let list = gpu.upload(members)?;
-        let queue = gpu.upload(&[PressQueue { taken: 0, count: members.len() as i32 }])?;
-        let (main, stream) = (Arc::clone(&gpu.stream), gpu.stream.fork()?);
-        let side = SideStream { main, stream, _solver: solver, _list: list, _queue: queue };
-        let (members, queue, handle) = (side._list.at(0), side._queue.at_mut(0), side.stream.cu_stream() as usize);
+        let side = SideStream::new(&self.gpu, self.contact_solver(size, members.len())?, members)?;
+        let (members, queue, handle) = side.work();
         // SAFETY: the regions of these presses have at most `side` cells per side.
-        unsafe { self.enqueue_contact(&side._solver, chunk, members, queue, &History::default(), handle)? };
+        unsafe { self.enqueue_contact(&side.solver, chunk, members, queue, &History::default(), handle)? };
         Ok(side)
     }
 
     /// The index of the smallest side of transforms for the fields of a press: each cell of its region is nearer than the side to every
     /// cell of the grid, and twice the side fits the grid.
-    fn field_side(&self, region: &ContactRegion) -> usize {
+    pub(super) fn field_side(&self, region: &ContactRegion) -> usize {
         let farthest = |first: i32, count: i32, all: i32| (first + count).max(all - first).max((all + 1) / 2);
         let LayerGrid { rows, cols, sizes, sides, .. } = self.grid;
         let needed = farthest(region.row, region.rows, rows).max(farthest(region.col, region.cols, cols));
@@ -581,7 +565,18 @@ impl LayerBatch {
             }
         }
         match &self.camera {
-            Some(camera) if outputs.images => camera.render(&chunk.surfaces, chunk.count, &touches.images, first),
+            Some(camera) if outputs.images || outputs.levels => {
+                let before = first * 3 * camera.image_size().iter().product::<usize>();
+                let mut images = ImageOutputs::default();
+                if outputs.images {
+                    images.rounded = touches.images.at_mut(before);
+                }
+                if outputs.levels {
+                    images.levels = touches.levels.at_mut(before);
+                }
+                // SAFETY: the images of every press of the batch are allocated.
+                unsafe { camera.render(&chunk.surfaces, chunk.count, images) }
+            }
             _ => Ok(vec![0.0; chunk.count]),
         }
     }

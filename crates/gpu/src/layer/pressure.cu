@@ -160,3 +160,46 @@ __device__ __noinline__ Effort solve_contact_pcg(const Workspace& work, const Re
     }
     return effort_of(iterations, error, tolerance, scale);
 }
+
+// Solves K x = r on the active cells, with x = 0 elsewhere, by preconditioned conjugate gradients, until the largest residual is at most
+// `tolerance`. x: PRESSURE, r: RESIDUAL, which ends as the residual. As `Complementarity::solve_active` on the CPU. One cell per thread.
+__device__ __noinline__ void solve_active(const Workspace& work, double tolerance) {
+    Real *x = work.buffer(PRESSURE), *residual = work.buffer(RESIDUAL), *direction = work.buffer(DIRECTION), *steepest = work.buffer(PRECONDITIONED);
+    const Real *active = work.buffer(ACTIVE), *partial = work.buffer(PARTIAL);
+    const int pitch = work.pitch(work.region.plan), half_pitch = work.pitch(work.half);
+    double last_product = 0.0;
+    FOR_EACH(i, work.region.count) x[i] = direction[i] = 0;
+    for (int iteration = 0; iteration < MAX_PRESSURE_ITERATIONS; iteration++) {
+        double worst = 0.0;
+        __syncthreads();
+        FOR_EACH_CELL(work.region, half_pitch, i, at) {
+            work.plane[at] = {residual[i], 0};
+            worst = fmax(worst, (double)fabs(residual[i]));
+        }
+        if (reduce_max(worst, work.shared) <= tolerance) break;
+        precondition(work);
+        double product[1] = {0.0}, curvature[1] = {0.0};
+        FOR_EACH_CELL(work.region, half_pitch, i, at) {
+            steepest[i] = work.plane[at].x * active[i];
+            product[0] += (double)residual[i] * steepest[i];
+        }
+        reduce_sum(product, work.shared);
+        const Real beta = iteration > 0 ? (Real)(product[0] / last_product) : (Real)0;
+        FOR_EACH_CELL(work.region, pitch, i, at) {
+            direction[i] = steepest[i] + beta * direction[i];
+            work.plane[at] = {direction[i], 0};
+        }
+        deflection_by_pressure(work);
+        FOR_EACH_CELL(work.region, pitch, i, at) curvature[0] += (double)direction[i] * (work.plane[at].x + partial[i] * direction[i]);
+        reduce_sum(curvature, work.shared);
+        // Only rounding errors remain.
+        if (!(curvature[0] > 0.0)) break;
+        const double step = product[0] / curvature[0];
+        FOR_EACH_CELL(work.region, pitch, i, at) {
+            x[i] = (Real)(x[i] + step * direction[i]);
+            residual[i] = (Real)(residual[i] - step * (work.plane[at].x + partial[i] * direction[i]) * active[i]);
+        }
+        last_product = product[0];
+    }
+    __syncthreads();
+}

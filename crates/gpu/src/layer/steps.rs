@@ -1,9 +1,9 @@
 //! Steps of a layer in many environments, each with a history. A step only enqueues kernels.
 
-use super::camera::Renderer;
-use super::press::{
-    Chunk, ContactRegion, ContactSolver, FieldSolver, HeightKernels, History, OPEN, PressQueue, TOO_DEEP,
-};
+use super::camera::ImageOutputs;
+use super::press::{Chunk, ContactSolver, FieldSolver, HeightKernels, History};
+use super::region::{ContactRegion, OPEN, PressQueue, TOO_DEEP};
+use super::renderer::Renderer;
 use super::taxels::TaxelGrid;
 use super::{LayerBatch, unsupported};
 use crate::cuda_struct::{Ptr, PtrMut};
@@ -168,7 +168,7 @@ impl LayerSteps {
             return Err(GpuError::BadInput { reason });
         }
         if self.renderer.is_none() {
-            self.renderer = Some(Renderer::new(&self.gpu, camera, self.chunk.count)?);
+            self.renderer = Some(Renderer::new(&self.gpu, camera, camera.view, self.chunk.count)?);
             self.gpu.finish()?;
         }
         Ok(())
@@ -253,7 +253,8 @@ impl LayerSteps {
             )?;
             let (Some(renderer), Some(camera)) = (&self.renderer, &batch.camera) else { return Ok(()) };
             if bindings.image.is_bound() {
-                renderer.enqueue(camera, chunk.surfaces.at(0), PtrMut::new(bindings.image.address), stream)?;
+                let images = ImageOutputs { rounded: PtrMut::new(bindings.image.address), ..ImageOutputs::default() };
+                renderer.enqueue(camera, chunk.surfaces.at(0), images, stream)?;
             } else if bindings.markers.is_bound() {
                 renderer.enqueue_tracks(camera, chunk.surfaces.at(0), stream)?;
             }

@@ -11,6 +11,8 @@ use rayon::prelude::*;
 pub struct Outputs {
     /// Camera images, if the sensor has a camera.
     pub images: bool,
+    /// Levels of the camera images before rounding.
+    pub levels: bool,
     /// Mean pressure (Pa) on every cell.
     pub pressure: bool,
     /// Displacement (m) of the surface at every cell.
@@ -20,12 +22,12 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// All results.
-    pub const ALL: Self = Self { images: true, pressure: true, surface: true, taxels: true };
+    /// All results but the levels.
+    pub const ALL: Self = Self { images: true, levels: false, pressure: true, surface: true, taxels: true };
     /// Images only.
     pub const IMAGES: Self = Self { images: true, ..Self::NONE };
     /// Wrenches only.
-    pub const NONE: Self = Self { images: false, pressure: false, surface: false, taxels: false };
+    pub const NONE: Self = Self { images: false, levels: false, pressure: false, surface: false, taxels: false };
 }
 
 /// The results of presses, one press after the other, in GPU memory. Results that were not selected are empty.
@@ -35,6 +37,8 @@ pub struct LayerTouches {
     pub count: usize,
     /// Red, green and blue (0 to 255) of each pixel, rows from the top: (press, height, width, 3).
     pub images: DeviceBuffer<u8>,
+    /// The same before rounding, which may be beyond 0 to 255.
+    pub levels: DeviceBuffer<f32>,
     /// Mean pressure (Pa) of each cell, its normal force by its whole area, also where the object covers it in part:
     /// (press, rows, cols).
     pub pressure: DeviceBuffer<f32>,

@@ -13,19 +13,19 @@ use dermis_skin::layer::{IndenterHeightMap, Ply, Poisson};
 use dermis_skin::{Layer, LayerParameters, SkinError};
 use dermis_skin::{Motion, Object, Skin, Target, Touch};
 
-fn preset(name: &str) -> SensorSpec {
+pub fn preset(name: &str) -> SensorSpec {
     SensorSpec::find(name).unwrap().0
 }
 
 /// The sensor with steps in one increment, as on a GPU.
-fn at_once(sensor: &Sensor) -> Sensor {
+pub fn at_once(sensor: &Sensor) -> Sensor {
     let parameters = sensor.skin_as::<Layer>().unwrap().parameters().clone();
     sensor.with_skin(Layer::new(LayerParameters { max_increments: 1, ..parameters }).unwrap())
 }
 
 /// A preset with a much smaller solver tolerance, so that remaining errors of the solvers do not dominate the
 /// difference, and with steps in one increment.
-fn precise(name: &str) -> Sensor {
+pub fn precise(name: &str) -> Sensor {
     let spec = preset(name);
     let SkinSpec::Layer(skin) = &spec.skin else { panic!("{name} has no layer") };
     let mut parameters = skin.parameters(name, &spec.surface).unwrap();
@@ -261,7 +261,7 @@ fn layers_under_heights_are_those_of_the_cpu() {
 }
 
 /// The sensor with the camera, light and markers of another sensor.
-fn seen_by(sensor: &Sensor, spec: &SensorSpec, change: impl Fn(CameraSpec) -> CameraSpec) -> Sensor {
+pub fn seen_by(sensor: &Sensor, spec: &SensorSpec, change: impl Fn(CameraSpec) -> CameraSpec) -> Sensor {
     let optics = OpticsSpec {
         camera: change(spec.camera.clone().unwrap()),
         light: spec.light.clone().unwrap_or_default(),
@@ -271,7 +271,7 @@ fn seen_by(sensor: &Sensor, spec: &SensorSpec, change: impl Fn(CameraSpec) -> Ca
 }
 
 /// The same light, proportional to the image without contact.
-fn proportional(spec: SensorSpec) -> SensorSpec {
+pub fn proportional(spec: SensorSpec) -> SensorSpec {
     let Some(LightSpec::Calibrated(light)) = spec.light else { panic!("{} has no calibrated light", spec.name) };
     SensorSpec { light: Some(LightSpec::Calibrated(CalibratedSpec { proportional: true, ..light })), ..spec }
 }
@@ -379,7 +379,7 @@ fn impossible_presses_are_refused_by_number() {
 }
 
 /// The preset `gelsight` with half as many pixels along each side: 320 × 240.
-fn small_gelsight() -> Sensor {
+pub fn small_gelsight() -> Sensor {
     let source = SensorSource { preset: Some("gelsight".to_owned()), resolution: Some(0.5), ..SensorSource::default() };
     source.resolve("gelsight", None).unwrap().0.build(None).unwrap()
 }

@@ -4,6 +4,7 @@
 mod arrays;
 mod environments;
 mod gel;
+mod gradients;
 mod layer;
 mod layers_in_time;
 mod warnings;

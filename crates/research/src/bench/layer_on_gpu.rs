@@ -2,7 +2,11 @@
 
 use dermis::geometry::shapes::sphere;
 use dermis::geometry::{Pose, Quat, Random, Vec3};
-use dermis::gpu::{Gpu, GpuError, LayerBatch, PinnedBuffer, Timer, array::Poses, layer::Outputs};
+use dermis::gpu::{
+    Gpu, GpuError, LayerBatch, PinnedBuffer, Timer,
+    array::Poses,
+    layer::{LayerCotangents, Outputs},
+};
 use dermis::sensor::{Sensor, SensorSource};
 use dermis::skin::Object;
 use std::collections::BTreeMap;
@@ -10,6 +14,8 @@ use std::sync::Arc;
 
 const RADIUS_M: f64 = 4e-3;
 const PRESSES: usize = 8192;
+/// Presses in a batch that is differentiated.
+const GRADIENTS: usize = 4096;
 
 /// The preset `gelsight` at half the resolution: 320 × 240 pixels of twice the size.
 fn small_gelsight() -> Option<Sensor> {
@@ -46,6 +52,23 @@ fn seconds(batch: &LayerBatch, poses: &Poses, outputs: Outputs) -> Result<(f64, 
     Ok(best)
 }
 
+/// Times (s, best of four) of a step of an optimiser: from poses to the levels of images, all on the GPU, and from the derivatives by these levels
+/// to gradients on the host, which presses again.
+fn gradient_seconds(batch: &LayerBatch, poses: &Poses) -> Result<[f64; 2], GpuError> {
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..4 {
+        let timer = Timer::start(batch.gpu())?;
+        let pressed = batch.press_on_device(poses, Outputs { levels: true, ..Outputs::NONE })?;
+        let forward_s = timer.stop()?;
+        // Those of half the sum of squared levels.
+        let by = LayerCotangents { levels: pressed.levels, ..LayerCotangents::none(batch.gpu())? };
+        let timer = Timer::start(batch.gpu())?;
+        batch.vjp(poses, &by)?;
+        best = [best[0].min(forward_s), best[1].min(timer.stop()?)];
+    }
+    Ok(best)
+}
+
 fn batch_bytes(batch: &LayerBatch) -> usize {
     batch.image_size().map_or(0, |[height, width]| 3 * height * width * PRESSES)
 }
@@ -75,6 +98,10 @@ pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
         keep("presses_without_images_per_second", PRESSES as f64 / presses_s);
         let (all_s, ..) = seconds(&batch, &poses, Outputs::ALL)?;
         keep("presses_with_everything_per_second", PRESSES as f64 / all_s);
+        let some = Poses::of_host(gpu, &places[..GRADIENTS])?;
+        let [forward_s, backward_s] = gradient_seconds(&batch, &some)?;
+        keep("images_320x240_and_their_gradients_per_second", GRADIENTS as f64 / (forward_s + backward_s));
+        keep("gradient_of_4096_images_ms", backward_s * 1e3);
         // To pinned host memory, as a training loop would use.
         let mut host = PinnedBuffer::new(gpu, batch_bytes(&batch))?;
         let timer = Timer::start(gpu)?;
