@@ -10,6 +10,7 @@
 //! point of the differences ([`dermis::sensor::optics::Optics::shadow_casters`]), or if its differences have another kink; the
 //! share of such pixels is reported. An indentation that grows in proportion ("depth") changes no such point of a calibrated light.
 
+mod differences;
 mod images;
 mod sensors;
 
@@ -17,6 +18,7 @@ use super::ValidateError;
 use dermis::geometry::{Pose, Primitive, Quat, Random, TriMesh, Vec3, Wrench, shapes};
 use dermis::sensor::{Aim, Cotangents, Goal, GradientError, Gradients, Pressed, Sensor, press, press_to_pose};
 use dermis::skin::{Hydroelastic, Layer, Object};
+use differences::{PARTS, extrapolated};
 use images::ImageSlopes;
 use sensors::{
     CALIBRATED, CAMERA, CAST_SHADOWS, DOME, GEL, HYDROELASTIC, IMAGE, LAYER, PERSPECTIVE, PHONG, SPRINGS, TIGHT,
@@ -413,46 +415,6 @@ fn touched(sensor: &Sensor, object: &Object, pressed: &Pressed) -> Vec<Touched> 
     pressed.touch.facets.iter().map(one).collect()
 }
 
-/// Steps of the differences, by the first.
-const PARTS: [f64; 4] = [1.0, 0.7, 0.4, 0.25];
-
-/// Richardson's extrapolation of two central differences, whose error is in proportion to the square of the step, to step zero.
-fn without_square(steps: [f64; 2], slopes: [f64; 2]) -> f64 {
-    let [coarse, fine] = steps.map(|step| step * step);
-    (coarse * slopes[1] - fine * slopes[0]) / (coarse - fine)
-}
-
-/// The derivative at zero of a sum of terms by differences with four steps, and the sum of the sizes of the derivatives of the
-/// terms; `None` if the contact changes, or if the extrapolations from neighbouring steps differ by more than `smooth` of it: a
-/// smooth function's agree. Two extrapolations may agree by chance across a kink; three hardly do. Differences of all terms below
-/// their relative rounding `noise` are those of a constant.
-fn extrapolated(
-    contact: &[Touched],
-    step: f64,
-    (smooth, noise): (f64, f64),
-    at: impl Fn(f64) -> Result<Terms, ValidateError>,
-) -> Result<Option<(f64, f64)>, ValidateError> {
-    let (mut slopes, mut size, mut constant) = (Vec::new(), 0.0, true);
-    for part in PARTS {
-        let (above, below) = (at(part * step)?, at(-part * step)?);
-        if above.contact != contact || below.contact != contact {
-            return Ok(None);
-        }
-        let differences = above.values.iter().zip(&below.values).map(|(a, b)| (a - b) / (2.0 * part * step));
-        let terms: Vec<f64> = differences.collect();
-        size = terms.iter().map(|term| term.abs()).sum();
-        constant &= 2.0 * part * step * size <= noise * above.values.iter().map(|value| value.abs()).sum::<f64>();
-        slopes.push(terms.iter().sum::<f64>());
-    }
-    if constant {
-        return Ok(Some((0.0, 0.0)));
-    }
-    let once = |k: usize| without_square([PARTS[k], PARTS[k + 1]], [slopes[k], slopes[k + 1]]);
-    let [first, second, last] = [once(0), once(1), once(2)];
-    let differ = |a: f64, b: f64| (a - b).abs() > smooth * last.abs().max(0.1 * size);
-    Ok((!differ(first, second) && !differ(second, last)).then_some((last, size)))
-}
-
 fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option<GradientCost>), ValidateError> {
     let (sensor, object) = (sensor_of(&setup.text, None, Some(setup.solved_to))?, setup.shape.object(1.0)?);
     let mut random = Random::new(setup.name.bytes().map(u64::from).sum());
@@ -532,7 +494,7 @@ fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option
                 setup.terms(&sensor, &Object::new(moved), pose, weights)
             };
             let got = by_vertices.iter().zip(&moves).map(|(by, along)| by.dot(*along)).sum();
-            keep("vertices".to_owned(), got, extrapolated(contact, setup.step_m, smooth, at)?);
+            keep("vertices".to_owned(), got, extrapolated(contact, setup.step_m, limits, at)?);
         }
         for (name, index, value, with) in setup.shape.sizes().into_iter().filter(|size| is_same_mesh(size.0)) {
             let at = |step: f64| setup.terms(&sensor, &with(value + step).object(1.0)?, pose, weights);

@@ -1,7 +1,8 @@
 //! Derivatives of images against differences.
 
 use super::super::ValidateError;
-use super::{Setup, Touched, Trial, bad_press, touched, without_square};
+use super::differences::without_square;
+use super::{Setup, Touched, Trial, bad_press, touched};
 use dermis::geometry::{Pose, Random, Vec3};
 use dermis::sensor::optics::{Light, Optics, Relief};
 use dermis::sensor::{Cotangents, Pressed, Sensor, press_to_pose};
