@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class Presses:
         self.obj = obj
         self.parameters = parameters
         wanted = on_gpu and set(parameters) <= _ON_GPU and _has_gpu_gradients(self.sensor.toml)
-        self.device = "auto" if wanted else "cpu"
+        self.device: Literal["auto", "cpu", "cuda"] = "auto" if wanted else "cpu"
 
     def read(self, poses: _Array, *, image: bool) -> tuple[Any, Any, Any, Any]:
         """Wrench (n, 6), taxels, markers (n, markers, 2) and image (n, height, width, 3; without height if not wanted).

@@ -400,25 +400,22 @@ __device__ __forceinline__ bool any_shadow(const HorizonNodes& nodes, const Side
     return __any_sync(0xffffffffu, any);
 }
 
-// Calls `visit` for each monomial of the normal: its number in F and, plus one, in G; its value, and its derivatives by `right` and `down`. The
-// monomials of a degree are those of the degree before times `right`, and the last of them also times `down`.
-template <class Visit> __device__ __forceinline__ void for_each_monomial(int count, float right, float down, Visit visit) {
-    float values[MAX_SURFACE_DEGREE + 1] = {1.0f};
+// Calls `visit(degree, first, values, lower)` for each degree of the monomials of the normal, in total `count`: the number of its first monomial in F
+// (one more in G), and the values of its monomials and of those of the degree before. The monomials of a degree are those of the degree before
+// times `right`, and the last of them also times `down`.
+template <class Visit> __device__ __forceinline__ void for_each_degree(int count, float right, float down, Visit visit) {
+    float values[MAX_SURFACE_DEGREE + 1] = {1.0f}, lower[MAX_SURFACE_DEGREE + 1];
 #pragma unroll
     for (int degree = 1; degree <= MAX_SURFACE_DEGREE; degree++) {
         const int first = (degree - 1) * (degree + 2) / 2;
         if (first >= count) break;
-        float by_right[MAX_SURFACE_DEGREE + 1], by_down[MAX_SURFACE_DEGREE + 1];
 #pragma unroll
-        for (int k = 0; k <= degree; k++) {
-            by_right[k] = k < degree ? (degree - k) * values[k] : 0.0f;
-            by_down[k] = k > 0 ? k * values[k - 1] : 0.0f;
+        for (int k = 0; k < degree; k++) {
+            lower[k] = values[k];
+            values[k] *= right;
         }
-        values[degree] = values[degree - 1] * down;
-#pragma unroll
-        for (int k = 0; k < degree; k++) values[k] *= right;
-#pragma unroll
-        for (int k = 0; k <= degree; k++) visit(first, first + k, values[k], by_right[k], by_down[k]);
+        values[degree] = lower[degree - 1] * down;
+        visit(degree, first, values, lower);
     }
 }
 
@@ -429,9 +426,15 @@ template <int DEGREE> struct LightSums {
 
     __device__ __forceinline__ LightSums(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, float right, float down, int shadowed) {
         if (shadowed > 0) darker.add(shadow_lines, 1.0f);
-        for_each_monomial(max(light.lit, shadowed - 1), right, down, [&](int first, int k, float value, float, float) {
-            if (first < light.lit) lit.add(lines + k * (DEGREE + 1), value);
-            if (first + 1 < shadowed) darker.add(shadow_lines + 2 * (1 + k), value);
+        for_each_degree(max(light.lit, shadowed - 1), right, down, [&](int degree, int first, const float* values, const float*) {
+            if (first < light.lit) {
+#pragma unroll
+                for (int k = 0; k <= degree; k++) lit.add(lines + (first + k) * (DEGREE + 1), values[k]);
+            }
+            if (first + 1 < shadowed) {
+#pragma unroll
+                for (int k = 0; k <= degree; k++) darker.add(shadow_lines + 2 * (first + 1 + k), values[k]);
+            }
         });
     }
     // Change of a colour with the given background, before limits.

@@ -85,12 +85,22 @@ __device__ __forceinline__ void by_normal(const CalibratedLight& light, const fl
         by_hidden[c] = shadowed > 0 ? weights[c] * sums.darker.at(x, c) : 0.0f;
     }
     by_right = by_down = 0.0f;
-    for_each_monomial(max(light.lit, shadowed - 1), right, down, [&](int first, int k, float, float value_by_right, float value_by_down) {
-        float by_value = 0.0f;
-        if (first < light.lit) by_value += weighed<DEGREE>(lines + k * (DEGREE + 1), weights, x);
-        if (first + 1 < shadowed) by_value += weighed<1>(shadow_lines + 2 * (1 + k), dark_weights, x);
-        by_right += by_value * value_by_right;
-        by_down += by_value * value_by_down;
+    for_each_degree(max(light.lit, shadowed - 1), right, down, [&](int degree, int first, const float*, const float* lower) {
+        float by_values[MAX_SURFACE_DEGREE + 1] = {};
+        if (first < light.lit) {
+#pragma unroll
+            for (int k = 0; k <= degree; k++) by_values[k] += weighed<DEGREE>(lines + (first + k) * (DEGREE + 1), weights, x);
+        }
+        if (first + 1 < shadowed) {
+#pragma unroll
+            for (int k = 0; k <= degree; k++) by_values[k] += weighed<1>(shadow_lines + 2 * (first + 1 + k), dark_weights, x);
+        }
+        // The k-th monomial is right^(degree − k) down^k.
+#pragma unroll
+        for (int k = 0; k < degree; k++) {
+            by_right += by_values[k] * (degree - k) * lower[k];
+            by_down += by_values[k + 1] * (k + 1) * lower[k];
+        }
     });
 }
 
