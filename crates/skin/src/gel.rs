@@ -222,6 +222,10 @@ impl Gel {
         let grid = &self.elastic.grid;
         let size_m = (Vec3::from_array(grid.cells.map(|count| count as f64)) * grid.cell_m).length();
         state.check(self.rest_particles.len(), self.points.len(), size_m)?;
+        if self.points.iter().any(|point| grid.at(&state.nodes, &point.stencil).length() > size_m) {
+            let what = "a point has moved farther than the gel is wide";
+            return Err(SkinError::DamagedState { skin: "gel", what });
+        }
         Ok(state)
     }
 

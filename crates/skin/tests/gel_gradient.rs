@@ -1,6 +1,7 @@
 //! Derivatives of presses on a gel against central differences.
 
-use dermis_geometry::{Pose, Primitive, Quat, Vec3, shapes::indenters};
+use dermis_geometry::shapes::{self, indenters};
+use dermis_geometry::{Pose, Primitive, Quat, Vec3};
 use dermis_skin::gel::{Constitution, Face, FixedFaces, GelFriction};
 use dermis_skin::{
     Gel, GelParameters, Motion, Object, Skin, SkinGradient, State, SurfaceField, Target, Touch, TouchCotangent,
@@ -159,18 +160,31 @@ fn friction_motion_and_other_laws_are_refused() {
     assert_eq!((free.shape.position, free.parameters.len()), (Vec3::ZERO, 2));
 }
 
-/// A line narrower than a cell stays between points of the surface by the path of its press: its derivatives are refused instead
-/// of those of another equilibrium.
+/// A line narrower than a cell, whose points are held in front of its faces during the press.
 #[test]
-fn a_narrow_line_is_refused() {
-    let gel = Gel::block(
-        Vec3::new(20e-3, 20e-3, 4e-3),
-        FixedFaces::default(),
-        GelParameters { cell_m: 1e-3, ..parameters() },
-    );
-    let (gel, line) = (gel.unwrap(), Object::new(indenters::find("line").unwrap()));
-    let target = Target::at_rest(&line, Pose::from_translation(Vec3::Z * -0.6e-3));
-    let (touch, state) = pressed(&gel, &line, target.sensor_from_object);
-    let found = gel.vjp(&touch, &state, &target, &TouchCotangent::default());
-    assert!(found.unwrap_err().to_string().contains("held by the path of the press"));
+fn a_narrow_line_has_slopes_near_its_differences() {
+    const STEP_M: f64 = 4e-5;
+    let parameters = GelParameters { cell_m: 1e-3, ..parameters() };
+    let gel = Gel::block(Vec3::new(20e-3, 20e-3, 4e-3), FixedFaces::default(), parameters).unwrap();
+    let line = Object::new(indenters::find("line").unwrap());
+    let mut by = TouchCotangent::default();
+    by.on_sensor.force = Vec3::Z;
+    let at = |step: f64| Pose::from_translation(Vec3::new(0.1e-3, 0.2e-3, -0.6e-3 + step));
+    let [above, below] = [STEP_M, -STEP_M].map(|step| pressed(&gel, &line, at(step)).0.on_sensor.force.z);
+    let (got, truth) = (gradient(&gel, &line, at(0.0), &by).shape.position.z, (above - below) / (2.0 * STEP_M));
+    assert!((got / truth - 1.0).abs() < 0.03, "{got} {truth}");
+}
+
+/// The taxels of a curved gel lie on its surface: the slopes of the forces of its contact points are those of differences.
+#[test]
+fn a_curved_gel_has_the_slopes_of_its_differences() {
+    let body = shapes::sphere(6e-3, 0.6e-3).unwrap().transformed(&Pose::from_translation(Vec3::Z * -6e-3));
+    let parameters = GelParameters { cell_m: 1e-3, ..parameters() };
+    let gel = Gel::solid(&body, -5e-3, FixedFaces::default(), parameters).unwrap().solved_to(1e-11);
+    let ball = of_shape(Primitive::Sphere { radius_m: 4e-3 });
+    let at = |step: f64| Pose::from_translation(Vec3::new(0.2e-3, -0.1e-3, 3.5e-3 + step));
+    let by = cotangent(&pressed(&gel, &ball, at(0.0)).0);
+    let got = gradient(&gel, &ball, at(0.0), &by).shape.position.z;
+    let truth = slope(1e-7, |step| sum(&pressed(&gel, &ball, at(step)).0, &by)).unwrap();
+    assert!((got / truth - 1.0).abs() < 2e-5, "{got} {truth}");
 }

@@ -228,3 +228,15 @@ fn wrong_parameters_are_refused_by_name() {
     assert!(matches!(error, SkinError::BadGel { key: "constitution", .. }), "{error}");
     assert!(gel.settle(&State::Springs { sites: 0, bristles: Default::default() }, &Motion { targets: &[] }).is_err());
 }
+
+/// A node beside a curved surface that the gel hardly depends on moves farther than the gel is wide: a press from such a state was
+/// refused as damaged.
+#[test]
+fn a_curved_gel_is_pressed_on_from_a_press() {
+    let body = shapes::sphere(6e-3, 0.6e-3).unwrap().transformed(&Pose::from_translation(Vec3::Z * -6e-3));
+    let parameters = GelParameters { cell_m: 1e-3, ..parameters(GelFriction::None) };
+    let gel = Gel::solid(&body, -5e-3, FixedFaces::default(), parameters).unwrap();
+    let (first, state) = settle(&gel, &gel.rest(), &ball(), at(0.5e-3));
+    let (second, _) = settle(&gel, &state, &ball(), at(0.7e-3));
+    assert!(second.on_sensor.force.z < 1.2 * first.on_sensor.force.z, "{first:?} {second:?}");
+}

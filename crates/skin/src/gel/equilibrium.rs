@@ -345,7 +345,8 @@ impl<'a> Equilibrium<'a> {
             })
             .collect();
         let stiffness = Stiffness { elastic: self.elastic, problem: self.problem, tangent: &self.tangent, contacts };
-        let LinearSolution { values, steps } = stiffness.solve(&here.residual, forcing, MAX_CONJUGATE, &mut self.work);
+        let LinearSolution { values, steps, .. } =
+            stiffness.solve(&here.residual, forcing, MAX_CONJUGATE, &mut self.work);
         self.stats.conjugate += steps;
         let slope = dot(&values, &here.residual);
         (values, slope)

@@ -2,7 +2,7 @@
 
 use super::equilibrium::{Equilibrium, LinearisedEquilibrium};
 use super::indenter::{Gap, Indenter};
-use super::stiffness::{Stiffness, dot};
+use super::stiffness::{LinearSolution, Stiffness, dot};
 use super::{Constitution, ContactPoint, FixedInterface, Gel, GelState};
 use crate::{SkinError, SkinGradient, Target, Touch, TouchCotangent};
 use dermis_geometry::{Mat3, PlacedShape, RayHit, Vec3};
@@ -73,7 +73,7 @@ impl Gel {
         let LinearisedEquilibrium { u, points, mut tangent, mut work } = rigid;
         let force: Vec3 = points.iter().map(ContactPoint::force).sum();
         if (force - touch.on_sensor.force).length() > OTHER_FORCE * touch.on_sensor.force.length() {
-            return refused("points of the gel at an edge narrower than its cells are held by the path of the press");
+            return refused("the equilibrium of the gel with a stiffness of contact has another force");
         }
         let by_base = self.by_base_forces(cotangent);
         let contacts = self.contacts_of(state, &points, &indenters[0], cotangent, &by_base);
@@ -92,7 +92,11 @@ impl Gel {
         grid.fold_ghosts(&mut right);
         let blocks = contacts.iter().map(|contact| (contact.found.point, -contact.slope)).collect();
         let stiffness = Stiffness { elastic: &self.elastic, problem, tangent: &tangent, contacts: blocks };
-        let adjoint = stiffness.solve(&right, TOLERANCE, MAX_STEPS, &mut work).values;
+        let LinearSolution { values: adjoint, converged, .. } =
+            stiffness.solve(&right, TOLERANCE, MAX_STEPS, &mut work);
+        if !converged {
+            return refused("the gel slips along the object in this press: its stiffness is not positive definite");
+        }
         // Through the contact forces, by the gap and by the normal.
         let shape = PlacedShape::new(target.object.surface.primitive(), &target.sensor_from_object);
         let mut by_pressures = 0.0;

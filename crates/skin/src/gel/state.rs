@@ -21,6 +21,10 @@ pub struct GelState {
     pub(crate) moving: Option<Arc<Moving>>,
 }
 
+/// Largest displacement of a node, by the width of the gel. A node beside a curved surface, of which the gel depends by a
+/// thousandth, may move far.
+const MAX_WIDTHS: f64 = 1e6;
+
 impl GelState {
     /// Returns an error unless the state is that of a gel with this number of particles, points of the surface and size
     /// (m).
@@ -38,8 +42,8 @@ impl GelState {
             return Err(SkinError::StateMismatch { got: last, expected: points });
         }
         let damaged = |what| Err(SkinError::DamagedState { skin: "gel", what });
-        if !self.nodes.iter().all(|value| value.abs() <= size_m) {
-            return damaged("a node has moved farther than the gel is wide");
+        if !self.nodes.iter().all(|value| value.abs() <= MAX_WIDTHS * size_m) {
+            return damaged("a node is not finite, or has left the gel");
         }
         let sound =
             |contact: &ContactState| (0.0..=1e15).contains(&contact.pressure_pa) && is_bounded(contact.anchor, 1e6);

@@ -24,6 +24,8 @@ pub(super) struct LinearSolution {
     pub values: Vec<f64>,
     /// Number of conjugate-gradient steps.
     pub steps: usize,
+    /// False if the residual has not fallen enough: too many steps, or a stiffness that is not positive definite.
+    pub converged: bool,
 }
 
 impl Stiffness<'_> {
@@ -71,8 +73,8 @@ impl Stiffness<'_> {
         p.copy_from_slice(z);
         let mut rho = dot(r, z);
         let goal = forcing * forcing * rho;
-        let mut steps = 0;
-        while steps < max_steps {
+        let (mut steps, mut converged) = (0, rho == 0.0);
+        while !converged && steps < max_steps {
             grid.set_ghosts(p);
             self.product(p, q);
             let curvature = dot(p, q);
@@ -88,7 +90,8 @@ impl Stiffness<'_> {
             axpy(r, -alpha, q);
             multiply(z, &inverse, r);
             let next = dot(r, z);
-            if next <= goal {
+            converged = next <= goal;
+            if converged {
                 break;
             }
             let beta = next / rho;
@@ -96,7 +99,7 @@ impl Stiffness<'_> {
             p.par_iter_mut().with_min_len(CHUNK).zip(&*z).for_each(|(p, z)| *p = z + beta * *p);
         }
         grid.set_ghosts(&mut values);
-        LinearSolution { values, steps }
+        LinearSolution { values, steps, converged }
     }
 }
 
