@@ -227,6 +227,7 @@ fn setups() -> Vec<Setup> {
     });
     let proportional = CALIBRATED.replace("\nposition_degree", "\nproportional = true\nposition_degree");
     let [phong_shadows, cast_shadows] = [phong_with_shadows(), format!("{proportional}{CAST_SHADOWS}")];
+    let replacing = format!("smoothing = \"0.2 mm\"\n{CALIBRATED}{CAST_SHADOWS}replaces = true\n");
     let [phong, calibrated] = [PHONG, CALIBRATED].map(str::to_owned);
     let [far_phong, far_calibrated] = [PHONG, CALIBRATED].map(|text| format!("{PERSPECTIVE}{text}"));
     let diffuse = ("diffuse", 0, "DIFFUSE", 0.5);
@@ -238,7 +239,8 @@ fn setups() -> Vec<Setup> {
         ("perspective image, phong", far_phong, lit),
         ("perspective image, calibrated", far_calibrated, levels.clone()),
         ("shadows, phong", phong_shadows, vec![diffuse]),
-        ("shadows, calibrated, proportional", cast_shadows, levels),
+        ("shadows, calibrated, proportional", cast_shadows, levels.clone()),
+        ("replacing shadows, smooth", replacing, levels),
     ];
     let cameras = views.into_iter().map(|(view, text, keys)| Setup {
         name: format!("{view}, sphere"),

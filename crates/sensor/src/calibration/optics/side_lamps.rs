@@ -3,11 +3,11 @@
 use super::BallPress;
 use super::normal_equations::NormalEquations;
 use super::samples::{Sample, horizons};
-use crate::optics::{FloatImage, SideLamp, SideLampSpec, coefficients, features, place_in, shadow_coefficients};
+use crate::optics::{Composition, FloatImage, SideLamp, SideLampSpec, coefficients, features, place_in, shadow_coefficients};
 use dermis_geometry::quantity::{Angle, Length};
 
 /// Trial distances of a lamp, in widths of the image; parallel light is tried, too.
-const DISTANCES: [f64; 6] = [0.7, 0.85, 1.0, 1.3, 1.8, 3.0];
+const DISTANCES: [f64; 8] = [0.5, 0.6, 0.7, 0.85, 1.0, 1.3, 1.8, 3.0];
 /// Trial directions.
 const DIRECTIONS: usize = 120;
 /// Trial tangents of the elevation of a lamp's lower edge, and of the angle from there to its upper edge.
@@ -28,7 +28,9 @@ pub(super) fn side_lamps(
     presses: &[&BallPress],
     samples: &[Vec<Sample>],
     max_position_degree: usize,
+    replaces: bool,
 ) -> [SideLampSpec; 3] {
+    let composition = Composition { proportional: false, replaces };
     let position_degree = max_position_degree.min(1);
     let pixel_m = presses.first().map_or(1.0, |press| press.relief.pixel_m);
     let width_m = background.width as f64 * pixel_m;
@@ -63,13 +65,14 @@ pub(super) fn side_lamps(
         let stride = pairs().filter(flat).count().div_ceil(MAX_SAMPLES).max(1);
         // Rows for a lamp that is hidden completely, and where their shadow begins.
         let lit = coefficients(DEGREE, position_degree);
-        let rows: Vec<(Vec<f64>, f64, f64, f32)> = pairs()
+        let rows: Vec<(Vec<f64>, f32, f64, f64, f32)> = pairs()
             .filter(flat)
             .step_by(stride)
             .map(|(sample, tangent)| {
                 let at = place(sample.pixel.map(|at| at as f64));
                 let row = features(sample.seen, at, DEGREE, position_degree, 1.0);
-                (row, sample.added[c], sample.weight, tangent)
+                let level = background.channels[c][sample.pixel[1] * background.width + sample.pixel[0]];
+                (row, level, sample.added[c], sample.weight, tangent)
             })
             .collect();
         let edges = LOWER.into_iter().flat_map(|lower| WIDTH.map(|width| [lower, lower + width]));
@@ -78,10 +81,11 @@ pub(super) fn side_lamps(
             let lamp = spec(&towards[c], edges);
             let Ok(built) = lamp.build() else { return (f64::INFINITY, lamp) };
             let mut all = NormalEquations::new(lit + shadow_coefficients());
-            for (row, added, weight, tangent) in &rows {
-                let hidden = f64::from(built.hidden(*tangent));
+            for (row, level, added, weight, tangent) in &rows {
+                let [of_lit, of_dark] = composition.factors(*level, built.hidden(*tangent)).map(f64::from);
                 let mut row = row.clone();
-                row[lit..].iter_mut().for_each(|entry| *entry *= hidden);
+                row[..lit].iter_mut().for_each(|entry| *entry *= of_lit);
+                row[lit..].iter_mut().for_each(|entry| *entry *= of_dark);
                 all.add(&row, *added, *weight);
             }
             (all.left_over(&all.solve(RIDGE)), lamp)
