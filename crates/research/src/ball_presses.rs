@@ -111,7 +111,8 @@ impl BallPresses {
         let is_known = |head: &&String| KNOWN.contains(&head.as_str()) || only.contains_key(head.as_str());
         for column in heads.iter().filter(|head| !is_known(head)) {
             // `z_mm` is no misspelt `x_mm`.
-            let suggestion = did_you_mean(column, KNOWN.into_iter().filter(|known| known.len() > 4 || column.len() > 4));
+            let suggestion =
+                did_you_mean(column, KNOWN.into_iter().filter(|known| known.len() > 4 || column.len() > 4));
             if !suggestion.is_empty() {
                 return Err(BallPressesError::UnknownColumn { path, column: column.clone(), suggestion });
             }

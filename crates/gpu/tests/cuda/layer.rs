@@ -302,10 +302,7 @@ fn images_are_those_of_the_cpu() {
         ("gelsight-dots", build("gelsight-dots")),
         ("digit's camera on a gelsight", seen_by(&gelsight, &plain_digit(), whole)),
         ("proportional light", seen_by(&gelsight, &proportional(plain_digit()), whole)),
-        (
-            "mirrored",
-            seen_by(&gelsight, &plain_digit(), |camera| CameraSpec { mirror: true, exposure: 1.3, ..camera }),
-        ),
+        ("mirrored", seen_by(&gelsight, &plain_digit(), |camera| CameraSpec { mirror: true, exposure: 1.3, ..camera })),
         (
             "beyond the gel",
             seen_by(&gelsight, &plain_digit(), |camera| CameraSpec { width: 400, height: 400, ..camera }),

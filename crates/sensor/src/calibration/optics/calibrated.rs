@@ -76,10 +76,11 @@ pub fn fit_calibrated(
     };
     let enough = |tried: &&(usize, usize)| presses.len() >= NEEDED_FOR[tried.1];
     let allowed = || TRIED.iter().filter(|tried| tried.1 <= max_position_degree).filter(enough);
-    let scores = candidates.iter().flat_map(|candidate| {
-        allowed().map(move |tried| (score(&candidate.parts, tried), candidate, *tried))
-    });
-    let Some((cross_validated, candidate, (degree, position_degree))) = scores.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+    let scores = candidates
+        .iter()
+        .flat_map(|candidate| allowed().map(move |tried| (score(&candidate.parts, tried), candidate, *tried)));
+    let Some((cross_validated, candidate, (degree, position_degree))) = scores.min_by(|a, b| a.0.total_cmp(&b.0))
+    else {
         return Err(FitError::NoSpread { what: "brightness" });
     };
     let Candidate { composition: Composition { proportional, replaces }, lamps, parts } = candidate;
