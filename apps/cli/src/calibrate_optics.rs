@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The image without contact, a PNG file.
+    /// The image without contact, a PNG or JPEG file.
     #[arg(long, value_name = "FILE.png")]
     background: PathBuf,
     /// CSV table of presses: file, center_x_px, center_y_px, contact_radius_px (without these three, the contacts are found in the images) and,
@@ -102,8 +102,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let background = &quiet_background(background, &all);
     let kept_as = BackgroundSpec::File(PathBuf::from(&background_file));
     let light = fit(arguments, background, &all, kept_as)?;
-    let report = json!({ "presses": presses.len(), "scale": scale, "held_out": trial.report });
-    tell(arguments, &presses, &scale, &trial, &report)?;
+    let mut report = json!({ "presses": presses.len(), "scale": scale, "held_out": trial.report });
+    if let LightSpec::Calibrated(light) = &light {
+        let replaces = light.shadow.as_ref().is_some_and(|shadow| shadow.replaces);
+        report["light"] = json!({
+            "degree": light.degree, "position_degree": light.position_degree, "proportional": light.proportional,
+            "shadow_replaces": replaces,
+        });
+    }
+    tell(arguments, &presses, &scale, &light, &trial, &report)?;
     let Some(folder) = folder else { return Ok(()) };
     let description = format!("{}, its light fitted to {} presses of a ball", bare.name, presses.len());
     let spec = SensorSpec { name, description, light: Some(light), ..bare };
@@ -275,6 +282,7 @@ fn camera(base: &SensorSpec, background: &FloatImage, scale: &ScaleFit) -> Camer
         distance: base.camera.as_ref().and_then(|camera| camera.distance),
         center: off.map(Length::new),
         mirror,
+        smoothing: base.camera.as_ref().and_then(|camera| camera.smoothing),
         noise: base.camera.as_ref().and_then(|camera| camera.noise),
         ..CameraSpec::plain(background.width, background.height, pixel_m)
     }
@@ -361,6 +369,7 @@ fn tell(
     arguments: &Arguments,
     presses: &[BallPress],
     scale: &ScaleFit,
+    light: &LightSpec,
     trial: &Trial,
     report: &serde_json::Value,
 ) -> anyhow::Result<()> {
@@ -374,6 +383,18 @@ fn tell(
         let mirrored = if scale.mirror { ", +x to the left of the image" } else { "" };
         say(format!(
             "  positions                   within {rms_px} pixels rms of the images; camera rotated by {rotation}°{mirrored}"
+        ));
+    }
+    if let LightSpec::Calibrated(light) = light {
+        let change = if light.proportional { ", proportional to the image without contact" } else { "" };
+        let shadow = if light.shadow.as_ref().is_some_and(|shadow| shadow.replaces) {
+            "; shadows take the light of their lamp away"
+        } else {
+            "; shadows add to the light"
+        };
+        say(format!(
+            "  chosen by cross-validation  degree {} of the slope, {} of the position{change}{shadow}",
+            light.degree, light.position_degree
         ));
     }
     trial.lines.iter().for_each(|line| say(format!("  {line}")));

@@ -201,7 +201,7 @@ const MAX_OFFSET_M: f64 = 10e-6;
 fn read(path: &Path, sensor: &Sensor) -> anyhow::Result<Read> {
     let name = path.display().to_string();
     match path.extension().and_then(|end| end.to_str()) {
-        Some("png") => {
+        Some("png" | "jpg" | "jpeg") => {
             let bytes = std::fs::read(path).with_context(|| format!("{name}: the reading cannot be read"))?;
             Ok(Read::Image(FloatImage::from_png(&name, &bytes)?))
         }
@@ -213,7 +213,7 @@ fn read(path: &Path, sensor: &Sensor) -> anyhow::Result<Read> {
             }
             Ok(Read::Taxels(taxels(&name, &text, sensor)?))
         }
-        _ => bail!("`--reading` must be a .png image or a .csv table, got {name}"),
+        _ => bail!("`--reading` must be a .png or .jpg image or a .csv table, got {name}"),
     }
 }
 

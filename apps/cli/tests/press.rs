@@ -120,7 +120,7 @@ fn an_estimate_returns_the_press_that_made_the_reading() {
     };
     refused("made/rgb.png", "no camera");
     refused("none.csv", "cannot be read");
-    refused("made/reading.json", "must be a .png image or a .csv table");
+    refused("made/reading.json", "must be a .png or .jpg image or a .csv table");
     write(folder.path(), "bad.csv", "taxel,value_n\n0,much\n");
     refused("bad.csv", "bad.csv, line 2: `value_n` must be a finite number, got \"much\"");
     write(folder.path(), "order.csv", "taxel,value_n\n1,1\n0,2\n");

@@ -46,7 +46,7 @@ pub const OFFERS: &[Offer] = &[
     Offer { preset: "anyskin", label: "AnySkin", kind: "Magnets", skins: &[Layer] },
     Offer { preset: "uskin-4x4", label: "uSkin 4 × 4", kind: "Magnets", skins: &[Layer] },
     Offer { preset: "eflesh", label: "eFlesh", kind: "Magnets", skins: &[Springs] },
-    Offer { preset: "digit", label: "DIGIT", kind: "Cameras", skins: &[Imprint, Gel] },
+    Offer { preset: "digit", label: "DIGIT", kind: "Cameras", skins: &[Layer, Gel] },
 ];
 
 /// The offered shapes, as on the command line.

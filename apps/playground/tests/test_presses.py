@@ -23,7 +23,7 @@ OFFERS = {
     "anyskin": ["layer"],
     "uskin-4x4": ["layer"],
     "eflesh": ["springs"],
-    "digit": ["imprint", "gel"],
+    "digit": ["layer", "gel"],
 }
 # Every sensor with its own skin, and every other skin once. A gel takes seconds to press.
 PRESSED = [(sensor, skins[0]) for sensor, skins in OFFERS.items()]

@@ -219,7 +219,7 @@ impl LayerBatch {
             if optics.exposure().noise.is_some() {
                 return Err(unsupported(sensor, "its camera has noise, whose numbers come one after the other"));
             }
-            camera::check_size(optics.camera()).map_err(|why| unsupported(sensor, &why))?;
+            camera::check(optics).map_err(|why| unsupported(sensor, &why))?;
         }
         Ok(layer)
     }

@@ -1,6 +1,7 @@
 //! Reads labelled images of a ball pressed into an optical sensor.
 
 use dermis::sensor::calibration::optics::{Label, find_contact};
+use dermis::sensor::did_you_mean;
 use dermis::sensor::optics::{FloatImage, OpticsError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,9 +15,12 @@ pub enum BallPressesError {
     Unreadable { path: String, what: &'static str, reason: String },
     /// A column is missing.
     #[error(
-        "{path}: has no column `{column}`; a table of presses has file, center_x_px, center_y_px and contact_radius_px"
+        "{path}: has no column `{column}`; a table of presses has file, center_x_px, center_y_px and contact_radius_px, and x_mm together with y_mm"
     )]
     NoColumn { path: String, column: &'static str },
+    /// A column that nothing reads, with a name close to a known one.
+    #[error("{path}: has an unknown column `{column}`{suggestion}")]
+    UnknownColumn { path: String, column: String, suggestion: String },
     /// A column that chooses rows is missing.
     #[error("{path}: has no column `{column}` to choose its rows by")]
     NoColumnOfChoice { path: String, column: String },
@@ -52,6 +56,9 @@ pub enum BallPressesError {
     #[error(transparent)]
     FloatImage(#[from] OpticsError),
 }
+
+/// Columns of a table of presses.
+const KNOWN: [&str; 7] = ["file", "center_x_px", "center_y_px", "contact_radius_px", "x_mm", "y_mm", "depth_mm"];
 
 /// A labelled image.
 #[derive(Clone, Debug)]
@@ -100,6 +107,21 @@ impl BallPresses {
         let find = |column: &'static str| heads.iter().position(|head| head == column);
         let need = |column| find(column).ok_or(BallPressesError::NoColumn { path: path.clone(), column });
         let file = need("file")?;
+        // Tables may have columns of their own, but a misspelt one would be ignored silently.
+        let is_known = |head: &&String| KNOWN.contains(&head.as_str()) || only.contains_key(head.as_str());
+        for column in heads.iter().filter(|head| !is_known(head)) {
+            // `z_mm` is no misspelt `x_mm`.
+            let suggestion =
+                did_you_mean(column, KNOWN.into_iter().filter(|known| known.len() > 4 || column.len() > 4));
+            if !suggestion.is_empty() {
+                return Err(BallPressesError::UnknownColumn { path, column: column.clone(), suggestion });
+            }
+        }
+        for (own, other) in [("x_mm", "y_mm"), ("y_mm", "x_mm")] {
+            if find(own).is_some() {
+                need(other)?;
+            }
+        }
         let numbers = ["center_x_px", "center_y_px", "contact_radius_px"];
         // Without any of these columns, the contacts are found in the images.
         let labelled = numbers.iter().any(|column| find(column).is_some());

@@ -11,6 +11,7 @@ fn gradients_are_those_of_central_differences() {
         "hydroelastic pad, mesh",
         "layer, capsule",
         "shadows, calibrated, proportional, sphere",
+        "replacing shadows, smooth, sphere",
     ];
     let report = gradients::run(2, |name| some.contains(&name)).unwrap();
     assert!(report.errors.len() > 30);

@@ -1,4 +1,6 @@
-//! The 8-bit image type: pixels, resizing, and PNG files.
+//! The 8-bit image type: pixels, resizing, PNG files, and reading JPEG files.
+
+mod jpeg;
 
 use dermis_geometry::limits::{MAX_PIXELS, NoMemory, require_memory};
 
@@ -13,16 +15,19 @@ pub struct Image {
     pixels: Vec<Rgb>,
 }
 
-/// Errors of PNG decoding; the message follows the name of the file.
+/// Errors of decoding an image; the message follows the name of the file.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum PngError {
-    /// The bytes do not start with a PNG signature.
-    #[error("is no PNG image ({reason})")]
+    /// The bytes start neither with a PNG nor with a JPEG signature.
+    #[error("is no PNG image and no JPEG image ({reason})")]
     NotPng { reason: String },
     /// The pixel data are damaged or truncated.
     #[error("is a broken PNG image ({reason})")]
     Broken { reason: String },
+    /// A JPEG file is damaged or truncated.
+    #[error("is a broken JPEG image ({reason})")]
+    BrokenJpeg { reason: String },
     /// 16 bits per channel.
     #[error("has 16 bits a channel where 8 are needed")]
     TooManyBits,
@@ -190,16 +195,17 @@ impl Image {
             .expect("a vector takes the width × height pixels of a non-empty image")
     }
 
-    /// Decodes a PNG file with at most 8 bits per channel or a palette. Grey becomes RGB; the alpha channel is dropped.
+    /// Decodes a PNG file with at most 8 bits per channel or a palette, or a JPEG file. Grey becomes RGB; the alpha
+    /// channel is dropped.
     pub fn decode_png(bytes: &[u8]) -> Result<Self, PngError> {
         Ok(decode(bytes)?.0)
     }
 }
 
-/// Decodes a PNG file; also returns whether it is grey. A panic of the decoder on a damaged file becomes an error.
+/// Decodes a PNG or JPEG file; also returns whether it is grey. A panic of the decoder on a damaged file becomes an error.
 pub(crate) fn decode(bytes: &[u8]) -> Result<(Image, bool), PngError> {
     check_palette(bytes)?;
-    std::panic::catch_unwind(|| decode_checked(bytes))
+    std::panic::catch_unwind(|| if jpeg::is_jpeg(bytes) { jpeg::decode(bytes) } else { decode_checked(bytes) })
         .unwrap_or_else(|_| Err(PngError::Broken { reason: "the decoder failed".into() }))
 }
 

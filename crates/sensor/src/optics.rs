@@ -23,6 +23,7 @@ mod position;
 mod relief;
 mod shadow;
 mod side_lamp;
+mod smoothing;
 mod spec;
 mod wide;
 
@@ -31,7 +32,7 @@ pub use calibrated::{
     Calibrated, CalibratedSpec, CastShadow, CastShadowSpec, MAX_SURFACE_DEGREE, MIN_HIDDEN, MIN_PRESSED_MM, MIN_SLOPE,
     SHADOW_POSITION_DEGREE,
 };
-pub(crate) use calibrated::{change_factor, coefficients, features, shadow_coefficients, surface_monomials};
+pub(crate) use calibrated::{Composition, coefficients, features, shadow_coefficients, surface_monomials};
 pub use camera::{Camera, CameraSpec, Crop, NoiseSpec};
 pub use error::OpticsError;
 pub use exposure::Exposure;

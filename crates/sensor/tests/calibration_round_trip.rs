@@ -36,7 +36,7 @@ const NOT_CALIBRATED: [(&str, &str); 11] = [
     ("thumbtip", "curved, as `fingertip`"),
     ("spherical-patch", "curved, as `fingertip`"),
     ("finger-gel", "an imprint has no force to calibrate"),
-    ("digit", "an optical gel without taxels of the device; a bench takes hours"),
+    ("digit", "an optical layer without taxels of the device"),
     ("tacchi", "an optical gel in motion, without taxels of the device; a bench takes hours"),
 ];
 

@@ -117,6 +117,33 @@ fn a_change_proportional_to_the_image_without_contact_is_found() {
     }
 }
 
+/// Shadows that take the light of their lamp away, on an uneven image without contact, are found and reproduced.
+#[test]
+fn shadows_that_replace_the_light_are_found() {
+    let (background, mut presses) = presses(12);
+    let colour = BackgroundSpec::Colour([120.0, 110.0, 100.0]);
+    let fitted = fit_calibrated(&background, &even(&presses), colour, 0).unwrap().spec;
+    let uneven = BackgroundSpec::Polynomial {
+        degree: 1,
+        levels: [vec![120.0, 80.0, 0.0], vec![110.0, -70.0, 20.0], vec![100.0, 0.0, -60.0]],
+    };
+    let dark = uneven.build(320, 240, None).unwrap();
+    let mut shadow = fitted.shadow.clone().unwrap();
+    // A fully hidden lamp leaves half of the image without contact, whatever the slope.
+    shadow.levels = [0, 1, 2].map(|c| (0..shadow.levels[c].len()).map(|i| if i == 0 { -64.0 } else { 0.0 }).collect());
+    shadow.replaces = true;
+    let limits = CalibratedSpec { background: uneven.clone(), change: None, range: None, ..fitted };
+    let light = CalibratedSpec { shadow: Some(shadow), ..limits }.build(320, 240, None).unwrap();
+    presses.iter_mut().for_each(|press| press.image = light.shade(&press.relief, None));
+    let found = fit_calibrated(&dark, &even(&presses), uneven, 1).unwrap().spec;
+    assert!(found.shadow.as_ref().is_some_and(|shadow| shadow.replaces));
+    let light = found.build(320, 240, None).unwrap();
+    let held_out = || presses.iter().skip(1).step_by(2);
+    let left = rmse_255(held_out(), INSIDE, |press| light.shade(&press.relief, None));
+    let null = rmse_255(held_out(), INSIDE, |_| dark.clone());
+    assert!(left < 0.1 * null, "{left} of {null}");
+}
+
 /// The fit recovers the directions of the lamps: the brightest of each colour within 3°.
 #[test]
 fn lamps_come_back_where_they_stand() {

@@ -8,7 +8,7 @@ use crate::{
     Facet, Load, Motion, Skin, SkinError, State, Support, SurfaceField, Tangent, Touch, require_not_negative,
     require_positive,
 };
-use blur::Blur;
+pub use blur::Blur;
 use dermis_geometry::limits::MAX_LAYER_CELLS;
 use dermis_geometry::{HeightGrid, Vec2, Vec3};
 use std::sync::Arc;

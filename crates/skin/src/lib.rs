@@ -55,7 +55,7 @@ pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
 pub use implicit::{
     ImplicitContact, ImplicitLoad, ImplicitMotion, ImplicitPoint, Matrix6, PointLoad, PointLoads, StickingSlope,
 };
-pub use imprint::{Imprint, ImprintParameters};
+pub use imprint::{Blur, Imprint, ImprintParameters};
 pub use layer::{Layer, LayerParameters};
 pub use lugre::Lugre;
 pub use missed_objects::MissedObjects;

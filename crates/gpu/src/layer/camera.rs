@@ -204,7 +204,16 @@ pub(super) fn grid(x: usize, y: usize, threads: usize, shared_bytes: usize) -> L
 }
 
 /// Refuses a camera whose images are too large.
-pub(super) fn check_size(camera: &Camera) -> Result<(), String> {
+pub(super) fn check(optics: &Optics) -> Result<(), String> {
+    let camera = optics.camera();
+    if camera.smoothing_m.is_some() {
+        return Err("its camera smooths the surface (`camera.smoothing`)".into());
+    }
+    if let Light::Calibrated(light) = optics.light()
+        && light.shadow().is_some_and(|shadow| shadow.replaces)
+    {
+        return Err("its shadows replace the light (`light.shadow.replaces`)".into());
+    }
     if camera.width * camera.height > MAX_PIXELS {
         return Err(format!("its image of {} x {} pixels has more than {MAX_PIXELS}", camera.width, camera.height));
     }

@@ -241,6 +241,7 @@ fn setups() -> Vec<Setup> {
     });
     let proportional = CALIBRATED.replace("\nposition_degree", "\nproportional = true\nposition_degree");
     let [phong_shadows, cast_shadows] = [phong_with_shadows(), format!("{proportional}{CAST_SHADOWS}")];
+    let replacing = format!("smoothing = \"0.2 mm\"\n{CALIBRATED}{CAST_SHADOWS}replaces = true\n");
     let [phong, calibrated] = [PHONG, CALIBRATED].map(str::to_owned);
     let [far_phong, far_calibrated] = [PHONG, CALIBRATED].map(|text| format!("{PERSPECTIVE}{text}"));
     let diffuse = ("diffuse", 0, "DIFFUSE", 0.5);
@@ -256,7 +257,8 @@ fn setups() -> Vec<Setup> {
         ("perspective image, phong", far_phong, lit),
         ("perspective image, calibrated", far_calibrated, levels.clone()),
         ("shadows, phong", phong_shadows, vec![diffuse]),
-        ("shadows, calibrated, proportional", cast_shadows, levels),
+        ("shadows, calibrated, proportional", cast_shadows, levels.clone()),
+        ("replacing shadows, smooth", replacing, levels),
     ];
     let on_gel = gel_views.into_iter().map(|view| (GEL, TIGHT_GEL, view));
     let cameras = views.into_iter().map(|view| (LAYER, TIGHT, view)).chain(on_gel);

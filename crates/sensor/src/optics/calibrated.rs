@@ -16,7 +16,8 @@ use std::path::Path;
 /// ```
 /// I₀ is the image without contact, b = 1 or, for a `proportional` light, I₀/128. The m_k are the monomials of total degree 1 … `degree` of the first two components
 /// (right and down) of the surface's unit normal, ordered by degree, then by decreasing power of n_r. The q_k are
-/// polynomials of the position. s is the part of the colour's lamp that the surface hides ([`CastShadowSpec`]).
+/// polynomials of the position. s is the part of the colour's lamp that the surface hides ([`CastShadowSpec`]). If a
+/// shadow `replaces` the light, I = I₀ + b (1 − s) F + s (I₀/128) G.
 ///
 /// All of it is bounded: n_r and n_d by the steepest slope of the calibration, the position by its area, the change of a
 /// colour and the colour by those of its images. Without contact the image is the background.
@@ -66,6 +67,11 @@ pub struct CastShadowSpec {
     /// Coefficients (levels) for red, green and blue: those of r_k, polynomials of degree 1 of the position, for the
     /// monomials m_k of degree 0 to 2.
     pub levels: [Vec<f64>; 3],
+    /// Takes the light of the lamp away where it is hidden, instead of adding to it: with a part s hidden, (1 − s) F
+    /// remains, and the shadow s G is proportional to the image without contact. The levels of G are those where that
+    /// image has the level 128.
+    #[serde(default)]
+    pub replaces: bool,
 }
 
 /// Degree of the monomials of the slope in G, which include 1.
@@ -97,6 +103,8 @@ pub struct CastShadow {
     pub lamps: [SideLamp; 3],
     /// Coefficients (levels) of the r_k: first of the monomial 1.
     pub levels: [Vec<f64>; 3],
+    /// True if the light of a hidden lamp is missing.
+    pub replaces: bool,
 }
 
 /// A monomial of the surface as the product of an earlier monomial (or 1) and one of n_r and n_d.
@@ -157,12 +165,37 @@ pub(crate) fn features(
     row
 }
 
-/// The factor b of the change of a colour where the image without contact has a level.
-pub(crate) fn change_factor(proportional: bool, background: f32) -> f32 {
-    if proportional { background / PROPORTIONAL_TO } else { 1.0 }
+/// How the change of a colour is composed of F and G.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Composition {
+    /// [`CalibratedSpec::proportional`].
+    pub proportional: bool,
+    /// [`CastShadowSpec::replaces`].
+    pub replaces: bool,
+}
+
+impl Composition {
+    /// The factors of F and G where the image without contact has a level and the surface hides a part of the lamp.
+    #[inline(always)]
+    pub fn factors(self, background: f32, hidden: f32) -> [f32; 2] {
+        let relative = background / PROPORTIONAL_TO;
+        let lit = if self.proportional { relative } else { 1.0 };
+        if self.replaces { [lit * (1.0 - hidden), hidden * relative] } else { [lit, hidden * lit] }
+    }
+
+    /// Derivatives of the factors of F and G by the hidden part.
+    fn factors_by_hidden(self, background: f32) -> [f32; 2] {
+        let [none, all] = [0.0, 1.0].map(|hidden| self.factors(background, hidden));
+        [all[0] - none[0], all[1] - none[1]]
+    }
 }
 
 impl CalibratedSpec {
+    pub(crate) fn composition(&self) -> Composition {
+        let replaces = self.shadow.as_ref().is_some_and(|shadow| shadow.replaces);
+        Composition { proportional: self.proportional, replaces }
+    }
+
     /// Checks the parameters and reads the background.
     pub fn build(&self, width: usize, height: usize, folder: Option<&Path>) -> Result<Calibrated, OpticsError> {
         if self.degree == 0 || self.degree > MAX_SURFACE_DEGREE {
@@ -195,7 +228,7 @@ impl CastShadowSpec {
         let terms = 1 + surface_monomials(SHADOW_DEGREE).len();
         check_polynomial("shadow.levels", SHADOW_POSITION_DEGREE, &self.levels, terms)?;
         let [red, green, blue] = self.lamps.map(|lamp| lamp.build());
-        Ok(CastShadow { lamps: [red?, green?, blue?], levels: self.levels.clone() })
+        Ok(CastShadow { lamps: [red?, green?, blue?], levels: self.levels.clone(), replaces: self.replaces })
     }
 }
 
@@ -239,9 +272,9 @@ impl Calibrated {
         self.proportional.then_some(PROPORTIONAL_TO)
     }
 
-    /// The factor b where the image without contact has a level.
-    fn factor(&self, background: f32) -> f32 {
-        change_factor(self.proportional, background)
+    fn composition(&self) -> Composition {
+        let replaces = self.shadow.as_ref().is_some_and(|shadow| shadow.replaces);
+        Composition { proportional: self.proportional, replaces }
     }
 
     /// Each m_k as the product of an earlier one (`None`: 1) and one of n_r and n_d (0, 1); F may use fewer than G.
@@ -314,6 +347,7 @@ impl Calibrated {
         let [mut lit, mut shadowed]: [[Vec<Line>; 3]; 2] = Default::default();
         let mut values = vec![[0.0; BLOCK]; 1 + self.monomials.len()];
         values[0] = [1.0; BLOCK];
+        let composition = self.composition();
         for row in 0..relief.height {
             let y = frame.at(0.0, row as f64)[1];
             lines_at(&self.levels, self.position_degree, y, &mut lit);
@@ -352,7 +386,8 @@ impl Calibrated {
                     let [[least, most], [darkest, brightest]] = [self.change[c], self.range[c]];
                     let terms = sums[c].iter().zip(&hidden[c]).zip(&darker[c]);
                     for (level, ((sum, hidden), darker)) in channel[pixels.clone()].iter_mut().zip(terms) {
-                        let change = (self.factor(*level) * (sum + hidden * darker)).max(least).min(most);
+                        let [lit, dark] = composition.factors(*level, *hidden);
+                        let change = (lit * sum + dark * darker).max(least).min(most);
                         // A background beyond the range stays as it is.
                         *level = (*level + change).max(darkest.min(*level)).min(brightest.max(*level));
                     }
@@ -489,7 +524,7 @@ mod tests {
             elevation: [angle(5.0), angle(40.0)],
         });
         let levels = [0, 1, 2].map(|c| (0..shadow_coefficients()).map(|i| ((i * 5 + c) % 7) as f64 - 4.0).collect());
-        CastShadowSpec { lamps, levels }
+        CastShadowSpec { lamps, levels, replaces: false }
     }
 
     fn relief(width: usize, height: usize) -> Relief {
@@ -505,8 +540,9 @@ mod tests {
         let area = Some(Area { left: 10.0, top: 2.0, right: 50.0, bottom: 7.0 });
         let (change, range) = (Some([[-4.0, 3.0]; 3]), Some([[97.0, 122.0]; 3]));
         let spec = CalibratedSpec { area, steepest: Some(0.6), change, range, shadow: Some(shadow()), ..spec() };
-        for proportional in [false, true] {
-            agrees(&CalibratedSpec { proportional, ..spec.clone() }, width, height);
+        for (proportional, replaces) in [(false, false), (true, false), (false, true), (true, true)] {
+            let shadow = Some(CastShadowSpec { replaces, ..shadow() });
+            agrees(&CalibratedSpec { proportional, shadow, ..spec.clone() }, width, height);
         }
     }
 
@@ -526,10 +562,15 @@ mod tests {
                 let mut tangent = [0.0];
                 horizons[c].row(i / width, i % width, &mut tangent);
                 let hidden = f64::from(shadow.lamps[c].hidden(tangent[0]));
-                let row = features([right / scale, down / scale], place, 2, 2, hidden);
-                let terms = row.iter().zip(spec.levels[c].iter().chain(&shadow.levels[c]));
+                let row = features([right / scale, down / scale], place, 2, 2, 1.0);
+                let (lit, dark) = row.split_at(spec.levels[c].len());
+                let sum = |row: &[f64], levels: &[f64]| row.iter().zip(levels).map(|(a, b)| a * b).sum::<f64>();
+                let (lit, dark) = (sum(lit, &spec.levels[c]), sum(dark, &shadow.levels[c]));
                 let factor = if spec.proportional { background / 128.0 } else { 1.0 };
-                let change = factor * terms.map(|(a, b)| a * b).sum::<f64>();
+                let change = match shadow.replaces {
+                    false => factor * (lit + hidden * dark),
+                    true => factor * (1.0 - hidden) * lit + hidden * background / 128.0 * dark,
+                };
                 let expected = (background + change.clamp(-4.0, 3.0)).clamp(97.0, 122.0);
                 assert!((f64::from(image.channels[c][i]) - expected).abs() < 1e-3);
                 clamped += usize::from(background + change != expected);

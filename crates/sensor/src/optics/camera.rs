@@ -34,6 +34,10 @@ pub struct CameraSpec {
     /// Part of the image to keep (pixels).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crop: Option<Crop>,
+    /// Standard deviation of the Gaussian by which the camera's view of the surface is smoothed: the coating of the gel
+    /// and the lens show no finer structure. Defaults to none. Not supported on GPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smoothing: Option<Length>,
     /// Factor on the incoming light.
     #[serde(default = "unit")]
     pub exposure: f64,
@@ -99,11 +103,15 @@ pub struct Camera {
     pub axis_px: [f64; 2],
     /// True if +x is to the left of the image.
     pub mirror: bool,
+    /// Standard deviation (m) of the Gaussian that smooths heights; `None` for no smoothing.
+    pub smoothing_m: Option<f64>,
     /// Length (cells) of the step after which the search for the surface along a line of sight ends. Its convergence is
     /// quadratic: with the default the error is below a thousandth of a cell.
     pub sight_step: f64,
 }
 
+/// Largest [`CameraSpec::smoothing`] (pixels).
+const MAX_SMOOTHING_PX: f64 = 100.0;
 /// Default of [`Camera::sight_step`].
 const SIGHT_STEP: f64 = 0.02;
 
@@ -118,6 +126,7 @@ impl CameraSpec {
             center: origin(),
             mirror: false,
             crop: None,
+            smoothing: None,
             exposure: unit(),
             vignetting: 0.0,
             noise: None,
@@ -148,6 +157,16 @@ impl CameraSpec {
         }
         if let Some(distance) = self.distance.filter(|distance| distance.si() <= 0.0 || !distance.si().is_finite()) {
             return bad("distance", format!("must be a positive length, got {} mm", distance.si() * 1e3));
+        }
+        if let Some(smoothing) = self.smoothing
+            && !(smoothing.si() >= 0.0 && smoothing.si() <= MAX_SMOOTHING_PX * pixel_m)
+        {
+            let rule = format!(
+                "must be a length of 0 to {MAX_SMOOTHING_PX} pixels ({} mm), got {} mm",
+                MAX_SMOOTHING_PX * pixel_m * 1e3,
+                smoothing.si() * 1e3
+            );
+            return bad("smoothing", rule);
         }
         if !(self.exposure > 0.0 && self.exposure.is_finite()) {
             return bad("exposure", format!("must be a positive factor, got {}", self.exposure));
@@ -189,6 +208,7 @@ impl CameraSpec {
                 0.5 * (self.height as f64 - 1.0) - crop.top as f64,
             ],
             mirror: self.mirror,
+            smoothing_m: self.smoothing.map(Length::si).filter(|smoothing_m| *smoothing_m > 0.0),
             sight_step: SIGHT_STEP,
         })
     }
@@ -276,6 +296,7 @@ mod tests {
         assert!(refusal(CameraSpec { pixel: Length::new(0.0), ..spec() }).contains("`pixel`"));
         assert!(refusal(CameraSpec { distance: Some(Length::new(-1.0)), ..spec() }).contains("`distance`"));
         assert!(refusal(CameraSpec { vignetting: 1.5, ..spec() }).contains("`vignetting`"));
+        assert!(refusal(CameraSpec { smoothing: Some(Length::new(-1e-4)), ..spec() }).contains("`smoothing`"));
         let crop = Some(Crop { left: 600, top: 0, width: 100, height: 10 });
         assert!(refusal(CameraSpec { crop, ..spec() }).contains("column 600"));
     }

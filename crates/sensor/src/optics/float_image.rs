@@ -27,7 +27,7 @@ impl FloatImage {
         Self { width, height, channels: colour.map(|level| vec![level; width * height]) }
     }
 
-    /// Decodes a PNG file with 8 bits per channel. Errors name `path`.
+    /// Decodes a PNG file with 8 bits per channel, or a JPEG file. Errors name `path`.
     pub fn from_png(path: &str, bytes: &[u8]) -> Result<Self, OpticsError> {
         let image = Image::decode_png(bytes)
             .map_err(|error| OpticsError::BadImage { path: path.to_owned(), reason: error.to_string() })?;

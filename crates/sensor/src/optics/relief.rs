@@ -3,6 +3,7 @@
 use super::Camera;
 use super::gradient::ByRelief;
 use super::lattice::Lattice;
+use super::smoothing::Smoothing;
 use super::wide::widest;
 use dermis_geometry::Vec3;
 use dermis_skin::SurfaceField;
@@ -29,7 +30,10 @@ pub struct Relief {
 impl Relief {
     /// Relief of a deformed surface.
     pub fn of(field: &SurfaceField, camera: &Camera) -> Self {
-        let (z_m, seen) = Lattice::over(field, camera).heights(field, camera);
+        let (mut z_m, seen) = Lattice::over(field, camera).heights(field, camera);
+        if let Some(smoothing) = Smoothing::of(camera) {
+            smoothing.apply(&mut z_m);
+        }
         let count = z_m.len();
         let mut relief = Self {
             width: camera.width,
@@ -95,7 +99,8 @@ impl Relief {
         }
     }
 
-    /// Derivatives by the height (1/m) of each pixel from those by heights and slopes: the transpose of [`Relief::take_slopes`].
+    /// Derivatives by the unsmoothed height (1/m) of each pixel from those by heights and slopes: the transpose of
+    /// [`Relief::take_slopes`] and of the camera's smoothing.
     ///
     /// With s = (D/p)/(D + z + U z_u + V z_v) the slopes are s z_u and s z_v, and ∂s = −s² (p/D) ∂(z + U z_u + V z_v).
     pub(super) fn by_heights(&self, camera: &Camera, by: &ByRelief) -> Vec<f64> {
@@ -125,7 +130,10 @@ impl Relief {
                 by_heights[up * width + col] -= by_v;
             }
         }
-        by_heights
+        match Smoothing::of(camera) {
+            Some(smoothing) => smoothing.transpose(&by_heights),
+            None => by_heights,
+        }
     }
 
     /// Unit normals of the visible surface, towards the camera, in image axes: right, up, towards the camera.

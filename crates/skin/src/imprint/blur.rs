@@ -1,8 +1,13 @@
 //! Gaussian smoothing.
 
 /// Weights of a Gaussian from its centre to three standard deviations; both sides sum to one.
+///
+/// ```
+/// let smooth = dermis_skin::Blur::new(1.0).apply(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], 7);
+/// assert!(smooth[3] < 1.0 && smooth[3] > smooth[2] && (smooth[2] - smooth[4]).abs() < 1e-15);
+/// ```
 #[derive(Clone, Debug)]
-pub(super) struct Blur {
+pub struct Blur {
     half: Vec<f64>,
 }
 

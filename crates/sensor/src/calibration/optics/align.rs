@@ -159,8 +159,8 @@ struct Window {
     first: [usize; 2],
     size: [usize; 2],
     stride: usize,
-    /// Index in the window, difference from the background, and root of the weight.
-    pixels: Vec<(usize, [f64; 3], f64)>,
+    /// Index in the window, background, difference from it, and root of the weight.
+    pixels: Vec<(usize, [f32; 3], [f64; 3], f64)>,
 }
 
 impl Window {
@@ -183,7 +183,8 @@ impl Window {
             let at = y * background.width + x;
             let distance = (x as f64 - column).hypot(y as f64 - row) / radius;
             let added = [0, 1, 2].map(|c| f64::from(press.image.channels[c][at] - background.channels[c][at]));
-            (distance < Self::REACH).then(|| (i, added, weight(distance).sqrt() / radius))
+            let levels = [0, 1, 2].map(|c| background.channels[c][at]);
+            (distance < Self::REACH).then(|| (i, levels, added, weight(distance).sqrt() / radius))
         };
         Self {
             first: [left, top],
@@ -204,9 +205,10 @@ impl Window {
         let lamps = shown.lamps.map(|lamp| lamp.seen_from(center));
         let horizons = Horizon::of(&relief, &lamps);
         let CalibratedSpec { degree, position_degree, levels, shadow, .. } = shown.light;
+        let composition = shown.light.composition();
         let steepest = shown.light.steepest.unwrap_or(1.0);
         let mut off = Vec::with_capacity(3 * self.pixels.len());
-        for &(i, added, weight) in &self.pixels {
+        for &(i, background, added, weight) in &self.pixels {
             let (x, y) = (i % self.size[0], i / self.size[0]);
             let (right, down) = (f64::from(relief.slope_right[i]), f64::from(relief.slope_down[i]));
             let scale = (1.0 + right * right + down * down).sqrt().max(right.hypot(down) / steepest);
@@ -216,11 +218,12 @@ impl Window {
             for c in 0..3 {
                 let mut tangent = [0.0];
                 horizons[c].row(y, x, &mut tangent);
-                let hidden = f64::from(lamps[c].hidden(tangent[0]));
+                let hidden = lamps[c].hidden(tangent[0]);
+                let [of_lit, of_dark] = composition.factors(background[c], hidden).map(f64::from);
                 let dot = |row: &[f64], levels: &[f64]| row.iter().zip(levels).map(|(a, b)| a * b).sum::<f64>();
                 let (lit, dark) = row.split_at(levels[c].len());
                 let shadowed = shadow.as_ref().map_or(0.0, |shadow| dot(dark, &shadow.levels[c]));
-                off.push(weight * (dot(lit, &levels[c]) + hidden * shadowed - added[c]));
+                off.push(weight * (of_lit * dot(lit, &levels[c]) + of_dark * shadowed - added[c]));
             }
         }
         off

@@ -7,8 +7,9 @@ use super::side_lamps::side_lamps;
 use crate::calibration::FitError;
 use crate::optics::{
     Area, BackgroundSpec, CalibratedSpec, CastShadowSpec, FloatImage, MAX_SURFACE_DEGREE, OpticsError, SideLamp,
+    SideLampSpec,
 };
-use crate::optics::{change_factor, coefficients, features, place_in, shadow_coefficients, surface_monomials};
+use crate::optics::{Composition, coefficients, features, place_in, shadow_coefficients, surface_monomials};
 
 /// A fitted light and its cross-validated error.
 #[derive(Clone, Debug)]
@@ -34,8 +35,9 @@ const PARTS: usize = 5;
 /// Fraction of the samples whose change lies beyond the limits of the light, at each end: noise.
 const BEYOND: f64 = 1e-3;
 
-/// Fits colour as a function of slope, position and shadow. The degrees, and whether the change is proportional to the
-/// image without contact, minimise the cross-validated residual. The degree of the position is at most `max_position_degree`; use 0 if all presses are at one position.
+/// Fits colour as a function of slope, position and shadow. The degrees, whether the change is proportional to the image
+/// without contact, and whether a shadow replaces the light, minimise the cross-validated residual. The degree of the
+/// position is at most `max_position_degree`; use 0 if all presses are at one position.
 pub fn fit_calibrated(
     background: &FloatImage,
     presses: &[&BallPress],
@@ -47,14 +49,20 @@ pub fn fit_calibrated(
         return Err(FitError::TooFew { what: "the light of a sensor", got: presses.len(), needed: NEEDED });
     }
     let taken: Vec<Vec<Sample>> = presses.iter().map(|press| samples(press, background)).collect();
-    let lamps = side_lamps(background, presses, &taken, max_position_degree);
-    let built: Result<Vec<SideLamp>, OpticsError> = lamps.iter().map(|lamp| lamp.build()).collect();
-    let Some(built) = built.ok().and_then(|lamps| <[SideLamp; 3]>::try_from(lamps).ok()) else {
-        return Err(FitError::NoSpread { what: "brightness" });
-    };
     let size = coefficients(MOST.0, MOST.1) + shadow_coefficients();
-    let equations =
-        [false, true].map(|proportional| equations(background, presses, &taken, &built, size, proportional));
+    let mut candidates = Vec::new();
+    for replaces in [false, true] {
+        let lamps = side_lamps(background, presses, &taken, max_position_degree, replaces);
+        let built: Result<Vec<SideLamp>, OpticsError> = lamps.iter().map(|lamp| lamp.build()).collect();
+        let Some(built) = built.ok().and_then(|lamps| <[SideLamp; 3]>::try_from(lamps).ok()) else {
+            return Err(FitError::NoSpread { what: "brightness" });
+        };
+        for proportional in [false, true] {
+            let composition = Composition { proportional, replaces };
+            let parts = equations(background, presses, &taken, &built, size, composition);
+            candidates.push(Candidate { composition, lamps, parts });
+        }
+    }
     let score = |parts: &[Vec<NormalEquations>; 3], &(degree, position_degree): &(usize, usize)| {
         let kept = subset(degree, position_degree);
         let left = |channel: &Vec<NormalEquations>| -> f64 {
@@ -68,11 +76,14 @@ pub fn fit_calibrated(
     };
     let enough = |tried: &&(usize, usize)| presses.len() >= NEEDED_FOR[tried.1];
     let allowed = || TRIED.iter().filter(|tried| tried.1 <= max_position_degree).filter(enough);
-    let scores = [false, true].into_iter().zip(&equations).flat_map(|(proportional, parts)| {
-        allowed().map(move |tried| (score(parts, tried), parts, proportional, *tried))
-    });
-    let (cross_validated, parts, proportional, (degree, position_degree)) =
-        scores.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, &equations[0], false, TRIED[0]));
+    let scores = candidates
+        .iter()
+        .flat_map(|candidate| allowed().map(move |tried| (score(&candidate.parts, tried), candidate, *tried)));
+    let Some((cross_validated, candidate, (degree, position_degree))) = scores.min_by(|a, b| a.0.total_cmp(&b.0))
+    else {
+        return Err(FitError::NoSpread { what: "brightness" });
+    };
+    let Candidate { composition: Composition { proportional, replaces }, lamps, parts } = candidate;
     let kept = subset(degree, position_degree);
     let solved = parts.each_ref().map(|channel| joined(size, channel.iter()).only(&kept).solve(RIDGE));
     let lit = coefficients(degree, position_degree);
@@ -83,7 +94,7 @@ pub fn fit_calibrated(
         background: kept_as,
         degree,
         position_degree,
-        proportional,
+        proportional: *proportional,
         levels: solved.map(|mut levels| {
             levels.truncate(lit);
             levels
@@ -92,20 +103,26 @@ pub fn fit_calibrated(
         steepest: Some(steepest.clamp(1e-3, 1.0)),
         change: Some([0, 1, 2].map(|c| ends(all().map(|sample| sample.added[c]).collect()))),
         range: Some([0, 1, 2].map(|c| levels_of(background, presses, c))),
-        shadow: Some(CastShadowSpec { lamps, levels: shadow_levels }),
+        shadow: Some(CastShadowSpec { lamps: *lamps, levels: shadow_levels, replaces: *replaces }),
     };
     Ok(CalibratedFit { spec, cross_validated })
 }
 
-/// The equations of each colour, in parts for the cross-validation, for a change of the colour or for one that is
-/// proportional to the image without contact.
+/// A composition of the light, the lamps found for it, and its equations.
+struct Candidate {
+    composition: Composition,
+    lamps: [SideLampSpec; 3],
+    parts: [Vec<NormalEquations>; 3],
+}
+
+/// The equations of each colour, in parts for the cross-validation.
 fn equations(
     background: &FloatImage,
     presses: &[&BallPress],
     taken: &[Vec<Sample>],
     lamps: &[SideLamp; 3],
     size: usize,
-    proportional: bool,
+    composition: Composition,
 ) -> [Vec<NormalEquations>; 3] {
     let mut parts = [0; 3].map(|_| vec![NormalEquations::new(size); PARTS.min(presses.len())]);
     for (i, (press, samples)) in presses.iter().zip(taken).enumerate() {
@@ -113,11 +130,11 @@ fn equations(
             let place = place_in(background.width, background.height, sample.pixel.map(|at| at as f64));
             let all = features(sample.seen, place, MOST.0, MOST.1, 1.0);
             for (c, channel) in parts.iter_mut().enumerate() {
-                let hidden = f64::from(lamps[c].hidden(tangents[c]));
                 let level = background.channels[c][sample.pixel[1] * background.width + sample.pixel[0]];
-                let factor = f64::from(change_factor(proportional, level));
-                let mut row: Vec<f64> = all.iter().map(|entry| entry * factor).collect();
-                row[coefficients(MOST.0, MOST.1)..].iter_mut().for_each(|entry| *entry *= hidden);
+                let [lit, dark] = composition.factors(level, lamps[c].hidden(tangents[c])).map(f64::from);
+                let (of_lit, of_dark) = all.split_at(coefficients(MOST.0, MOST.1));
+                let row: Vec<f64> =
+                    of_lit.iter().map(|entry| lit * entry).chain(of_dark.iter().map(|entry| dark * entry)).collect();
                 let count = channel.len();
                 channel[i % count].add(&row, sample.added[c], sample.weight);
             }

@@ -10,8 +10,8 @@ impl Calibrated {
     /// Derivatives of a scalar by a relief and by the coefficients `levels` (red, then green, then blue), from those by the
     /// levels of its image. Levels at their limits have none.
     ///
-    /// A change b (F + s G) of a colour has the derivatives b (q_k + s r_k) by the monomials of the slope and b G by the
-    /// hidden part s.
+    /// A change f F + g G of a colour, whose factors depend on the hidden part s, has the derivatives f q_k + g r_k by
+    /// the monomials of the slope and f' F + g' G by s.
     #[allow(clippy::type_complexity, reason = "a list of named lists")]
     pub(in crate::optics) fn vjp(
         &self,
@@ -29,6 +29,7 @@ impl Calibrated {
         let horizons = self.shadow.as_ref().map(|shadow| Horizon::of(relief, &shadow.lamps));
         let mut by_horizons = horizons.as_ref().map(|all| all.each_ref().map(HorizonAdjoint::new));
         let mut values = vec![0.0; self.monomials.len()];
+        let composition = self.composition();
         let places = |at: [f64; 2], degree: usize| -> Vec<f64> {
             monomials(degree).map(|(a, b)| at[0].powi(a as i32) * at[1].powi(b as i32)).collect()
         };
@@ -67,28 +68,29 @@ impl Calibrated {
                 let mut by_values = vec![0.0; self.monomials.len()];
                 for c in 0..3 {
                     let q: Vec<f64> = self.levels[c].chunks_exact(per).map(|q| weigh(q, &place)).collect();
-                    let mut change = weigh(&q, &values);
+                    let lit = weigh(&q, &values);
                     let shadow = self.shadow.as_ref().map(|shadow| {
                         let coarse = places(at, SHADOW_POSITION_DEGREE);
                         let r = shadow.levels[c].chunks_exact(per_shadow).map(|r| weigh(r, &coarse));
-                        (&shadow.lamps[c], f64::from(hidden[c][lane]), r.collect::<Vec<f64>>())
+                        (&shadow.lamps[c], r.collect::<Vec<f64>>())
                     });
-                    let darker = shadow.as_ref().map_or(0.0, |(_, _, r)| r[0] + weigh(&r[1..], &values));
-                    change += shadow.as_ref().map_or(0.0, |(_, hidden, _)| hidden * darker);
-                    let factor = f64::from(self.factor(self.background.channels[c][i]));
-                    if !self.is_free(c, i, factor * change) {
+                    let darker = shadow.as_ref().map_or(0.0, |(_, r)| r[0] + weigh(&r[1..], &values));
+                    let background = self.background.channels[c][i];
+                    let [of_lit, of_darker] = composition.factors(background, hidden[c][lane]).map(f64::from);
+                    if !self.is_free(c, i, of_lit * lit + of_darker * darker) {
                         continue;
                     }
-                    let by = factor * by[c];
+                    let [by_lit, by_darker] = [of_lit * by[c], of_darker * by[c]];
                     for (k, by_coefficients) in by_levels[c].chunks_exact_mut(per).enumerate() {
-                        by_values[k] += by * q[k];
-                        let by_place = by * values[k];
+                        by_values[k] += by_lit * q[k];
+                        let by_place = by_lit * values[k];
                         by_coefficients.iter_mut().zip(&place).for_each(|(sum, place)| *sum += by_place * place);
                     }
-                    if let (Some((lamp, hidden, r)), Some(by_horizons)) = (shadow, &mut by_horizons) {
-                        by_values.iter_mut().zip(&r[1..]).for_each(|(sum, r)| *sum += by * hidden * r);
-                        let by_tangent = by * darker * lamp.hidden_slope(horizon[c][lane]);
-                        by_horizons[c].add(row, first + lane, by_tangent);
+                    if let (Some((lamp, r)), Some(by_horizons)) = (shadow, &mut by_horizons) {
+                        by_values.iter_mut().zip(&r[1..]).for_each(|(sum, r)| *sum += by_darker * r);
+                        let [more_lit, more_darker] = composition.factors_by_hidden(background).map(f64::from);
+                        let by_hidden = by[c] * (more_lit * lit + more_darker * darker);
+                        by_horizons[c].add(row, first + lane, by_hidden * lamp.hidden_slope(horizon[c][lane]));
                     }
                 }
                 let mut by_n = [0.0; 2];
