@@ -112,10 +112,12 @@ impl Sensor {
         Ok(Reading::new(ReadingData::new(self.shared.clone(), numbers, touch).with_precision(precision)))
     }
 
-    /// Computes a batch of presses on the CPU and issues each kind of warning once.
-    fn press_on_cpu(
+    /// Computes a batch of presses on the CPU, or on `on_gpu`, a copy of the sensor whose gel is on a GPU. Issues each kind of
+    /// warning once.
+    fn press_on_host(
         &self,
         py: Python<'_>,
+        on_gpu: Option<Arc<sensor::Sensor>>,
         object: &Arc<skin::Object>,
         wanted: Vec<PressRequest>,
         progress: bool,
@@ -123,7 +125,10 @@ impl Sensor {
     ) -> PyResult<Py<PyAny>> {
         let bar = Bar::start(py, progress, wanted.len(), "presses")?;
         let (shared, object) = (self.shared.clone(), object.clone());
-        let work = move |job: &Job| presses::make(&shared, &object, &wanted, job);
+        let work = move |job: &Job| match &on_gpu {
+            Some(sensor) => presses::make_on_gpu(&shared, sensor, &object, &wanted, job),
+            None => presses::make(&shared, &object, &wanted, job),
+        };
         let made = interruptible_job(py, work, |job| bar.show(py, job.done()));
         bar.close(py)?;
         let batch = Batch::new(self.shared.clone(), made?.map_err(Error::new_err)?, precision);
@@ -253,15 +258,15 @@ impl Sensor {
     /// through the host. Or give depth (m) or force (N), each (n,) or a number, with at (m) and tilt (rad), each (n, 2)
     /// or (2,), and yaw (rad), (n,) or a number, as for ``press``.
     ///
-    /// device: "cpu"; "cuda": an NVIDIA GPU, for springs, hydroelastic pads over grids, and layers with their camera
-    /// images, at poses or to a depth; "auto": the GPU if it supports the presses, else the CPU, with one warning that
+    /// device: "cpu"; "cuda": an NVIDIA GPU, for springs, hydroelastic pads over grids, layers with their camera images, and
+    /// gels, at poses or to a depth; "auto": the GPU if it supports the presses, else the CPU, with one warning that
     /// gives the reason.
     ///
-    /// progress: shows the number of finished presses on stderr, with tqdm if it is installed (CPU only).
-    /// dtype: element type of the arrays of forces, as for ``press``; those of a GPU are numpy.float64.
+    /// progress: shows the number of finished presses on stderr, with tqdm if it is installed (CPU, and gels).
+    /// dtype: element type of the arrays of forces, as for ``press``; those of a DeviceBatch are numpy.float64.
     ///
-    /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU a
-    /// DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once.
+    /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU, except
+    /// for gels, a DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once.
     /// Raises dermis.Error with the index of the first press that fails, and for "cuda" without a usable GPU.
     #[pyo3(signature = (obj, poses=None, *, depth=None, force=None, at=None, tilt=None, yaw=None, device="cpu", progress=false, dtype=None))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
@@ -285,13 +290,22 @@ impl Sensor {
         let choice = gpu::choice(device)?;
         if let Some(gpu) = gpu::open(py, choice)? {
             let only_poses = [depth, force, at, tilt, yaw].iter().all(Option::is_none);
+            if let Some(gel) = self.shared.gel_on_gpu(&gpu)? {
+                let wanted = match poses {
+                    Some(poses) if only_poses => Places::read(poses, &gpu)?.requests().into_py_err()?,
+                    _ => presses::read(poses, depth, force, at, tilt, yaw)?,
+                };
+                if choice != Choice::Auto || presses::have_poses(&wanted) {
+                    return self.press_on_host(py, Some(gel), &object, wanted, progress, precision);
+                }
+            }
             let places = match poses {
                 Some(poses) if only_poses => Places::read(poses, &gpu)?,
                 _ => {
                     let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
                     if choice == Choice::Auto && !presses::have_poses(&wanted) {
                         gpu::warn_once(py, "force-controlled presses run on the CPU only")?;
-                        return self.press_on_cpu(py, &object, wanted, progress, precision);
+                        return self.press_on_host(py, None, &object, wanted, progress, precision);
                     }
                     let (shared, object) = (self.shared.clone(), object.clone());
                     let work = move |job: &Job| Places::of_depths(&shared, &object, &wanted, job);
@@ -311,7 +325,7 @@ impl Sensor {
             }
         }
         let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
-        self.press_on_cpu(py, &object, wanted, progress, precision)
+        self.press_on_host(py, None, &object, wanted, progress, precision)
     }
 
     /// Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other

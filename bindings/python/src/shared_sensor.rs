@@ -2,7 +2,7 @@
 
 use crate::error::{Error, IntoPyErr};
 use dermis::gpu::array::Arrays;
-use dermis::gpu::{Gpu, GpuError, LayerBatch};
+use dermis::gpu::{GelSkin, Gpu, GpuError, LayerBatch};
 use dermis::sensor::{Sensor, SensorError, SensorSpec};
 use dermis::skin;
 use pyo3::prelude::*;
@@ -17,24 +17,32 @@ pub struct SharedSensor {
     on_gpu: OnceLock<Result<Arc<Arrays>, GpuError>>,
     /// Its layer on a GPU, for each object in use.
     layers: Mutex<Vec<(Weak<skin::Object>, Arc<LayerBatch>)>>,
+    /// The sensor with its gel on a GPU.
+    gel: OnceLock<Result<Arc<Sensor>, GpuError>>,
 }
 
 impl SharedSensor {
     /// Builds a sensor from its description. `folder` is the folder of the files that the description refers to.
     pub fn build(spec: SensorSpec, folder: Option<PathBuf>) -> Result<Self, SensorError> {
-        let built = OnceLock::from(spec.build(folder.as_deref())?);
-        Ok(Self { spec, folder, built, on_gpu: OnceLock::new(), layers: Mutex::default() })
+        let sensor = spec.build(folder.as_deref())?;
+        Ok(Self::of_sensor(spec, folder, sensor))
     }
 
     /// Wraps a sensor that was built elsewhere, such as by a world.
     pub fn of_sensor(spec: SensorSpec, folder: Option<PathBuf>, sensor: Sensor) -> Self {
-        Self { spec, folder, built: OnceLock::from(sensor), on_gpu: OnceLock::new(), layers: Mutex::default() }
+        let shared = Self::unbuilt(spec, folder);
+        Self { built: OnceLock::from(sensor), ..shared }
     }
 
     /// The inverse of [`SharedSensor::saved`].
     pub fn restore(toml: &str, folder: Option<PathBuf>) -> Result<Self, SensorError> {
         let spec = SensorSpec::parse("a pickled sensor", toml)?;
-        Ok(Self { spec, folder, built: OnceLock::new(), on_gpu: OnceLock::new(), layers: Mutex::default() })
+        Ok(Self::unbuilt(spec, folder))
+    }
+
+    fn unbuilt(spec: SensorSpec, folder: Option<PathBuf>) -> Self {
+        let (built, on_gpu, layers, gel) = (OnceLock::new(), OnceLock::new(), Mutex::default(), OnceLock::new());
+        Self { spec, folder, built, on_gpu, layers, gel }
     }
 
     /// Description (TOML) and folder, for pickles.
@@ -72,6 +80,13 @@ impl SharedSensor {
         let layer = Arc::new(LayerBatch::new(gpu, self.sensor().map_err(unbuilt)?, object)?);
         known.push((Arc::downgrade(object), Arc::clone(&layer)));
         Ok(layer)
+    }
+
+    /// The sensor with its gel on a GPU, uploaded on first use; `None` if its skin is not a gel.
+    pub fn gel_on_gpu(&self, gpu: &Arc<Gpu>) -> PyResult<Option<Arc<Sensor>>> {
+        let sensor = self.sensor()?;
+        let Some(gel) = GelSkin::of(sensor) else { return Ok(None) };
+        self.gel.get_or_init(|| gel.on(gpu, sensor).map(Arc::new)).clone().map(Some).into_py_err()
     }
 
     /// The sensor.

@@ -308,3 +308,36 @@ def test_environments_go_on_as_sensors_do(foam):
     assert np.abs(one - other).max() <= 1e-12 * np.abs(one).max()
     with pytest.raises(dermis.Error, match="dt"):
         here.step(poses, dt=0.0)
+
+
+@on_gpu
+def test_gels_of_a_batch_are_those_of_the_cpu():
+    gel = dermis.Sensor.parse(
+        """
+        name = "gel"
+        [surface.grid]
+        rows = 6
+        cols = 6
+        pitch = "2 mm"
+        [skin]
+        kind = "gel"
+        young = "145 kPa"
+        poisson = 0.45
+        thickness = "3 mm"
+        size = ["14 mm", "14 mm"]
+        cell = "1 mm"
+        """
+    )
+    ball = dermis.Object.sphere(radius=5e-3)
+    depths = np.linspace(0.2e-3, 0.6e-3, 9)
+    cpu, cuda = (gel.press_batch(ball, depth=depths, device=device) for device in ("cpu", "cuda"))
+    assert isinstance(cuda, dermis.Batch)
+    assert np.array_equal(cuda.travel, depths)
+    np.testing.assert_allclose(cuda.taxels, cpu.taxels, atol=2e-3 * cpu.taxels.max())
+    assert np.array_equal(cuda.taxels, gel.press_batch(ball, depth=depths, device="cuda").taxels)
+    poses = np.array([[0.0, 0.0, 5e-3 - depth] for depth in depths])
+    np.testing.assert_allclose(
+        gel.press_batch(ball, poses, device="cuda").force, gel.press_batch(ball, poses).force, rtol=2e-3, atol=1e-9
+    )
+    with pytest.raises(dermis.Error, match="force-controlled"):
+        gel.press_batch(ball, force=1.0, device="cuda")

@@ -46,5 +46,5 @@ impl<'a> GelSkin<'a> {
 /// All CUDA programs of gels.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<crate::program::Program> {
-    vec![layout::program(), mpm::program()]
+    vec![layout::program(layout::BLOCKS[0]), layout::program(layout::BLOCKS[1]), mpm::program()]
 }

@@ -69,6 +69,7 @@ pub use touch::{Corner, Facet, Load, Support, Tangent, Touch};
 pub use warning::Warning;
 pub use warning_log::{LoggedWarning, WarningLog};
 
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Errors of a skin.
@@ -222,6 +223,12 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
         let (mut touch, next) = self.touch(state, &motion, 1.0)?;
         touch.warnings.extend(self.settled_warnings(&touch, &motion));
         Ok((touch, next))
+    }
+
+    /// [`Skin::settle`] of many presses, each from a state of its own; the results are in the order of the presses. The default
+    /// computes them on all cores; a gel on a GPU computes several at once.
+    fn settle_all(&self, presses: &[(&State, &Motion<'_>)]) -> Vec<Result<(Touch, State), SkinError>> {
+        presses.par_iter().map(|(state, motion)| self.settle(state, motion)).collect()
     }
 
     /// Warnings that [`Skin::settle`] adds to those of `touch`, which [`Skin::touch`] returned for `motion`.

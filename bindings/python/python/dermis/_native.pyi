@@ -622,15 +622,15 @@ class Sensor(_Copyable):
         through the host. Or give depth (m) or force (N), each (n,) or a number, with at (m) and tilt (rad), each (n, 2)
         or (2,), and yaw (rad), (n,) or a number, as for ``press``.
 
-        device: "cpu"; "cuda": an NVIDIA GPU, for springs, hydroelastic pads over grids, and layers with their camera
-        images, at poses or to a depth; "auto": the GPU if it supports the presses, else the CPU, with one warning that
+        device: "cpu"; "cuda": an NVIDIA GPU, for springs, hydroelastic pads over grids, layers with their camera images, and
+        gels, at poses or to a depth; "auto": the GPU if it supports the presses, else the CPU, with one warning that
         gives the reason.
 
-        progress: shows the number of finished presses on stderr, with tqdm if it is installed (CPU only).
-        dtype: element type of the arrays of forces, as for ``press``; those of a GPU are numpy.float64.
+        progress: shows the number of finished presses on stderr, with tqdm if it is installed (CPU, and gels).
+        dtype: element type of the arrays of forces, as for ``press``; those of a DeviceBatch are numpy.float64.
 
-        Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU a
-        DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once.
+        Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU, except
+        for gels, a DeviceBatch, which has the same arrays and shares them without a copy. Issues each kind of warning once.
         Raises dermis.Error with the index of the first press that fails, and for "cuda" without a usable GPU.
         """
 

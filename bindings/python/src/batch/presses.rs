@@ -144,11 +144,59 @@ fn by_aim(shared: &Arc<SharedSensor>, object: &skin::Object, aim: &Aim, goal: Go
 fn by_pose(shared: &Arc<SharedSensor>, object: &Arc<skin::Object>, pose: Pose) -> Result<ReadingData, String> {
     let sensor = shared.sensor().map_err(|error| error.to_string())?;
     let settled = ObjectMotions::held(object, pose).with(|motion| sensor.skin().settle(&sensor.skin().rest(), motion));
-    let (mut touch, _) = settled.map_err(|error| error.to_string())?;
+    let (touch, _) = settled.map_err(|error| error.to_string())?;
+    Ok(read_touch(shared, sensor, touch, pose, None))
+}
+
+/// The reading of a touch at a pose of the object, after a travel (m) past first contact where it is known.
+fn read_touch(
+    shared: &Arc<SharedSensor>,
+    sensor: &Sensor,
+    mut touch: skin::Touch,
+    pose: Pose,
+    travel_m: Option<f64>,
+) -> ReadingData {
     let reading = sensor.read(&touch);
     touch.warnings.extend_from_slice(&reading.warnings);
-    let numbers = ReadingValues { reading, frame: 0, travel_m: None, sensor_from_object: Some(pose) };
-    Ok(ReadingData::new(shared.clone(), numbers, touch))
+    let numbers = ReadingValues { reading, frame: 0, travel_m, sensor_from_object: Some(pose) };
+    ReadingData::new(shared.clone(), numbers, touch)
+}
+
+/// Presses between two checks for Ctrl-C.
+const TOGETHER: usize = 64;
+
+/// Computes presses at poses or to depths on a copy of the sensor whose gel is on a GPU, several at once; the presses are in
+/// the order of the requests.
+pub fn make_on_gpu(
+    shared: &Arc<SharedSensor>,
+    on_gpu: &Sensor,
+    object: &skin::Object,
+    requests: &[PressRequest],
+    job: &Job,
+) -> Result<Vec<Press>, String> {
+    let mut presses = Vec::with_capacity(requests.len());
+    for group in requests.chunks(TOGETHER) {
+        if !job.goes_on() {
+            return Err("interrupted".to_owned());
+        }
+        let failed = |place: usize, error: String| format!("press {}: {error}", presses.len() + place);
+        let pose = |(place, request)| depth_pose(on_gpu, object, request).map_err(|error| failed(place, error));
+        let poses: Vec<_> = group.par_iter().enumerate().map(pose).collect();
+        let poses = poses.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let targets: Vec<_> = poses.iter().map(|(pose, _)| [skin::Target::at_rest(object, *pose)]).collect();
+        let motions: Vec<_> = targets.iter().map(|targets| skin::Motion { targets }).collect();
+        let rest = on_gpu.skin().rest();
+        let settled = on_gpu.skin().settle_all(&motions.iter().map(|motion| (&rest, motion)).collect::<Vec<_>>());
+        let made = settled.into_iter().zip(poses).enumerate().map(|(place, (settled, (pose, travel_m)))| {
+            let (touch, _) = settled.map_err(|error| failed(place, error.to_string()))?;
+            let travel_m = Some(travel_m).filter(|travel_m| !travel_m.is_nan());
+            Ok(Press::of(&read_touch(shared, on_gpu, touch, pose, travel_m)))
+        });
+        let made = made.collect::<Result<Vec<_>, String>>()?;
+        made.iter().for_each(|_| job.count());
+        presses.extend(made);
+    }
+    Ok(presses)
 }
 
 /// The reading of a press.

@@ -78,6 +78,15 @@ impl Places {
         }
     }
 
+    /// The poses on the host as presses.
+    pub fn requests(self) -> Result<Vec<PressRequest>, GpuError> {
+        let poses = match self {
+            Self::Host(poses, _) => poses,
+            Self::Gpu(poses) => poses.download()?,
+        };
+        Ok(poses.into_iter().map(PressRequest::Hold).collect())
+    }
+
     /// The poses of presses to a depth, computed on all cores.
     pub fn of_depths(
         shared: &SharedSensor,

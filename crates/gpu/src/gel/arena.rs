@@ -1,6 +1,6 @@
 //! The buffers and the cooperative kernel of one solver.
 
-use crate::cuda_struct::{Plain, Ptr, PtrMut, bytes_of, values_of};
+use crate::cuda_struct::{Plain, Ptr, PtrMut, bytes_of, bytes_of_mut};
 use crate::program::Program;
 use crate::{DeviceBuffer, Gpu, GpuError};
 use cudarc::driver::{CudaFunction, DeviceRepr, LaunchConfig, PushKernelArg};
@@ -48,19 +48,20 @@ impl Arena {
     /// Copies the first `len` values of a buffer of this arena to the host.
     pub fn read<T: Plain>(&self, at: PtrMut<T>, len: usize) -> Result<Vec<T>, GpuError> {
         let buffer = self.buffers.iter().find(|buffer| buffer.address() == at.0);
-        let mut bytes = vec![0; len * size_of::<T>()];
-        buffer.expect("an address of this arena").download_into(&mut bytes)?;
-        Ok(values_of(&bytes))
+        // SAFETY: zero bytes are a valid value of every plain type.
+        let mut values = unsafe { Box::<[T]>::new_zeroed_slice(len).assume_init() }.into_vec();
+        buffer.expect("an address of this arena").download_into(bytes_of_mut(&mut values))?;
+        Ok(values)
     }
 }
 
-/// A kernel that runs in one cooperative launch, with as many blocks as can be resident at once.
+/// A kernel that runs in one cooperative launch.
 #[derive(Debug)]
 pub(super) struct CooperativeKernel {
     gpu: Arc<Gpu>,
     kernel: CudaFunction,
     threads: u32,
-    /// Number of blocks of a launch.
+    /// Number of blocks that can be resident at once.
     pub blocks: u32,
 }
 
@@ -73,12 +74,12 @@ impl CooperativeKernel {
         Ok(Self { gpu: Arc::clone(gpu), kernel, threads, blocks })
     }
 
-    /// Runs the kernel and returns its time (s).
+    /// Runs the kernel on `blocks` blocks, at most [`Self::blocks`], and returns its time (s).
     ///
     /// # Safety
     /// `task` is the kernel's argument, and its addresses point to buffers of the sizes that the kernel expects.
-    pub unsafe fn launch<T: DeviceRepr>(&self, task: &T) -> Result<f64, GpuError> {
-        let (grid_dim, block_dim) = ((self.blocks, 1, 1), (self.threads, 1, 1));
+    pub unsafe fn launch<T: DeviceRepr>(&self, task: &T, blocks: u32) -> Result<f64, GpuError> {
+        let (grid_dim, block_dim) = ((blocks.min(self.blocks), 1, 1), (self.threads, 1, 1));
         let timer = self.gpu.timer()?;
         // SAFETY: the caller guarantees the argument; all blocks are resident at once, as a cooperative launch
         // requires.

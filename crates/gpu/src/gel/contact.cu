@@ -1,7 +1,7 @@
 // Contact at stencils: surface points, and interfaces to held parts (stencils with a spring stiffness). One thread per stencil.
 
-// Interpolates a nodal vector v, or v + scale * step, at a stencil.
-__device__ __noinline__ Vec3 at_stencil(const EquilibriumTask& t, int stencil, const double* v, double scale) {
+// Interpolates displacement + scale * step at a stencil.
+__device__ __noinline__ Vec3 at_stencil(const EquilibriumTask& t, int stencil, double scale) {
     double sum[3] = {0, 0, 0};
     const double* weight = t.stencil_weight + stencil;
     int first = t.stencil_node[stencil];
@@ -16,9 +16,7 @@ __device__ __noinline__ Vec3 at_stencil(const EquilibriumTask& t, int stencil, c
 #pragma unroll
                 for (int c = 0; c < 3; c++) {
                     int at = c * t.all_nodes + row + i;
-                    double x = v[at];
-                    if (scale != 0.0) x += scale * t.step[at];
-                    sum[c] += w * x;
+                    sum[c] += w * (t.displacement[at] + scale * t.step[at]);
                 }
             }
         }
@@ -38,12 +36,16 @@ __device__ inline void set_force(const EquilibriumTask& t, int stencil, Vec3 for
     t.stencil_force[2 * t.stencils + stencil] = force.z;
 }
 
-// The nearest object within reach of a point, or -1, and the gap to it.
-__device__ __noinline__ long long nearest_object(const EquilibriumTask& t, const IndenterPose* poses, Vec3 at, Gap& gap) {
+// The nearest object within reach of a surface point at `at`, or -1, and the gap to it. The search in a mesh starts from the triangle of
+// the last search for the point, if there is one object.
+__device__ __noinline__ long long nearest_object(const EquilibriumTask& t, const IndenterPose* poses, int stencil, Vec3 at, Gap& gap) {
     long long object = -1;
     for (int i = 0; i < t.objects; i++) {
         Gap found;
-        if (posed_gap(t.shapes[i], poses[i], at, t.coefficients.reach_m, found) && (object < 0 || found.distance < gap.distance)) {
+        int hint = t.objects == 1 ? t.nearest_triangle[stencil] : -1;
+        bool near = posed_gap(t.shapes[i], poses[i], at, t.coefficients.reach_m, found, hint);
+        t.nearest_triangle[stencil] = hint;
+        if (near && (object < 0 || found.distance < gap.distance)) {
             gap = found;
             object = i;
         }
@@ -84,7 +86,7 @@ __device__ __noinline__ double evaluate_contact(const EquilibriumTask& t, const 
         point.object = plane.object;
         gap = plane_gap(plane, at);
     } else {
-        point.object = nearest_object(t, poses, at, gap);
+        point.object = nearest_object(t, poses, stencil, at, gap);
     }
     double energy = 0.0;
     float k[6] = {0, 0, 0, 0, 0, 0};
@@ -123,15 +125,36 @@ __device__ inline bool is_stiff(const EquilibriumTask& t, int stencil) {
 }
 
 // Adds sign times the forces (N) at a cell's stencils, either interfaces or surface points, to its nodes, for component c and z-layer d.
-__device__ inline void add_stencil_forces(const EquilibriumTask& t, int cell, int c, int d, bool interfaces, double sign,
-                                          double out[9]) {
+template <class T>
+__device__ inline void add_stencil_forces(const EquilibriumTask& t, int cell, int c, int d, bool interfaces, double sign, T out[9]) {
     for (int stencil = t.stencil_first[cell]; stencil < t.stencil_first[cell + 1]; stencil++) {
         if ((t.stencil_spring[stencil] > 0.0) != interfaces) continue;
         double force = t.stencil_force[c * t.stencils + stencil];
         if (force == 0.0) continue;
         const double* weight = t.stencil_weight + stencil;
-        force *= sign * weight[(6 + d) * t.stencils];
-        for (int b = 0; b < 3; b++)
-            for (int a = 0; a < 3; a++) out[3 * b + a] += force * weight[(3 + b) * t.stencils] * weight[a * t.stencils];
+        T share = T(force * sign * weight[(6 + d) * t.stencils]), x[3];
+#pragma unroll
+        for (int a = 0; a < 3; a++) x[a] = T(weight[a * t.stencils]);
+#pragma unroll
+        for (int b = 0; b < 3; b++) {
+            T row = share * T(weight[(3 + b) * t.stencils]);
+#pragma unroll
+            for (int a = 0; a < 3; a++) out[3 * b + a] += row * x[a];
+        }
+    }
+}
+
+// Diagonal entries of the contact stiffness of a cell, sum over its surface points of N_i^2 k_cc, for component c and z-layer d of its nodes.
+__device__ inline void contact_diagonal_of(const EquilibriumTask& t, int cell, int c, int d, double out[9]) {
+    int entry = c == 0 ? 0 : c == 1 ? 3 : 5;
+    for (int i = 0; i < 9; i++) out[i] = 0.0;
+    for (int stencil = t.stencil_first[cell]; stencil < t.stencil_first[cell + 1]; stencil++) {
+        double stiffness = t.stencil_stiffness[entry * t.stencils + stencil];
+        if (t.stencil_spring[stencil] > 0.0 || stiffness == 0.0) continue;
+        const double* weight = t.stencil_weight + stencil;
+        for (int i = 0; i < 9; i++) {
+            double w = weight[i % 3 * t.stencils] * weight[(3 + i / 3) * t.stencils] * weight[(6 + d) * t.stencils];
+            out[i] += w * w * stiffness;
+        }
     }
 }

@@ -93,8 +93,9 @@ __device__ Vec3 closest_on_triangle(Vec3 p, const double* t, int& feature) {
 #define MAX_STACK 128
 
 // Gap to a mesh: best-first traversal of its bounding-volume hierarchy with boxes in f32 and triangles in f64. Of two triangles at the same
-// distance, takes the one with the smaller index, as on the CPU.
-__device__ __noinline__ Gap mesh_gap(const ObjectView& object, Vec3 p) {
+// distance, takes the one with the smaller index, as on the CPU. `hint` is a triangle (in the order of the leaves) that is probably near, or
+// -1, and becomes the nearest; the result does not depend on it.
+__device__ __noinline__ Gap mesh_gap(const ObjectView& object, Vec3 p, int& hint) {
     Vec3 local = p - (vec3(object.tree_low) + vec3(object.tree_high)) * 0.5;
     float q[3] = {(float)local.x, (float)local.y, (float)local.z};
     float stack_far[MAX_STACK];
@@ -107,6 +108,13 @@ __device__ __noinline__ Gap mesh_gap(const ObjectView& object, Vec3 p) {
     Vec3 best_point = {0.0, 0.0, 0.0};
     int best_index = 0, best_feature = 0;
     u32 best_number = NONE;
+    if (hint >= 0) {
+        best_point = closest_on_triangle(p, object.corners + 9 * hint, best_feature);
+        best = dot(best_point - p, best_point - p);
+        best_index = hint;
+        best_number = object.order[hint];
+        limit = (float)best * (1.0f + 1e-6f);
+    }
     while (top > 0) {
         top--;
         if (stack_far[top] > limit) continue;
@@ -159,6 +167,7 @@ __device__ __noinline__ Gap mesh_gap(const ObjectView& object, Vec3 p) {
             }
         }
     }
+    hint = best_index;
     Vec3 normal = vec3(object.feature_normals + 21 * best_index + 3 * best_feature);
     Vec3 arm = p - best_point;
     double s = dot(arm, normal) < 0.0 ? -1.0 : 1.0, d = sqrt(best);
@@ -200,8 +209,8 @@ __device__ __noinline__ Gap balls_gap(const ObjectView& object, Vec3 p) {
     return {length(arm) - object.size[0], unit_or(arm, {0.0, 0.0, 1.0})};
 }
 
-// Gap to an object in its own frame.
-__device__ Gap object_gap(const ObjectView& object, Vec3 p) {
+// Gap to an object in its own frame; `hint` as for mesh_gap.
+__device__ Gap object_gap(const ObjectView& object, Vec3 p, int& hint) {
     double radius = object.size[0], half = object.size[1];
     switch (object.kind) {
         case SPHERE:
@@ -221,17 +230,18 @@ __device__ Gap object_gap(const ObjectView& object, Vec3 p) {
         case ELLIPSOID:
             return ellipsoid_gap({object.size[0], object.size[1], object.size[2]}, p);
         case MESH:
-            return mesh_gap(object, p);
+            return mesh_gap(object, p, hint);
         default:
             return balls_gap(object, p);
     }
 }
 
-// Gap to an object at a pose; returns false if the point is farther than `reach` (m) from its bounding box.
-__device__ inline bool posed_gap(const ObjectView& object, const IndenterPose& pose, Vec3 at, double reach, Gap& gap) {
+// Gap to an object at a pose; returns false if the point is farther than `reach` (m) from its bounding box. `hint` as
+// for mesh_gap.
+__device__ inline bool posed_gap(const ObjectView& object, const IndenterPose& pose, Vec3 at, double reach, Gap& gap, int& hint) {
     Vec3 low = vec3(pose.low) - at, high = at - vec3(pose.high);
     if (fmax(largest(low), largest(high)) > reach) return false;
-    Gap found = object_gap(object, transformed(pose.object_from_sensor, at));
+    Gap found = object_gap(object, transformed(pose.object_from_sensor, at), hint);
     gap = {found.distance, rotated(pose.sensor_from_object, found.normal)};
     return true;
 }

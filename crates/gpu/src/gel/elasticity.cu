@@ -1,17 +1,23 @@
-// Elasticity on the reference grid: displacement gradients at the particles of a cell, their transpose, and the material law. A warp
-// works on 32 cells, one per lane.
+// Elasticity on the reference grid: displacement gradients at the particles of a cell, their transpose, and the material law. Cells are
+// numbered by tiles of 4 x 4 x 2 cells, along x first; a warp works on the 32 cells of a tile, one per lane.
 
-#define CELLS_PER_BATCH 32
+#define TILE_CELLS 32
+#define TILE_X 4
+#define TILE_Y 4
+#define TILE_Z 2
 
-// Quadratic B-splines w of three nodes at -1/4 (q = 0) or 1/4 (q = 1) of a cell, and their derivatives d (1/m). A ghost node outside a fixed
-// face moves opposite to its mirror node inside, so its weight is subtracted from that of the mirror node.
+// Quadratic B-splines of the three nodes of a cell at -1/4 (q = 0) or 1/4 (q = 1) of the cell, and their slopes in units of 1/cell.
+__device__ constexpr float SPLINE[2][3] = {{0.28125f, 0.6875f, 0.03125f}, {0.03125f, 0.6875f, 0.28125f}};
+__device__ constexpr float SLOPE[2][3] = {{-0.75f, 0.5f, 0.25f}, {-0.25f, -0.5f, 0.75f}};
+
+// Splines w and slopes d (1/m) of a cell. A ghost node outside a fixed face moves opposite to its mirror node inside, so its weight is
+// subtracted from that of the mirror node.
 __device__ inline void spline_weights(int q, bool low, bool high, double per_edge, double w[3], double d[3]) {
-    w[0] = q ? 0.03125 : 0.28125;
-    w[1] = 0.6875;
-    w[2] = q ? 0.28125 : 0.03125;
-    d[0] = (q ? -0.25 : -0.75) * per_edge;
-    d[1] = (q ? -0.5 : 0.5) * per_edge;
-    d[2] = (q ? 0.75 : 0.25) * per_edge;
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        w[i] = q ? SPLINE[1][i] : SPLINE[0][i];
+        d[i] = (q ? SLOPE[1][i] : SLOPE[0][i]) * per_edge;
+    }
     if (low) {
         w[1] -= w[0], w[0] = 0.0;
         d[1] -= d[0], d[0] = 0.0;
@@ -28,15 +34,43 @@ struct Cell {
     int node;
 };
 
-// The cell of an index; padding cells repeat the last cell with fill 0.
-__device__ inline Cell cell_of(const EquilibriumTask& t, int cell) {
-    int i = min(cell, t.all_cells - 1);
+// Coordinates of a tile.
+__device__ inline void tile_of(const EquilibriumTask& t, int tile, int at[3]) {
+    at[0] = tile % t.tiles[0];
+    at[1] = tile / t.tiles[0] % t.tiles[1];
+    at[2] = tile / (t.tiles[0] * t.tiles[1]);
+}
+
+// The cell of a number. Cells of a tile outside the grid repeat the last cell along an axis; their fill is 0.
+__device__ inline Cell cell_of(const EquilibriumTask& t, int number) {
+    int tile[3], in = number % TILE_CELLS;
+    tile_of(t, number / TILE_CELLS, tile);
     Cell c;
-    c.at[0] = i % t.cells[0];
-    c.at[1] = i / t.cells[0] % t.cells[1];
-    c.at[2] = i / (t.cells[0] * t.cells[1]);
+    c.at[0] = min(tile[0] * TILE_X + in % TILE_X, t.cells[0] - 1);
+    c.at[1] = min(tile[1] * TILE_Y + in / TILE_X % TILE_Y, t.cells[1] - 1);
+    c.at[2] = min(tile[2] * TILE_Z + in / (TILE_X * TILE_Y), t.cells[2] - 1);
     c.node = (c.at[2] * t.nodes[1] + c.at[1]) * t.nodes[0] + c.at[0];
     return c;
+}
+
+// The number of a cell.
+__device__ inline int cell_number(const EquilibriumTask& t, int x, int y, int z) {
+    int tile = (z / TILE_Z * t.tiles[1] + y / TILE_Y) * t.tiles[0] + x / TILE_X;
+    return tile * TILE_CELLS + (z % TILE_Z * TILE_Y + y % TILE_Y) * TILE_X + x % TILE_X;
+}
+
+// Coordinates of a node.
+struct NodeIndex {
+    int x, y, z;
+};
+__device__ inline NodeIndex node_index(const EquilibriumTask& t, int node) {
+    return {node % t.nodes[0], node / t.nodes[0] % t.nodes[1], node / (t.nodes[0] * t.nodes[1])};
+}
+// The cell that has this node as node (i, j, k) of its 3 x 3 x 3 nodes, or -1.
+__device__ inline int cell_at(const EquilibriumTask& t, NodeIndex n, int i, int j, int k) {
+    int cx = n.x - i, cy = n.y - j, cz = n.z - k;
+    if (cx < 0 || cy < 0 || cz < 0 || cx >= t.cells[0] || cy >= t.cells[1] || cz >= t.cells[2]) return -1;
+    return cell_number(t, cx, cy, cz);
 }
 
 // Weights of a cell along an axis, with ghost nodes folded at the faces in `faces` (bits: low x, high x, low y, high y, bottom).
@@ -46,9 +80,8 @@ __device__ inline void axis_weights(const EquilibriumTask& t, const Cell& c, int
     spline_weights(q, low, high, t.per_edge[axis], w, d);
 }
 
-// Gradient g (by rows) at a particle (0 to 7) of the nodal vector v, or of v + scale * step: g = sum over nodes of v_i (x) grad N_i.
-template <bool WITH_STEP>
-__device__ inline void displacement_gradient(const EquilibriumTask& t, const Cell& cell, int particle, const double* v, double scale, double g[9]) {
+// Gradient g (by rows) at a particle (0 to 7) of u = displacement + scale * step: g = sum over nodes of u_i (x) grad N_i.
+__device__ inline void displacement_gradient(const EquilibriumTask& t, const Cell& cell, int particle, double scale, double g[9]) {
     double wx[3], dx[3], wy[3], dy[3], wz[3], dz[3];
     axis_weights(t, cell, 0, particle & 1, t.fixed_faces, wx, dx);
     axis_weights(t, cell, 1, particle >> 1 & 1, t.fixed_faces, wy, dy);
@@ -66,8 +99,7 @@ __device__ inline void displacement_gradient(const EquilibriumTask& t, const Cel
 #pragma unroll
                 for (int i = 0; i < 3; i++) {
                     int at = c * t.all_nodes + row + i;
-                    double x = v[at];
-                    if (WITH_STEP) x += scale * t.step[at];
+                    double x = t.displacement[at] + scale * t.step[at];
                     value += wx[i] * x;
                     slope += dx[i] * x;
                 }
@@ -86,9 +118,9 @@ __device__ inline void displacement_gradient(const EquilibriumTask& t, const Cel
 }
 
 // Nodal forces of a cell: sum over its particles of V P grad N_i, the transpose of displacement_gradient, for component c and z-layer d of
-// its 3 x 3 x 3 nodes. `stress` (shared) holds V P of the batch by particle, entry, lane. Called by nine warps, one per (c, d).
+// its 3 x 3 x 3 nodes. `stress` (shared) holds V P of the tile by particle, entry, lane. Called by nine warps, one per (c, d).
 __device__ inline void cell_forces(const EquilibriumTask& t, const Cell& cell, int lane, int c, int d, int faces, const double* stress,
-                              double out[9]) {
+                                   double out[9]) {
     double wx[2][3], dx[2][3], wy[2][3], dy[2][3], wz[2], dz[2];
 #pragma unroll
     for (int q = 0; q < 2; q++) {
@@ -105,11 +137,11 @@ __device__ inline void cell_forces(const EquilibriumTask& t, const Cell& cell, i
         double value[3] = {0, 0, 0}, slope[3] = {0, 0, 0};
 #pragma unroll
         for (int r = 0; r < 2; r++) {
-            const double* low = stress + ((q + 2 * r) * 9 + 3 * c) * CELLS_PER_BATCH + lane;
-            const double* high = low + 4 * 9 * CELLS_PER_BATCH;
+            const double* low = stress + ((q + 2 * r) * 9 + 3 * c) * TILE_CELLS + lane;
+            const double* high = low + 4 * 9 * TILE_CELLS;
             double along_x = wz[0] * low[0] + wz[1] * high[0];
-            double along_y = wz[0] * low[CELLS_PER_BATCH] + wz[1] * high[CELLS_PER_BATCH];
-            double flat = dz[0] * low[2 * CELLS_PER_BATCH] + dz[1] * high[2 * CELLS_PER_BATCH];
+            double along_y = wz[0] * low[TILE_CELLS] + wz[1] * high[TILE_CELLS];
+            double flat = dz[0] * low[2 * TILE_CELLS] + dz[1] * high[2 * TILE_CELLS];
 #pragma unroll
             for (int b = 0; b < 3; b++) {
                 value[b] += flat * wy[r][b] + along_y * dy[r][b];

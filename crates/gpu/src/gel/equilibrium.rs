@@ -1,33 +1,79 @@
 //! Equilibrium of a gel on a GPU.
 
 use super::arena::{Arena, CooperativeKernel};
-use super::layout::{self, EquilibriumTask, IndenterPose, node_order};
+use super::layout::{self, EquilibriumTask, IndenterPose, MAX_PRESSES, Presses, THREADS, node_order};
 use crate::object::GpuObject;
-use crate::{Gpu, GpuError};
+use crate::{DeviceBuffer, Gpu, GpuError};
+use dermis_geometry::Surface;
 use dermis_skin::gel::{ContactPoint, ContactState, EquilibriumSolution, Gap, LoadPath, SolverStats, inverted_state};
 use dermis_skin::{Gel, Motion, Skin, SkinError, State, Support, Touch};
-use std::sync::{Arc, Mutex, PoisonError};
+use rayon::prelude::*;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Threads per block, as in the kernel.
-const THREADS: u32 = 288;
-
-/// A gel whose equilibrium is solved on a GPU, one press at a time. Its dynamics run on the CPU.
+/// A gel whose equilibrium is solved on a GPU. Its dynamics run on the CPU.
 #[derive(Debug)]
 pub struct GpuGel {
     gpu: Arc<Gpu>,
     gel: Gel,
+    /// For one press.
     kernel: CooperativeKernel,
-    arena: Mutex<Arena>,
+    /// For several presses in one launch, compiled on first use.
+    shared_kernel: OnceLock<Result<CooperativeKernel, GpuError>>,
+    /// The problem, without buffers of a press.
     task: EquilibriumTask,
+    _problem: Arena,
+    /// Buffers of the presses of a launch.
+    places: Mutex<Vec<Place>>,
+    objects: Mutex<Vec<Arc<KnownObject>>>,
+    /// Index on the host of each number of a nodal vector.
+    node_order: Vec<usize>,
     /// Index of the stencil of each surface point.
     stencil_of_point: Vec<usize>,
     stencils: usize,
 }
 
+/// Buffers of one press.
+#[derive(Debug)]
+struct Place {
+    arena: Arena,
+    task: EquilibriumTask,
+}
+
+/// An object on the GPU.
+#[derive(Debug)]
+struct KnownObject {
+    surface: Surface,
+    on_gpu: GpuObject,
+}
+
+/// Maximum number of objects that a gel keeps on the GPU.
+const MAX_OBJECTS: usize = 16;
+
+/// A press, ready for the GPU.
+struct Prepared<'a> {
+    path: LoadPath<'a>,
+    objects: Vec<Arc<KnownObject>>,
+    poses: Vec<IndenterPose>,
+    displacement: Vec<f64>,
+    states: Vec<layout::ContactState>,
+}
+
+/// What the GPU computed for a press.
+struct Raw {
+    outcome: layout::Outcome,
+    displacement: Vec<f64>,
+    elastic: Vec<f64>,
+    points: Vec<layout::ContactPoint>,
+    states: Vec<layout::ContactState>,
+}
+
+/// The touch, the state and the statistics of a press.
+type Settled = (Touch, State, SolverStats);
+
 impl GpuGel {
     /// Uploads a gel.
     pub fn new(gpu: &Arc<Gpu>, gel: Gel) -> Result<Self, GpuError> {
-        let kernel = CooperativeKernel::new(gpu, &layout::program(), "solve_equilibrium", THREADS)?;
+        let kernel = kernel_for(gpu, 1)?;
         let problem = gel.problem();
         let needed_bytes = layout::bytes_needed(problem.grid);
         let larger = |free_bytes: usize| (needed_bytes as f64 / free_bytes as f64).cbrt();
@@ -37,10 +83,24 @@ impl GpuGel {
             |free_bytes| format!("cells {:.1} times as large would fit", larger(free_bytes)),
         )?;
         let mut arena = Arena::new(gpu);
-        let (task, stencil_of_point) = layout::upload(&mut arena, &problem, kernel.blocks as usize)?;
+        let (task, stencil_of_point) = layout::upload(&mut arena, &problem)?;
         let stencils = problem.points.len() + problem.interfaces.len();
-        let (gpu, arena) = (Arc::clone(gpu), Mutex::new(arena));
-        Ok(Self { gpu, kernel, arena, task, stencil_of_point, stencils, gel })
+        let node_order = node_order(problem.grid).collect();
+        let made = Self {
+            gpu: Arc::clone(gpu),
+            kernel,
+            shared_kernel: OnceLock::new(),
+            task,
+            _problem: arena,
+            places: Mutex::default(),
+            objects: Mutex::default(),
+            node_order,
+            stencil_of_point,
+            stencils,
+            gel,
+        };
+        made.places.lock().unwrap_or_else(PoisonError::into_inner).push(made.new_place()?);
+        Ok(made)
     }
 
     /// The gel on the CPU.
@@ -54,71 +114,186 @@ impl GpuGel {
         state: &State,
         motion: &Motion<'_>,
     ) -> Result<(Touch, State, SolverStats, f64), SkinError> {
-        let path = self.gel.load_path(state, motion)?;
-        let (solution, gpu_s) = self.solve(&path, motion)?;
-        let solution = solution.ok_or_else(inverted_state)?;
-        let (touch, state, stats) = self.gel.touch_at(motion, solution)?;
+        let prepared = self.prepare(state, motion)?;
+        let (raw, gpu_s) = self.solve(&[&prepared])?;
+        let raw = raw.into_iter().next().ok_or_else(inverted_state)?;
+        let (touch, state, stats) = self.finish(&prepared, motion, raw)?;
         Ok((touch, state, stats, gpu_s))
     }
 
-    /// Follows a load path; `None` if the initial state has an inverted particle. Also returns the kernel time (s).
-    fn solve(&self, path: &LoadPath<'_>, motion: &Motion<'_>) -> Result<(Option<EquilibriumSolution>, f64), GpuError> {
-        self.gpu.context.bind_to_thread()?;
+    /// Many equilibria, each from its own state to its own poses: several in one launch, each on its share of the GPU.
+    /// Every result has the same bytes as that of [`Self::equilibrium`].
+    pub fn equilibria(&self, presses: &[(&State, &Motion<'_>)]) -> Vec<Result<Settled, SkinError>> {
+        let prepared: Vec<Result<Prepared<'_>, SkinError>> =
+            presses.par_iter().map(|(state, motion)| self.prepare(state, motion)).collect();
+        let settled: Vec<OnceLock<Result<Settled, SkinError>>> = presses.iter().map(|_| OnceLock::new()).collect();
+        // Presses with equally many load steps take about as long: a launch ends with its last press.
+        let mut order: Vec<(usize, &Prepared<'_>)> =
+            prepared.iter().enumerate().filter_map(|(i, prepared)| Some((i, prepared.as_ref().ok()?))).collect();
+        order.sort_by_key(|(_, prepared)| std::cmp::Reverse(prepared.path.poses.len()));
+        let together = self.places_for(order.len());
+        rayon::in_place_scope(|scope| {
+            for group in order.chunks(together) {
+                let tasks: Vec<&Prepared<'_>> = group.iter().map(|(_, prepared)| *prepared).collect();
+                match self.solve(&tasks) {
+                    Ok((raw, _)) => {
+                        for (&(press, prepared), raw) in group.iter().zip(raw) {
+                            let settled = &settled;
+                            // Runs beside the next launch.
+                            scope.spawn(move |_| {
+                                let _ = settled[press].set(self.finish(prepared, presses[press].1, raw));
+                            });
+                        }
+                    }
+                    Err(error) => {
+                        for (press, _) in group {
+                            let _ = settled[*press].set(Err(error.clone().into()));
+                        }
+                    }
+                }
+            }
+        });
+        let outcome = |(settled, prepared): (OnceLock<_>, Result<_, SkinError>)| match (prepared, settled.into_inner())
+        {
+            (Err(error), _) => Err(error),
+            (Ok(_), Some(settled)) => settled,
+            (Ok(_), None) => Err(inverted_state()),
+        };
+        settled.into_iter().zip(prepared).map(outcome).collect()
+    }
+
+    /// Load path, poses and initial state of a press.
+    fn prepare<'s>(&self, state: &'s State, motion: &Motion<'_>) -> Result<Prepared<'s>, SkinError> {
+        let path = self.gel.load_path(state, motion)?;
         let surfaces = || motion.targets.iter().map(|target| &target.object.surface);
-        let objects: Vec<GpuObject> =
-            surfaces().map(|surface| GpuObject::for_distances(&self.gpu, surface)).collect::<Result<_, _>>()?;
-        let poses: Vec<IndenterPose> = path
-            .poses
-            .iter()
-            .flat_map(|poses| surfaces().zip(poses).map(|(surface, pose)| IndenterPose::new(surface, pose)))
-            .collect();
-        let shapes = self.gpu.upload(&objects.iter().map(|object| *object.view()).collect::<Vec<_>>())?;
-        let poses = self.gpu.upload(&poses)?;
-        let mut task = self.task;
-        task.objects = objects.len() as i32;
-        task.loads = path.poses.len() as i32 - 1;
-        [task.path_precision, task.final_precision] =
-            path.precision.map(|precision| [precision.residual, precision.gap_m]);
-        (task.shapes, task.poses) = (shapes.at(0), poses.at(0));
-        let grid = self.gel.problem().grid;
-        let displacement: Vec<f64> = node_order(grid).map(|at| path.displacement_m[at]).collect();
-        let mut arena = self.arena.lock().unwrap_or_else(PoisonError::into_inner);
-        arena.write(task.displacement, &displacement)?;
-        arena.write(task.step, &vec![0.0; displacement.len()])?;
-        arena.write(task.states, &self.initial_states(path.contacts))?;
-        arena.write(task.barrier, &[0])?;
-        // SAFETY: the task belongs to the kernel; its addresses are in `arena`, `objects`, `shapes` and `poses`, which
-        // outlive the launch.
-        let gpu_s = unsafe { self.kernel.launch(&task)? };
-        let outcome = arena.read(task.outcome, 1)?[0];
-        if outcome.failed != 0 {
-            return Ok((None, gpu_s));
+        let objects = surfaces().map(|surface| self.known(surface)).collect::<Result<_, _>>()?;
+        let poses = path.poses.iter();
+        let poses =
+            poses.flat_map(|poses| surfaces().zip(poses).map(|(surface, pose)| IndenterPose::new(surface, pose)));
+        Ok(Prepared {
+            objects,
+            poses: poses.collect(),
+            displacement: self.node_order.iter().map(|&at| path.displacement_m[at]).collect(),
+            states: self.initial_states(path.contacts),
+            path,
+        })
+    }
+
+    /// The object on the GPU; uploads it if no recent press had an equal one.
+    fn known(&self, surface: &Surface) -> Result<Arc<KnownObject>, GpuError> {
+        let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = objects.iter().find(|known| same_shape(&known.surface, surface)) {
+            return Ok(Arc::clone(known));
         }
+        self.gpu.context.bind_to_thread()?;
+        let on_gpu = GpuObject::for_distances(&self.gpu, surface)?;
+        let known = Arc::new(KnownObject { surface: surface.clone(), on_gpu });
+        if objects.len() == MAX_OBJECTS {
+            objects.remove(0);
+        }
+        objects.push(Arc::clone(&known));
+        Ok(known)
+    }
+
+    fn new_place(&self) -> Result<Place, GpuError> {
+        let mut arena = Arena::new(&self.gpu);
+        let task = self.task.with_buffers(&mut arena)?;
+        Ok(Place { arena, task })
+    }
+
+    /// Number of presses to solve in one launch: at most as many as have room on the GPU.
+    fn places_for(&self, presses: usize) -> usize {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        while places.len() < presses.min(MAX_PRESSES) {
+            let Ok(place) = self.new_place() else { break };
+            places.push(place);
+        }
+        places.len().max(1)
+    }
+
+    /// Follows the load paths of as many presses as there are places; also returns the kernel time (s).
+    fn solve(&self, presses: &[&Prepared<'_>]) -> Result<(Vec<Raw>, f64), GpuError> {
+        self.gpu.context.bind_to_thread()?;
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let kernel = match presses.len() {
+            1 => &self.kernel,
+            count => {
+                self.shared_kernel.get_or_init(|| kernel_for(&self.gpu, count)).as_ref().map_err(GpuError::clone)?
+            }
+        };
+        let blocks = kernel.blocks / presses.len() as u32;
+        let mut tasks = Presses::default();
+        let mut uploaded: Vec<(DeviceBuffer<_>, DeviceBuffer<_>)> = Vec::new();
+        for (i, (prepared, place)) in presses.iter().zip(places.iter_mut()).enumerate() {
+            let shapes: Vec<_> = prepared.objects.iter().map(|object| *object.on_gpu.view()).collect();
+            let (shapes, poses) = (self.gpu.upload(&shapes)?, self.gpu.upload(&prepared.poses)?);
+            let mut task = place.task;
+            task.objects = prepared.objects.len() as i32;
+            task.loads = prepared.path.poses.len() as i32 - 1;
+            task.first_block = i as i32 * blocks as i32;
+            task.blocks = blocks as i32;
+            [task.path_precision, task.final_precision] =
+                prepared.path.precision.map(|precision| [precision.residual, precision.gap_m]);
+            (task.shapes, task.poses) = (shapes.at(0), poses.at(0));
+            place.arena.write(task.displacement, &prepared.displacement)?;
+            place.arena.write(task.states, &prepared.states)?;
+            place.arena.write(task.barrier, &[0])?;
+            uploaded.push((shapes, poses));
+            tasks.press[i] = task;
+        }
+        // SAFETY: the tasks belong to the kernel; their addresses are in `places`, in objects of `presses` and in
+        // `uploaded`, which outlive the launch.
+        let gpu_s = unsafe { kernel.launch(&tasks, blocks * presses.len() as u32)? };
+        let raw = |Place { arena, task }: &Place| -> Result<Raw, GpuError> {
+            Ok(Raw {
+                outcome: arena.read(task.outcome, 1)?[0],
+                displacement: arena.read(task.displacement, self.node_order.len())?,
+                elastic: arena.read(task.residual, self.node_order.len())?,
+                points: arena.read(task.points, self.stencils)?,
+                states: arena.read(task.states, self.stencils)?,
+            })
+        };
+        let raw = places[..presses.len()].iter().map(raw).collect::<Result<_, _>>()?;
+        Ok((raw, gpu_s))
+    }
+
+    /// Touch, state and statistics from what the GPU computed.
+    fn finish(&self, prepared: &Prepared<'_>, motion: &Motion<'_>, raw: Raw) -> Result<Settled, SkinError> {
+        let Raw { outcome, displacement, elastic, points, states } = raw;
+        if outcome.failed != 0 {
+            return Err(inverted_state());
+        }
+        let grid = self.gel.problem().grid;
         let nodal = |values: Vec<f64>| {
             let mut all = vec![0.0; grid.len()];
-            node_order(grid).zip(values).for_each(|(at, value)| all[at] = value);
+            self.node_order.iter().zip(values).for_each(|(&at, value)| all[at] = value);
             all
         };
-        let mut displacement_m = nodal(arena.read(task.displacement, displacement.len())?);
-        grid.set_ghosts(&mut displacement_m);
-        let points = arena.read(task.points, self.stencils)?;
-        let states = arena.read(task.states, self.stencils)?;
+        let displaced = || {
+            let mut all = nodal(displacement);
+            grid.set_ghosts(&mut all);
+            all
+        };
         let numbered = || (0..).zip(&self.stencil_of_point);
+        let near = || numbered().filter_map(|(point, &at)| points[at].on_host(point)).collect();
+        let pressed = || numbered().filter_map(|(point, &at)| states[at].on_host(point)).collect();
+        let ((displacement_m, elastic_newton), (points, contacts)) =
+            rayon::join(|| rayon::join(displaced, || nodal(elastic)), || rayon::join(near, pressed));
         let solution = EquilibriumSolution {
             displacement_m,
-            elastic_newton: nodal(arena.read(task.residual, displacement.len())?),
+            elastic_newton,
             strain_j: outcome.strain_j,
-            points: numbered().filter_map(|(point, &at)| points[at].on_host(point)).collect(),
-            contacts: numbered().filter_map(|(point, &at)| states[at].on_host(point)).collect(),
+            points,
+            contacts,
             stats: SolverStats {
-                loads: path.poses.len() - 1,
+                loads: prepared.path.poses.len() - 1,
                 newton: outcome.newton as usize,
                 conjugate: outcome.conjugate as usize,
                 updates: outcome.updates as usize,
                 residual: outcome.residual,
             },
         };
-        Ok((Some(solution), gpu_s))
+        self.gel.touch_at(motion, solution)
     }
 
     /// Contact states of all stencils.
@@ -131,6 +306,17 @@ impl GpuGel {
         }
         states
     }
+}
+
+/// The kernel for a number of presses in a launch.
+fn kernel_for(gpu: &Arc<Gpu>, presses: usize) -> Result<CooperativeKernel, GpuError> {
+    let program = layout::program(layout::BLOCKS[usize::from(presses > 1)]);
+    CooperativeKernel::new(gpu, &program, "solve_equilibrium", THREADS as u32)
+}
+
+/// True if distances to two surfaces are equal everywhere.
+fn same_shape(a: &Surface, b: &Surface) -> bool {
+    a.primitive() == b.primitive() && a.balls() == b.balls() && a.mesh() == b.mesh()
 }
 
 impl layout::ContactPoint {
@@ -169,6 +355,11 @@ impl Skin for GpuGel {
     fn settle(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State), SkinError> {
         let (touch, state, ..) = self.equilibrium(state, motion)?;
         Ok((touch, state))
+    }
+
+    fn settle_all(&self, presses: &[(&State, &Motion<'_>)]) -> Vec<Result<(Touch, State), SkinError>> {
+        let settled = self.equilibria(presses).into_iter();
+        settled.map(|settled| settled.map(|(touch, state, _)| (touch, state))).collect()
     }
 
     fn fully_pressed(&self) -> Vec<Support> {

@@ -1,7 +1,8 @@
 //! The memory layout of the equilibrium problem for the kernels.
 //!
-//! Cells are numbered along x first, then y, then z, and padded to whole warps; nodes are numbered in the same order
-//! without padding. Nodal vectors are stored component by component.
+//! Cells are numbered by tiles of 4 × 4 × 2 cells, along x first, then y, then z, in a tile as among tiles; tiles reach
+//! beyond the grid where it is not a multiple. Nodes are numbered along x, y, z. Nodal vectors are stored component by
+//! component.
 
 use super::arena::Arena;
 use crate::GpuError;
@@ -11,10 +12,19 @@ use crate::program::{COMMON, Program};
 use dermis_geometry::{Bounds, Mat3, Pose, Surface, Vec3};
 use dermis_skin::gel::{Coefficients, EquilibriumProblem, Face, FixedFaces, ReferenceGrid, Stencil};
 
-/// Cells that a warp processes at once.
-const CELLS_PER_BATCH: usize = 32;
-/// Number of grid-wide sums.
-const REDUCE_SLOTS: usize = 13;
+/// Cells of a tile along x, y, z: one per lane of a warp.
+const TILE: [usize; 3] = [4, 4, 2];
+const TILE_CELLS: usize = TILE[0] * TILE[1] * TILE[2];
+/// Nodal components of a tile.
+const TILE_VALUES: usize = 3 * (TILE[0] + 2) * (TILE[1] + 2) * (TILE[2] + 2);
+/// Rows of partial sums.
+const REDUCE_SLOTS: usize = 12;
+/// Threads per block.
+pub(super) const THREADS: usize = 288;
+/// Blocks that a multiprocessor holds at once, for one press and for several.
+pub(super) const BLOCKS: [usize; 2] = [2, 3];
+/// Maximum number of presses of a launch: as many tasks fit into the arguments of a kernel.
+pub(super) const MAX_PRESSES: usize = 8;
 /// Numbers stored per particle for its tangent.
 const TANGENT_VALUES: usize = 12;
 /// The face of each bit of `EquilibriumTask::fixed_faces`.
@@ -30,16 +40,22 @@ const SOURCE: &[&str] = &[
     ContactPlane::CUDA,
     Outcome::CUDA,
     EquilibriumTask::CUDA,
+    Presses::CUDA,
     include_str!("grid.cu"),
     include_str!("distance.cu"),
     include_str!("elasticity.cu"),
     include_str!("contact.cu"),
+    include_str!("sums.cu"),
+    include_str!("conjugate.cu"),
     include_str!("equilibrium.cu"),
 ];
 
-/// The kernel `solve_equilibrium`.
-pub(super) fn program() -> Program {
-    Program::new("gel-equilibrium", SOURCE, &[&format!("-DREDUCE_SLOTS={REDUCE_SLOTS}")])
+/// The kernel `solve_equilibrium`, for a number of blocks per multiprocessor: two solve one press fastest, with more registers;
+/// three solve most presses per second.
+pub(super) fn program(blocks: usize) -> Program {
+    let slots = format!("-DREDUCE_SLOTS={REDUCE_SLOTS}");
+    let option = format!("-DBLOCKS_PER_MULTIPROCESSOR={blocks}");
+    Program::new(format!("gel-equilibrium-{blocks}"), SOURCE, &[&slots, &option])
 }
 
 // SAFETY: `repr(C)`, all fields are `f64`, and any bytes are valid; CUDA's declaration has the same fields in the same
@@ -104,16 +120,21 @@ cuda_struct! {
 }
 
 cuda_struct! {
-    /// The argument of `solve_equilibrium`.
+    /// A press for `solve_equilibrium`.
     #[derive(Default)]
     pub(super) struct EquilibriumTask {
         cells: [i32; 3],
         nodes: [i32; 3],
-        pub all_cells: i32,
-        /// Cells rounded up to whole batches.
+        /// Tiles along each axis.
+        tiles: [i32; 3],
+        all_tiles: i32,
+        /// Cells of all tiles.
         padded: i32,
         all_nodes: i32,
-        batches: i32,
+        /// Nodal components in units of the threads of a block.
+        chunks: i32,
+        /// Length of a row of partial sums.
+        parts: i32,
         /// Bits: low x, high x, low y, high y, bottom.
         fixed_faces: i32,
         constitution: i32,
@@ -124,6 +145,9 @@ cuda_struct! {
         surface_cells: i32,
         pub objects: i32,
         pub loads: i32,
+        /// The blocks of the launch that solve this press.
+        pub first_block: i32,
+        pub blocks: i32,
         coefficients: Coefficients,
         /// Inverse edge lengths of a cell (1/m).
         per_edge: [f64; 3],
@@ -150,29 +174,46 @@ cuda_struct! {
         pub poses: Ptr<IndenterPose>,
         pub displacement: PtrMut<f64>,
         pub residual: PtrMut<f64>,
-        pub step: PtrMut<f64>,
-        preconditioner: PtrMut<f64>,
-        cg_r: PtrMut<f64>,
-        cg_p: PtrMut<f64>,
-        cg_s: PtrMut<f64>,
-        cg_z: PtrMut<f64>,
-        cg_w: PtrMut<f64>,
+        step: PtrMut<f32>,
+        preconditioner: PtrMut<f32>,
+        /// Two vectors each for `cg_r` and `cg_s`.
+        cg_r: PtrMut<f32>,
+        cg_s: PtrMut<f32>,
+        cg_p: PtrMut<f32>,
+        cg_w: PtrMut<f32>,
+        /// Forces of each tile on its nodes.
+        tile_force: PtrMut<f32>,
         /// Forces of each cell on its 27 nodes: 81 columns of cells.
         cell_force: PtrMut<f64>,
+        /// Forces of the surface points of each cell with such points on its nodes, and their diagonal stiffnesses.
         contact_force: PtrMut<f64>,
+        contact_diagonal: PtrMut<f32>,
         stencil_force: PtrMut<f64>,
-        /// F⁻ᵀ, V μ, V α, V β of each particle: twelve columns.
+        stencil_energy: PtrMut<f64>,
+        /// F⁻ᵀ, V μ, V α, V β of each particle: twelve columns of particles for each tile.
         tangent: PtrMut<f32>,
         stencil_stiffness: PtrMut<f32>,
-        /// Grid-wide sums: one partial sum per block of the grid.
+        /// Partial sums, one row per sum.
         sums: PtrMut<f64>,
         pub points: PtrMut<ContactPoint>,
         pub states: PtrMut<ContactState>,
         planes: PtrMut<ContactPlane>,
+        /// The nearest triangle of a mesh at the last search for each stencil, or −1.
+        nearest_triangle: PtrMut<i32>,
         pub outcome: PtrMut<Outcome>,
         pub barrier: PtrMut<u32>,
     }
 }
+
+cuda_struct! {
+    /// The argument of `solve_equilibrium`.
+    #[derive(Default)]
+    pub(super) struct Presses {
+        pub press: [EquilibriumTask; 8],
+    }
+}
+const _: () =
+    assert!(size_of::<Presses>() == MAX_PRESSES * size_of::<EquilibriumTask>() && size_of::<Presses>() <= 4096);
 
 impl IndenterPose {
     pub fn new(surface: &Surface, sensor_from_object: &Pose) -> Self {
@@ -215,18 +256,21 @@ struct SortedStencil {
     point: Option<usize>,
 }
 
-/// Uploads a problem; also returns the index of the stencil of each surface point. `blocks` is the size of the launch.
+/// Uploads a problem; also returns the index of the stencil of each surface point.
 pub(super) fn upload(
     arena: &mut Arena,
     problem: &EquilibriumProblem<'_>,
-    blocks: usize,
 ) -> Result<(EquilibriumTask, Vec<usize>), GpuError> {
     let grid = problem.grid;
     let cells @ [cx, cy, cz] = grid.cells;
     let nodes = cells.map(|count| count + 2);
-    let (all_cells, all_nodes) = (cx * cy * cz, nodes.iter().product::<usize>());
-    let padded = all_cells.next_multiple_of(CELLS_PER_BATCH);
-    let number = |cell: [usize; 3]| (cell[2] * cy + cell[1]) * cx + cell[0];
+    let tiles: [usize; 3] = std::array::from_fn(|axis| cells[axis].div_ceil(TILE[axis]));
+    let (all_tiles, all_nodes) = (tiles.iter().product::<usize>(), nodes.iter().product::<usize>());
+    let padded = all_tiles * TILE_CELLS;
+    let number = |[x, y, z]: [usize; 3]| {
+        let tile = (z / TILE[2] * tiles[1] + y / TILE[1]) * tiles[0] + x / TILE[0];
+        tile * TILE_CELLS + (z % TILE[2] * TILE[1] + y % TILE[1]) * TILE[0] + x % TILE[0]
+    };
     let sorted = sorted_stencils(problem, number);
     let stencils = sorted.len();
     let mut first = vec![0i32; padded + 1];
@@ -247,9 +291,10 @@ pub(super) fn upload(
         first[cell + 1] += first[cell];
     }
     let mut fill = vec![0f32; 8 * padded];
-    for i in 0..8 * all_cells {
-        let (particle, cell) = (i / all_cells, i % all_cells);
-        fill[particle * padded + cell] = grid.fill([cell % cx, cell / cx % cy, cell / (cx * cy)], particle);
+    for i in 0..8 * cx * cy * cz {
+        let (particle, cell) = (i % 8, i / 8);
+        let cell = [cell % cx, cell / cx % cy, cell / (cx * cy)];
+        fill[particle * padded + number(cell)] = grid.fill(cell, particle);
     }
     let diagonal: Vec<f64> = node_order(grid).map(|at| problem.diagonal[at]).collect();
     let weights: Vec<[[f64; 3]; 3]> = sorted.iter().map(|s| folded_weights(grid.fixed_faces, cells, s)).collect();
@@ -258,14 +303,16 @@ pub(super) fn upload(
         (0..count).flat_map(|column| (0..stencils).map(move |at| of(column, at))).collect()
     };
     let node = |s: &SortedStencil| ((s.cell[2] * nodes[1] + s.cell[1]) * nodes[0] + s.cell[0]) as i32;
-    let nodal = 3 * all_nodes;
+    let chunks = (3 * all_nodes).div_ceil(THREADS);
     let task = EquilibriumTask {
         cells: cells.map(|count| count as i32),
         nodes: nodes.map(|count| count as i32),
-        all_cells: all_cells as i32,
+        tiles: tiles.map(|count| count as i32),
+        all_tiles: all_tiles as i32,
         padded: padded as i32,
         all_nodes: all_nodes as i32,
-        batches: (padded / CELLS_PER_BATCH) as i32,
+        chunks: chunks as i32,
+        parts: all_tiles.max(chunks).max(stencils.div_ceil(THREADS)) as i32,
         fixed_faces: (0..).zip(FACES).map(|(bit, face)| i32::from(grid.fixed_faces.has(face)) << bit).sum(),
         constitution: problem.constitution as i32,
         stencils: stencils as i32,
@@ -282,36 +329,51 @@ pub(super) fn upload(
         stencil_area: arena.upload(&by_stencil(&|s| s.area_m2))?,
         stencil_spring: arena.upload(&by_stencil(&|s| s.spring))?,
         surface: arena.upload(&surface)?,
-        displacement: arena.zeros(nodal)?,
-        residual: arena.zeros(nodal)?,
-        step: arena.zeros(nodal)?,
-        preconditioner: arena.zeros(nodal)?,
-        cg_r: arena.zeros(nodal)?,
-        cg_p: arena.zeros(nodal)?,
-        cg_s: arena.zeros(nodal)?,
-        cg_z: arena.zeros(nodal)?,
-        cg_w: arena.zeros(nodal)?,
-        cell_force: arena.zeros(81 * padded)?,
-        contact_force: arena.zeros(81 * surface_cells as usize)?,
-        stencil_force: arena.zeros(3 * stencils)?,
-        tangent: arena.zeros(TANGENT_VALUES * 8 * padded)?,
-        stencil_stiffness: arena.zeros(6 * stencils)?,
-        sums: arena.zeros(REDUCE_SLOTS * blocks)?,
-        points: arena.zeros(stencils)?,
-        states: arena.zeros(stencils)?,
-        planes: arena.zeros(stencils)?,
-        outcome: arena.zeros(1)?,
-        barrier: arena.zeros(1)?,
         ..EquilibriumTask::default()
     };
     Ok((task, stencil_of_point))
 }
 
-/// GPU memory (bytes) of a problem without its stencils: nodal vectors and diagonal, forces and tangents of cells.
+impl EquilibriumTask {
+    /// The task with buffers of its own for a press.
+    pub fn with_buffers(self, arena: &mut Arena) -> Result<Self, GpuError> {
+        let (nodal, tiles) = (3 * self.all_nodes as usize, self.all_tiles as usize);
+        let (padded, stencils) = (self.padded as usize, self.stencils as usize);
+        Ok(Self {
+            displacement: arena.zeros(nodal)?,
+            residual: arena.zeros(nodal)?,
+            step: arena.zeros(nodal)?,
+            preconditioner: arena.zeros(nodal)?,
+            cg_r: arena.zeros(2 * nodal)?,
+            cg_s: arena.zeros(2 * nodal)?,
+            cg_p: arena.zeros(nodal)?,
+            cg_w: arena.zeros(nodal)?,
+            tile_force: arena.zeros(TILE_VALUES * tiles)?,
+            cell_force: arena.zeros(81 * padded)?,
+            contact_force: arena.zeros(81 * self.surface_cells as usize)?,
+            contact_diagonal: arena.zeros(81 * self.surface_cells as usize)?,
+            stencil_force: arena.zeros(3 * stencils)?,
+            stencil_energy: arena.zeros(stencils)?,
+            tangent: arena.zeros(TANGENT_VALUES * 8 * padded)?,
+            stencil_stiffness: arena.zeros(6 * stencils)?,
+            sums: arena.zeros(REDUCE_SLOTS * self.parts as usize)?,
+            points: arena.zeros(stencils)?,
+            states: arena.zeros(stencils)?,
+            planes: arena.zeros(stencils)?,
+            nearest_triangle: arena.zeros(stencils)?,
+            outcome: arena.zeros(1)?,
+            barrier: arena.zeros(1)?,
+            ..self
+        })
+    }
+}
+
+/// GPU memory (bytes) of a press without its stencils: nodal vectors and diagonal, forces and tangents of cells.
 pub(super) fn bytes_needed(grid: &ReferenceGrid) -> usize {
-    let cells: usize = grid.cells.iter().product();
+    let tiles: usize = (0..3).map(|axis| grid.cells[axis].div_ceil(TILE[axis])).product();
     let nodes: usize = grid.cells.iter().map(|count| count + 2).product();
-    8 * 10 * 3 * nodes + (8 * 81 + 4 * 8 * (TANGENT_VALUES + 1)) * cells
+    let of_cell = 8 * 81 + 4 * 8 * (TANGENT_VALUES + 1);
+    (3 * 8 + 8 * 4) * 3 * nodes + (of_cell * TILE_CELLS + 4 * TILE_VALUES) * tiles
 }
 
 fn sorted_stencils(problem: &EquilibriumProblem<'_>, number: impl Fn([usize; 3]) -> usize) -> Vec<SortedStencil> {

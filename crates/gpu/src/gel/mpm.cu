@@ -419,12 +419,12 @@ __device__ void list_bricks(const MpmTask& t, int set) {
 // Sorts particles into their current blocks, from one set of columns into the other.
 __device__ void sort_particles(const MpmTask& t, int set, int step) {
     assign_blocks(t, set, step);
-    grid_sync(&t.status->barrier);
+    grid_sync(&t.status->barrier, gridDim.x);
     allocate_slots(t, set);
-    grid_sync(&t.status->barrier);
+    grid_sync(&t.status->barrier, gridDim.x);
     move_particles(t, set);
     list_bricks(t, set);
-    grid_sync(&t.status->barrier);
+    grid_sync(&t.status->barrier, gridDim.x);
 }
 
 // Runs t.steps steps. Launch: cooperative, THREADS threads per block, as many blocks as are resident; status.barrier is zero.
@@ -433,13 +433,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) run_mpm_steps(const __g
     __shared__ int tile[4 * TILE];
     int set = t.set;
     transfer<P2G>(t, set, 0, velocities, tile);
-    grid_sync(&t.status->barrier);
+    grid_sync(&t.status->barrier, gridDim.x);
     for (int step = 0; step < t.steps; step++) {
         // No block writes these between two transfers, so all blocks read the same values.
         bool strayed = t.status->strayed != 0, failed = t.status->failed != ~0ull;
         if (failed) break;
         update_grid(t, set);
-        grid_sync(&t.status->barrier);
+        grid_sync(&t.status->barrier, gridDim.x);
         if (strayed) {
             sort_particles(t, set, step);
             set = 1 - set;
@@ -448,7 +448,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) run_mpm_steps(const __g
             transfer<G2P2G>(t, set, step, velocities, tile);
         else
             transfer<G2P>(t, set, step, velocities, tile);
-        grid_sync(&t.status->barrier);
+        grid_sync(&t.status->barrier, gridDim.x);
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) t.status->set = set;
 }

@@ -180,7 +180,7 @@ impl GpuMpm {
         self.arena.write(self.task.status, &[status])?;
         let task = MpmTask { steps: steps as i32, set: status.set as i32, ..self.task };
         // SAFETY: the task belongs to the kernel, and its addresses are in `arena`.
-        let gpu_s = unsafe { self.kernel.launch(&task)? };
+        let gpu_s = unsafe { self.kernel.launch(&task, self.kernel.blocks)? };
         let status = self.status()?;
         let unit = f64::from(self.task.speed_unit) * f64::from(IMPULSE_UNIT);
         Ok(MpmRun {

@@ -161,6 +161,34 @@ fn all_kinds_of_gels_agree_with_the_cpu() {
     }
 }
 
+/// Presses of a batch have the same bytes as single presses: two objects, eleven poses, so more than a launch holds, from the
+/// untouched gel and from one that was pressed. An object at no pose fails alone. Two batches agree bit by bit.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn presses_of_a_batch_are_single_presses() {
+    let friction = GelFriction::Coulomb { mu: 0.4 };
+    let gel = GpuGel::new(&gpu(), block(FixedFaces::default(), GelParameters { friction, ..parameters() })).unwrap();
+    let ball = Object::of_primitive(Primitive::Sphere { radius_m: 3e-3 }, 0.3e-3).unwrap();
+    let moon = Object::new(indenters::find("moon").unwrap());
+    let mut targets: Vec<[Target<'_>; 1]> = (0..10)
+        .map(|i| [Target::at_rest(&ball, at(0.1e-3 * f64::from(i), 0.0, 2.4e-3 + 0.04e-3 * f64::from(i)))])
+        .collect();
+    targets.push([Target::at_rest(&moon, at(0.0, 0.0, -0.4e-3))]);
+    targets.push([Target::at_rest(&ball, at(f64::NAN, 0.0, 0.0))]);
+    let motions: Vec<Motion<'_>> = targets.iter().map(|targets| Motion { targets }).collect();
+    let (rest, (_, pressed)) = (gel.rest(), gel.settle(&gel.rest(), &motions[3]).unwrap());
+    let presses: Vec<_> =
+        motions.iter().enumerate().map(|(i, motion)| (if i % 3 == 1 { &pressed } else { &rest }, motion)).collect();
+    let (batch, again) = (gel.settle_all(&presses), gel.settle_all(&presses));
+    assert!(batch[11].is_err() && again[11].is_err());
+    for (i, (batch, again)) in batch.iter().zip(&again).take(11).enumerate() {
+        let (batch, again) = (batch.as_ref().unwrap(), again.as_ref().unwrap());
+        assert!(batch == again, "press {i}: two batches differ");
+        assert!(*batch == gel.settle(presses[i].0, presses[i].1).unwrap(), "press {i} differs from a single press");
+        assert!(batch.0.on_sensor.force.z < 0.0, "press {i}: {:?}", batch.0.on_sensor);
+    }
+}
+
 /// Runs all steps on the GPU; returns the particles and the result of the run.
 fn solved(gpu: &Arc<Gpu>, steps: &MpmSteps) -> (ParticleState, MpmRun) {
     let mut mpm = GpuMpm::new(gpu, steps).unwrap();

@@ -13,18 +13,19 @@ use std::time::Instant;
 /// Steps per run, and number of runs; the best run counts.
 const STEPS: usize = 100;
 const RUNS: usize = 5;
-/// Memory bandwidth (byte/s) and arithmetic throughput (operations/s) of an H200 in single and double precision.
+/// Presses of a batch.
+const BATCH: usize = 64;
+/// Memory bandwidth (byte/s) and arithmetic throughput (operations/s) of an H200 in single precision.
 const BYTES_PER_S: f64 = 4.3e12;
 const SINGLES_PER_S: f64 = 67e12;
-const DOUBLES_PER_S: f64 = 34e12;
 /// Bytes and operations of one particle step: position and deformation are read and written; cell, index and material
 /// are read.
 const STEP_BYTES: f64 = (2 * 12 + 3) as f64 * 4.0;
 const STEP_OPERATIONS: f64 = 1700.0;
-/// Bytes and operations of one cell in a stiffness product: twelve numbers for each of eight particles, and three nodal
-/// vectors.
-const CELL_BYTES: f64 = (8 * 12 * 4 + 3 * 3 * 8) as f64;
-const CELL_OPERATIONS: f64 = 8.0 * (540.0 + 110.0) + 9.0 * 200.0;
+/// Bytes and operations of one cell in an iteration of conjugate gradients: twelve numbers for each of eight particles, and
+/// ten nodal vectors; interpolation axis by axis, the tangent of eight particles, and the transpose.
+const CELL_BYTES: f64 = (8 * 12 * 4 + 10 * 3 * 4) as f64;
+const CELL_OPERATIONS: f64 = 1100.0 + 8.0 * 150.0 + 1200.0;
 
 /// The error when a gel or an object cannot be built or does not reach equilibrium.
 fn not_done(why: impl std::fmt::Display) -> GpuError {
@@ -55,6 +56,23 @@ fn steps(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), GpuE
     Ok(())
 }
 
+/// Presses per second of a batch at poses within 0.35 mm of the given one; the best of three batches.
+fn batch(gel: &GpuGel, object: &Object, pose: Pose) -> Result<f64, GpuError> {
+    let aside = |i: usize| Vec3::new(0.05e-3 * (i % 8) as f64, 0.05e-3 * (i / 8) as f64, 0.0);
+    let beside = |i: usize| Pose { translation: pose.translation + aside(i), ..pose };
+    let targets: Vec<_> = (0..BATCH).map(|i| [Target::at_rest(object, beside(i))]).collect();
+    let motions: Vec<_> = targets.iter().map(|targets| Motion { targets }).collect();
+    let rest = gel.rest();
+    let presses: Vec<_> = motions.iter().map(|motion| (&rest, motion)).collect();
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let start = Instant::now();
+        gel.settle_all(&presses).into_iter().collect::<Result<Vec<_>, _>>().map_err(not_done)?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(BATCH as f64 / best)
+}
+
 /// Presses of 1 mm on a gel of 20 × 20 × 4 mm.
 fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), GpuError> {
     let parameters = GelParameters { cell_m: CELL_M, ..GelParameters::default() };
@@ -82,7 +100,7 @@ fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), Gp
         let cpu = gpu_gel.gel().equilibrium(&gpu_gel.rest(), &motion).map_err(not_done)?.0;
         let off = cpu.surface.zip(touch.surface).map_or(f64::NAN, |(cpu, on_gpu)| apart(&cpu, &on_gpu));
         let cells = gpu_gel.gel().particles() as f64 / 8.0 * work.conjugate as f64;
-        let floors = [cells * CELL_BYTES / BYTES_PER_S, cells * CELL_OPERATIONS / DOUBLES_PER_S];
+        let floors = [cells * CELL_BYTES / BYTES_PER_S, cells * CELL_OPERATIONS / SINGLES_PER_S];
         numbers.insert(format!("press_{name}_ms"), wall * 1e3);
         numbers.insert(format!("press_{name}_on_gpu_ms"), on_gpu * 1e3);
         numbers.insert(format!("press_{name}_products"), work.conjugate as f64);
@@ -90,6 +108,7 @@ fn presses(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), Gp
         numbers.insert(format!("press_{name}_arithmetic_floor_ms"), floors[1] * 1e3);
         numbers.insert(format!("press_{name}_part_of_floor"), floors[0].max(floors[1]) / on_gpu);
         numbers.insert(format!("press_{name}_surface_off_by_depth"), off);
+        numbers.insert(format!("press_{name}_of_{BATCH}_per_s"), batch(&gpu_gel, object, *pose)?);
     }
     let paper = TacchiGel::new(TacchiParameters::default()).map_err(not_done)?;
     let (name, object, pose) = &objects[0];

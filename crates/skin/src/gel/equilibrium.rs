@@ -91,8 +91,13 @@ impl<'a> Equilibrium<'a> {
         self.stats.loads = path.poses.len() - 1;
         for (load, poses) in (1..).zip(&path.poses[1..]) {
             let indenters = Indenter::all(motion, poses);
-            let precision = &path.precision[usize::from(load == self.stats.loads)];
-            points = self.solve_load(&mut u, &mut contacts, [&before, &indenters], precision)?;
+            let last = load == self.stats.loads;
+            points = self.solve_load(
+                &mut u,
+                &mut contacts,
+                [&before, &indenters],
+                (&path.precision[usize::from(last)], last),
+            )?;
             before = indenters;
         }
         if let Some(residual) = exact {
@@ -140,12 +145,14 @@ impl<'a> Equilibrium<'a> {
     /// before the load step, and planes are kept as long as they are needed. At a sharp edge the nearest face, and with
     /// it the direction of the force, changes discontinuously, and Newton's method can stall. From then on every point
     /// keeps the tangent plane at its position of the last update.
+    ///
+    /// The last load step has at least two updates, of which the first is coarse.
     fn solve_load(
         &mut self,
         u: &mut [f64],
         contacts: &mut Vec<ContactState>,
         [before, indenters]: [&[Indenter<'_>]; 2],
-        precision: &Precision,
+        (precision, last): (&Precision, bool),
     ) -> Result<Vec<ContactPoint>, SkinError> {
         self.planes = self.nearest_planes(u, before);
         self.planes.par_iter_mut().flatten().for_each(|plane| *plane = plane.moved(before, indenters));
@@ -164,7 +171,7 @@ impl<'a> Equilibrium<'a> {
             let lag = self.friction_lag(&points, contacts);
             let done = (gap_m <= precision.gap_m && lag <= 0.01 && !stalled) || update >= max_updates;
             *contacts = self.next_contacts(&points, contacts, indenters, done);
-            if done && update > 1 {
+            if done && (update > 1 || !last) {
                 return Ok(points);
             }
             if stalled && !stalled_before {
