@@ -28,7 +28,8 @@
 static_assert(TILE_LINES * TILE_X == THREADS && POINTS_X == 8 && POINTS_Y == 8 && TILE_Z == 2, "items of the stages of a product");
 
 // Shared memory of a block: stresses of a tile by particle, entry, cell in an evaluation; in a product the tangents of the particles, the nodal
-// values z, then values and slopes along x by line of nodes, then by plane of nodes, then stresses by entry, or forces of stencils by node of a cell, component, cell.
+// values z, then values and slopes along x by line of nodes, then by plane of nodes, then stresses by entry, or forces of stencils by node of
+// a cell, component, cell.
 union TileMemory {
     double stress[8 * 9 * TILE_CELLS];
     struct {
@@ -89,7 +90,7 @@ struct TilePlace {
 };
 __device__ inline TilePlace place_of(const ProductTask& t, int tile) {
     TilePlace p;
-    // Exact: tiles are far fewer than 2^22.
+    // Exact: a gel has fewer than 2^21 tiles.
     int line = (int)((tile + 0.5f) * (1.0f / t.tiles[0])), plane = (int)((line + 0.5f) * (1.0f / t.tiles[1]));
     p.at[0] = tile - line * t.tiles[0], p.at[1] = line - plane * t.tiles[1], p.at[2] = plane;
     p.low[0] = p.at[0] == 0 && (t.faces & 1);
@@ -452,13 +453,15 @@ __device__ inline double contact_diagonal_at(const EquilibriumTask& t, int item)
     return sum;
 }
 
-// Solves K step = residual until r.z has fallen by forcing^2; returns the slope step.residual.
+// Solves K step = residual until r.z has fallen by forcing^2; returns the slope step.residual. Nodes without stiffness do not move: where a
+// held part ends at the face of a cell, rounding leaves a weight whose square has no inverse in single precision.
 __device__ double solve_contact_pcg(const EquilibriumTask& t, double forcing, i64& count) {
+    double negligible = 1e-12 * t.coefficients.mu_pa / t.per_edge[0];
     FOR_CHUNKS(t, chunk) {
         int item = chunk * THREADS + threadIdx.x;
         if (item < 3 * t.all_nodes) {
             double d = t.diagonal[item];
-            t.preconditioner[item] = d > 0.0 ? (float)(1.0 / (d + contact_diagonal_at(t, item))) : 0.0f;
+            t.preconditioner[item] = d > negligible ? (float)(1.0 / (d + contact_diagonal_at(t, item))) : 0.0f;
             t.cg_r[item] = (float)t.residual[item];
             t.cg_p[item] = t.cg_s[item] = t.step[item] = 0.0f;
         }
