@@ -203,7 +203,7 @@ pub(super) fn grid(x: usize, y: usize, threads: usize, shared_bytes: usize) -> L
     LaunchConfig { grid_dim: (x as u32, y as u32, 1), block_dim, shared_mem_bytes: shared_bytes as u32 }
 }
 
-/// Refuses a camera whose images are too large.
+/// Refuses a camera that smooths, a light whose shadows replace it, and images that are too large.
 pub(super) fn check(optics: &Optics) -> Result<(), String> {
     let camera = optics.camera();
     if camera.smoothing_m.is_some() {

@@ -1,6 +1,9 @@
 //! Calibrated light: colour as a function of the surface's slope, its shadows and the position in the image.
 
+mod composition;
 mod gradient;
+
+pub(crate) use composition::Composition;
 
 use super::background::check_polynomial;
 use super::position::{ImageCoordinates, MAX_DEGREE, along_row, count, monomials};
@@ -84,7 +87,7 @@ pub const SHADOW_POSITION_DEGREE: usize = 1;
 pub struct Calibrated {
     background: FloatImage,
     position_degree: usize,
-    proportional: bool,
+    composition: Composition,
     monomials: Vec<Product>,
     /// Number of monomials of F; those of G may be more.
     lit: usize,
@@ -165,31 +168,6 @@ pub(crate) fn features(
     row
 }
 
-/// How the change of a colour is composed of F and G.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Composition {
-    /// [`CalibratedSpec::proportional`].
-    pub proportional: bool,
-    /// [`CastShadowSpec::replaces`].
-    pub replaces: bool,
-}
-
-impl Composition {
-    /// The factors of F and G where the image without contact has a level and the surface hides a part of the lamp.
-    #[inline(always)]
-    pub fn factors(self, background: f32, hidden: f32) -> [f32; 2] {
-        let relative = background / PROPORTIONAL_TO;
-        let lit = if self.proportional { relative } else { 1.0 };
-        if self.replaces { [lit * (1.0 - hidden), hidden * relative] } else { [lit, hidden * lit] }
-    }
-
-    /// Derivatives of the factors of F and G by the hidden part.
-    fn factors_by_hidden(self, background: f32) -> [f32; 2] {
-        let [none, all] = [0.0, 1.0].map(|hidden| self.factors(background, hidden));
-        [all[0] - none[0], all[1] - none[1]]
-    }
-}
-
 impl CalibratedSpec {
     pub(crate) fn composition(&self) -> Composition {
         let replaces = self.shadow.as_ref().is_some_and(|shadow| shadow.replaces);
@@ -210,7 +188,7 @@ impl CalibratedSpec {
         Ok(Calibrated {
             background: self.background.build(width, height, folder)?,
             position_degree: self.position_degree,
-            proportional: self.proportional,
+            composition: self.composition(),
             monomials: products(self.degree.max(SHADOW_DEGREE)),
             lit: surface_monomials(self.degree).len(),
             levels: self.levels.clone(),
@@ -269,12 +247,7 @@ impl Calibrated {
 
     /// The image without contact by b, if the change is proportional to it (levels).
     pub fn proportional_to(&self) -> Option<f32> {
-        self.proportional.then_some(PROPORTIONAL_TO)
-    }
-
-    fn composition(&self) -> Composition {
-        let replaces = self.shadow.as_ref().is_some_and(|shadow| shadow.replaces);
-        Composition { proportional: self.proportional, replaces }
+        self.composition.proportional.then_some(PROPORTIONAL_TO)
     }
 
     /// Each m_k as the product of an earlier one (`None`: 1) and one of n_r and n_d (0, 1); F may use fewer than G.
@@ -347,7 +320,6 @@ impl Calibrated {
         let [mut lit, mut shadowed]: [[Vec<Line>; 3]; 2] = Default::default();
         let mut values = vec![[0.0; BLOCK]; 1 + self.monomials.len()];
         values[0] = [1.0; BLOCK];
-        let composition = self.composition();
         for row in 0..relief.height {
             let y = frame.at(0.0, row as f64)[1];
             lines_at(&self.levels, self.position_degree, y, &mut lit);
@@ -386,7 +358,7 @@ impl Calibrated {
                     let [[least, most], [darkest, brightest]] = [self.change[c], self.range[c]];
                     let terms = sums[c].iter().zip(&hidden[c]).zip(&darker[c]);
                     for (level, ((sum, hidden), darker)) in channel[pixels.clone()].iter_mut().zip(terms) {
-                        let [lit, dark] = composition.factors(*level, *hidden);
+                        let [lit, dark] = self.composition.factors(*level, *hidden);
                         let change = (lit * sum + dark * darker).max(least).min(most);
                         // A background beyond the range stays as it is.
                         *level = (*level + change).max(darkest.min(*level)).min(brightest.max(*level));

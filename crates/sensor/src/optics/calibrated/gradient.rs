@@ -29,7 +29,6 @@ impl Calibrated {
         let horizons = self.shadow.as_ref().map(|shadow| Horizon::of(relief, &shadow.lamps));
         let mut by_horizons = horizons.as_ref().map(|all| all.each_ref().map(HorizonAdjoint::new));
         let mut values = vec![0.0; self.monomials.len()];
-        let composition = self.composition();
         let places = |at: [f64; 2], degree: usize| -> Vec<f64> {
             monomials(degree).map(|(a, b)| at[0].powi(a as i32) * at[1].powi(b as i32)).collect()
         };
@@ -76,7 +75,7 @@ impl Calibrated {
                     });
                     let darker = shadow.as_ref().map_or(0.0, |(_, r)| r[0] + weigh(&r[1..], &values));
                     let background = self.background.channels[c][i];
-                    let [of_lit, of_darker] = composition.factors(background, hidden[c][lane]).map(f64::from);
+                    let [of_lit, of_darker] = self.composition.factors(background, hidden[c][lane]).map(f64::from);
                     if !self.is_free(c, i, of_lit * lit + of_darker * darker) {
                         continue;
                     }
@@ -88,7 +87,7 @@ impl Calibrated {
                     }
                     if let (Some((lamp, r)), Some(by_horizons)) = (shadow, &mut by_horizons) {
                         by_values.iter_mut().zip(&r[1..]).for_each(|(sum, r)| *sum += by_darker * r);
-                        let [more_lit, more_darker] = composition.factors_by_hidden(background).map(f64::from);
+                        let [more_lit, more_darker] = self.composition.factors_by_hidden(background).map(f64::from);
                         let by_hidden = by[c] * (more_lit * lit + more_darker * darker);
                         by_horizons[c].add(row, first + lane, by_hidden * lamp.hidden_slope(horizon[c][lane]));
                     }
