@@ -77,7 +77,7 @@ impl<'a> Equilibrium<'a> {
     }
 
     /// Follows a load path to its end. With `exact`, a residual, the last equilibrium is solved to it as in
-    /// [`Gel::solved_to`].
+    /// `Gel::solved_to`.
     pub fn solve(
         mut self,
         path: &LoadPath<'_>,

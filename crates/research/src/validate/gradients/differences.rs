@@ -22,7 +22,7 @@ pub(super) fn extrapolated(
     (smooth, noise): (f64, f64),
     at: impl Fn(f64) -> Result<Terms, ValidateError>,
 ) -> Result<Option<(f64, f64)>, ValidateError> {
-    let (mut slopes, mut size, mut constant) = (Vec::new(), 0.0, true);
+    let (mut slopes, mut size, mut constant, mut rounding) = (Vec::new(), 0.0, true, 0.0);
     for part in PARTS {
         let (above, below) = (at(part * step)?, at(-part * step)?);
         if above.contact != contact || below.contact != contact {
@@ -31,11 +31,12 @@ pub(super) fn extrapolated(
         let differences = above.values.iter().zip(&below.values).map(|(a, b)| (a - b) / (2.0 * part * step));
         let terms: Vec<f64> = differences.collect();
         size = terms.iter().map(|term| term.abs()).sum();
-        constant &= 2.0 * part * step * size <= noise * above.values.iter().map(|value| value.abs()).sum::<f64>();
+        rounding = noise * above.values.iter().map(|value| value.abs()).sum::<f64>();
+        constant &= 2.0 * part * step * size <= rounding;
         slopes.push(terms.iter().sum::<f64>());
     }
     if constant {
-        return Ok(Some((0.0, 0.0)));
+        return Ok(Some((0.0, rounding / (2.0 * step))));
     }
     let once = |k: usize| without_square([PARTS[k], PARTS[k + 1]], [slopes[k], slopes[k + 1]]);
     let [first, second, last] = [once(0), once(1), once(2)];
