@@ -773,7 +773,7 @@ class Sensor(_Copyable):
         vertices: bool = False,
     ) -> dict[str, _F64]:
         """Derivatives of a scalar with respect to object and sensor, from those with respect to readings: one vector-Jacobian
-        product for each press at a pose, on all CPU cores.
+        product for each press at a pose, on all CPU cores or on a GPU.
 
         obj, poses: as for ``press_batch``. cotangents: the derivatives by some of "force" and "torque" (n, 3), "taxels",
         "reported" and "forces" (in the shape of ``Batch``), "markers" (n, markers, 2: column and row under contact) and
@@ -783,6 +783,9 @@ class Sensor(_Copyable):
         frame about the object's origin), "scale" and the sizes of the object ("radius", "semi_axes", "size", "length"), and
         parameters of the sensor: "stiffness" of springs, "hydroelastic_modulus", "young", "poisson", "thickness" and "mu" of a
         layer, "gain" and "offset" of the response, "azimuth", "elevation", "diffuse", "specular" or "levels" of the light.
+
+        device: "cpu"; "cuda": an NVIDIA GPU, for layers; poses and the cotangent of the image may then be GPU tensors (of float32), and of the
+        parameters of the sensor there are "young" and "mu"; "auto": the GPU if it supports this, else the CPU, with one warning.
         Raises dermis.Error for NaN, and for skins without gradients.
 
         >>> import dermis, numpy
