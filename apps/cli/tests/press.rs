@@ -154,7 +154,9 @@ fn a_whole_pose_returns_from_a_press_nearby() {
     };
     refused(&["--near", "1mm,0mm"], "3, 4 or 6 values");
     refused(&["--near", "40mm,0mm,0.4mm"], "not above sensor");
-    refused(&["--near", "0mm,0mm,0.4mm", "--yaw", "3deg"], "cannot be used with");
+    refused(&["--near", "0mm,0mm,0.4mm", "--yaw", "3deg"], "leave out `--yaw`");
+    refused(&["--near", "", "--tilt"], "got 0");
+    refused(&["--fixed", "about-z"], "such as `--near 1mm,0mm,0.5mm,30deg`");
     let all = "along-x,along-y,along-z,about-x,about-y,about-z";
     refused(&["--near", "0mm,0mm,0.4mm", "--fixed", all], "nothing is to be estimated");
 }

@@ -125,6 +125,28 @@ pub struct Trial {
 }
 
 /// A finished design.
+///
+/// ```
+/// use dermis::dataset::Dataset;
+/// use dermis::design::{Channels, Design, Objective, VariedKey};
+/// let text = r#"
+/// name = "taps"
+/// format = "parquet"
+/// count = 3
+/// scenario.kind = "press"
+/// pose.x = { uniform = ["-4 mm", "4 mm"] }
+/// pose.depth = { uniform = ["0.5 mm", "1 mm"] }
+/// object = [{ shape.sphere.radius = "8 mm" }]
+/// sensor = [{ preset = "uji-foam-14x6" }]
+/// "#;
+/// let set = Dataset::parse("taps.toml", text, None)?;
+/// let varied: [VariedKey; 1] = ["surface.grid.pitch=3mm..9mm".parse()?];
+/// let (objective, channels) = (Objective::Position, Channels::Taxels);
+/// let found = Design { set: &set, varied: &varied, objective, channels, noise: Some(5e-3) }.optimise(6, &|_| ())?;
+/// let best = found.best.score.clone().expect("its sensor was built");
+/// assert!(best.sd < found.prior_sd && found.trials.len() <= 6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Designed {
     /// The description of the best sensor.
@@ -160,6 +182,27 @@ impl Designed {
 }
 
 /// A task of design: a data set of presses with one sensor, the keys to vary, and the objective.
+///
+/// ```
+/// use dermis::dataset::Dataset;
+/// use dermis::design::{Channels, Design, Objective, VariedKey};
+/// let text = r#"
+/// name = "taps"
+/// format = "parquet"
+/// count = 3
+/// scenario.kind = "press"
+/// pose.x = { uniform = ["-4 mm", "4 mm"] }
+/// pose.depth = { uniform = ["0.5 mm", "1 mm"] }
+/// object = [{ shape.sphere.radius = "8 mm" }]
+/// sensor = [{ preset = "uji-foam-14x6" }]
+/// "#;
+/// let set = Dataset::parse("taps.toml", text, None)?;
+/// let varied: [VariedKey; 1] = ["surface.grid.pitch=3mm..9mm".parse()?];
+/// let (objective, channels) = (Objective::Position, Channels::Taxels);
+/// let design = Design { set: &set, varied: &varied, objective, channels, noise: Some(5e-3) };
+/// assert!(design.optimise(2, &|_| ())?.described.sd > 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Design<'a> {
     /// The presses.
