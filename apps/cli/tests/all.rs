@@ -5,6 +5,7 @@ mod commands;
 mod common;
 #[cfg(unix)]
 mod dataset;
+mod design;
 mod endings;
 mod magnetic;
 mod material;
