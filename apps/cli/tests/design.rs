@@ -47,7 +47,7 @@ fn the_sensor_that_is_written_is_the_best_one() {
     write(
         folder.path(),
         "again.toml",
-        &of_file.join("\n").replace("[[sensor]]", "[[sensor]]\nfile = \"found/sensor.toml\""),
+        of_file.join("\n").replace("[[sensor]]", "[[sensor]]\nfile = \"found/sensor.toml\""),
     );
     let again = design("again.toml", "again");
     assert!((sd(&again, "described") / sd(&report, "best") - 1.0).abs() < 1e-6, "{report} {again}");
