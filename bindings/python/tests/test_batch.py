@@ -183,7 +183,7 @@ def test_progress_is_told_on_stderr(capsys, monkeypatch):
 LONG = {
     "a batch": "dermis.Sensor.preset('gelsight').press_batch(ball, depth=np.full(20000, 3e-4))",
     "a press": "dermis.Sensor.preset('tacchi').press(ball, depth=1e-3)",
-    "a settled gel": "dermis.Sensor.preset('digit', parameters={'skin': {'kind': 'gel', 'cell': '0.5 mm'}}).settle(ball, pose=(0, 0, 3.7e-3))",
+    "a settled gel": "dermis.Sensor.preset('digit', parameters={'skin': {'kind': 'gel'}}).with_parameters({'skin': {'cell': '0.5 mm'}}).settle(ball, pose=(0, 0, 3.7e-3))",
     "images": "batch.image",
     "a run": "world.run(duration=1e5)",
     "steps": "world.step(10**8)",
@@ -203,7 +203,7 @@ model = mujoco.MjModel.from_xml_string('<mujoco><worldbody><site name="pad"/><bo
     '<geom name="ball" type="sphere" size="4e-3" mass=".1"/></body></worldbody></mujoco>')
 data = mujoco.MjData(model)
 mujoco.mj_forward(model, data)
-pad = dermis.mujoco.attach(model, data, dermis.Sensor.preset('digit', parameters={'skin': {'kind': 'gel', 'cell': '0.5 mm'}}), site='pad', objects='ball')""",
+pad = dermis.mujoco.attach(model, data, dermis.Sensor.preset('digit', parameters={'skin': {'kind': 'gel'}}).with_parameters({'skin': {'cell': '0.5 mm'}}), site='pad', objects='ball')""",
 }
 CALL = """
 import time, numpy as np, dermis, dermis.calibration, dermis.experiments

@@ -703,7 +703,7 @@ SKINS = {
     "hydroelastic": dermis.Sensor.preset("wts0614", parameters={"skin": {"kind": "hydroelastic"}}),
     "layer": dermis.Sensor.preset("wts0614-layer", parameters={"skin": {"cell": "1 mm"}}),
     "imprint": dermis.Sensor.preset("wts0614", parameters={"skin": {"kind": "imprint"}}),
-    "gel": dermis.Sensor.preset("digit", parameters={"surface": {"grid": {"rows": 4, "cols": 4}}, "skin": {"kind": "gel", "size": ["4 mm", "4 mm"], "thickness": "2 mm", "cell": "0.5 mm"}}),
+    "gel": dermis.Sensor.preset("digit", parameters={"skin": {"kind": "gel"}}).with_parameters({"surface": {"grid": {"rows": 4, "cols": 4}}, "skin": {"size": ["4 mm", "4 mm"], "thickness": "2 mm", "cell": "0.5 mm"}}),
 }
 
 

@@ -77,7 +77,7 @@ def test_show_draws_arrays_and_cameras(pressed, tmp_path):
 
 def test_a_digit_looks_like_one_with_a_gel():
     """The gel that replaces a layer has its block and material: the rms difference of the images is a small part of what a press changes."""
-    gel = dermis.Sensor.preset("digit", parameters={"skin": {"kind": "gel", "cell": "0.75 mm"}})
+    gel = dermis.Sensor.preset("digit", parameters={"skin": {"kind": "gel"}}).with_parameters({"skin": {"cell": "0.75 mm"}})
     layer = dermis.Sensor.preset("digit")
     ball = dermis.Object.sphere(radius=5e-3)
     images = [sensor.press(ball, depth=0.5e-3).image.astype(float) for sensor in (gel, layer)]

@@ -139,7 +139,7 @@ class Object(_Copyable):
 
     def resized(self, name: str, value: ArrayLike) -> Object:
         """The same object with another size: name is "scale", a factor on all sizes, or a size of its constructor (m):
-        "radius", "semi_axes", "size" or "length". value: a number, or three for "semi_axes" and "size".
+        "radius", "semi_axes", "size" or "length". value: a number, or three for "semi_axes" and "size". Of a mesh also "vertices", (n, 3).
         """
 
     name: Final[str]
@@ -783,6 +783,7 @@ class Sensor(_Copyable):
         frame about the object's origin), "scale" and the sizes of the object ("radius", "semi_axes", "size", "length"), and
         parameters of the sensor: "stiffness" of springs, "hydroelastic_modulus", "young", "poisson", "thickness" and "mu" of a
         layer, "gain" and "offset" of the response, "azimuth", "elevation", "diffuse", "specular" or "levels" of the light.
+        With vertices also "vertices" (vertices, 3), by those of a mesh in the frame of the object, summed over all presses.
 
         device: "cpu"; "cuda": an NVIDIA GPU, for layers; poses and the cotangent of the image may then be GPU tensors (of float32), and of the
         parameters of the sensor there are "young" and "mu"; "auto": the GPU if it supports this, else the CPU, with one warning.
