@@ -31,7 +31,8 @@ pub struct Arguments {
     /// What is read; by default the magnetometers, the camera's image or the taxels, the first that the sensor has.
     #[arg(long, value_name = "CHANNELS", value_parser = channels())]
     read: Option<Channels>,
-    /// Standard deviation of the noise: a force such as 5mN for taxels, levels of 255 such as 2 for images. By default that of the sensor.
+    /// Standard deviation of the constant noise: a force such as 5mN for taxels, levels of 255 such as 2 for images. By default that of the
+    /// sensor; magnetometers always have their own.
     #[arg(long, value_name = "SD")]
     noise: Option<String>,
     /// Number of sensors to try.
@@ -84,6 +85,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     folder.commit(output, arguments.json)
 }
 
+/// Part of what is known before from which a reading tells nothing, and the relative difference up to which costs are the same.
+const NOTHING: f64 = 0.999;
+const SAME: f64 = 1e-9;
+
 /// Standard deviation in the unit of the objective.
 fn in_unit(arguments: &Arguments, sd: f64) -> f64 {
     sd / arguments.minimise.unit().1
@@ -106,19 +111,28 @@ fn remarks(arguments: &Arguments, found: &Designed) -> Vec<String> {
             "{count} of {all} presses cannot be made on the best sensor, beside it or too deep: they tell nothing"
         ));
     }
-    if best.sd >= found.described.sd {
+    let costs = || found.trials.iter().filter_map(|trial| trial.score.as_ref()).map(|score| score.sd);
+    if best.sd > NOTHING * found.prior_sd {
+        remarks.push(format!("the readings tell nothing about the {}", arguments.minimise.name()));
+    } else if costs().all(|sd| (sd / best.sd - 1.0).abs() < SAME) {
+        remarks.push("all sensors that were tried are equally good: the keys do not change what is read".to_owned());
+    } else if best.sd >= found.described.sd {
         remarks.push("no sensor that was tried is better than the one described: keep it, or try more".to_owned());
     }
     let not_built = found.trials.iter().filter(|trial| trial.score.is_none()).count();
     if not_built > 0 {
         remarks.push(format!("{not_built} of {} sensors could not be built", found.trials.len()));
     }
+    if best.per_press.len() == 1 {
+        remarks.push("the data set has one press: give it a `count`".to_owned());
+    }
+    remarks.extend(best.warnings.iter().map(|warning| format!("in presses of the best sensor, {warning}")));
     remarks
 }
 
 fn tell(arguments: &Arguments, design: &Design<'_>, found: &Designed) {
     let (unit, _) = arguments.minimise.unit();
-    let shown = |sd: f64| format!("{} {unit}", short(in_unit(arguments, sd)));
+    let shown = |sd: f64| format!("{} {unit}", short(in_unit(arguments, sd))).trim_end().to_owned();
     let (name, presses) = (&design.set.sensors[0].spec.name, design.set.count());
     let (objective, channels) = (arguments.minimise.name(), design.channels.name());
     say(format!("{name}: standard deviation of the {objective} from the {channels}, over {presses} presses"));
@@ -129,7 +143,7 @@ fn tell(arguments: &Arguments, design: &Design<'_>, found: &Designed) {
     for (index, key) in arguments.vary.iter().enumerate() {
         let [low, high] = found.as_good(index).map(|part| key.shown(part));
         say(format!(
-            "    {} = {} (within 5 % of the best: {low} to {high})",
+            "    {} = {} (tried within 5 % of the best: {low} to {high})",
             key.key(),
             key.shown(found.best.parts[index])
         ));

@@ -39,11 +39,11 @@ pub struct Arguments {
     /// Unit of the file: m, cm, mm or in.
     #[arg(long)]
     unit: Option<LengthUnit>,
-    /// The reading: a PNG image of the camera, or a CSV table with a column `value_n` (the force on the taxel before the response of the
+    /// The reading: a PNG or JPEG image of the camera, or a CSV table with a column `value_n` (the force on the taxel before the response of the
     /// sensor) and a row for each taxel, or a CSV table with columns `bx_ut`, `by_ut`, `bz_ut` (µT, in the frame of the chip) and a row for
     /// each magnetometer, as `dermis press --out` writes them. Columns `taxel`, `chip`, `x_m` and `y_m` are checked; columns
     /// `rest_bx_ut`, `rest_by_ut`, `rest_bz_ut` are the reading at rest, by default that of the sensor file.
-    #[arg(long, value_name = "FILE.png|FILE.csv")]
+    #[arg(long, value_name = "FILE.png|FILE.jpg|FILE.csv")]
     reading: PathBuf,
     /// Also estimate the tilt.
     #[arg(long)]

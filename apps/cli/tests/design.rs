@@ -67,4 +67,5 @@ fn a_wrong_design_is_refused_in_one_sentence() {
     refused("--vary surface.grid.pitch=4mm..2mm --minimise force", "smaller bound first");
     refused(&format!("{pitch} --minimise force --noise 5"), "`--noise`: \"5\" has no unit");
     refused(&format!("{pitch} --minimise force --read image"), "has no image");
+    refused(&format!("{pitch} {pitch} --minimise force"), "varied twice");
 }

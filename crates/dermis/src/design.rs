@@ -32,17 +32,19 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum DesignError {
-    #[error("{file}: `{key}` {rule}")]
-    Rule { file: String, key: &'static str, rule: String },
+    #[error("`{key}` {rule}")]
+    Rule { key: &'static str, rule: &'static str },
+    #[error("`{key}` is varied twice: give it one range")]
+    Twice { key: String },
     #[error("the data set does not vary the {objective}, so there is nothing to tell: give `{key}` a distribution")]
     NotVaried { objective: &'static str, key: &'static str },
-    #[error("sensor {sensor:?} has no noise, so that any reading tells all: {remedy}")]
+    #[error("sensor {sensor:?} has no constant noise, so that readings near zero tell all: {remedy}")]
     NoNoise { sensor: String, remedy: &'static str },
     #[error("sensor {sensor:?} has no {channels}")]
     NoChannels { sensor: String, channels: &'static str },
     #[error("no key is to be varied: name at least one with its range")]
     NothingVaried,
-    #[error("no sensor within the ranges can be built: {0}")]
+    #[error("no sensor that was tried within the ranges can be built: {0}")]
     NothingBuilt(Box<SensorError>),
     #[error(transparent)]
     Sensor(Box<SensorError>),
@@ -94,6 +96,8 @@ pub struct Score {
     pub per_press: Vec<f64>,
     /// Number of presses that this sensor cannot make, such as beside it or too deep; they tell nothing.
     pub impossible: usize,
+    /// Warnings of the skin in the presses, each once.
+    pub warnings: Vec<String>,
 }
 
 impl Score {
@@ -105,6 +109,7 @@ impl Score {
             sd: mean.sqrt(),
             per_press: variances.iter().map(|variance| known(variance).sqrt()).collect(),
             impossible: variances.iter().filter(|variance| variance.is_none()).count(),
+            warnings: Vec::new(),
         }
     }
 }
@@ -230,6 +235,11 @@ impl Design<'_> {
         if self.varied.is_empty() {
             return Err(DesignError::NothingVaried);
         }
+        let again =
+            |(index, key): &(usize, &VariedKey)| self.varied[..*index].iter().any(|known| known.key() == key.key());
+        if let Some((_, key)) = self.varied.iter().enumerate().find(again) {
+            return Err(DesignError::Twice { key: key.key().to_owned() });
+        }
         let task = self.task()?;
         let sensor = &self.set.sensors[0];
         let described = self.score(&sensor.spec, &task)?;
@@ -270,7 +280,7 @@ impl Design<'_> {
     /// Checks the data set and lists its presses.
     fn task(&self) -> Result<Task, DesignError> {
         let set = self.set;
-        let rule = |key, rule: &str| DesignError::Rule { file: set.file.clone(), key, rule: rule.to_owned() };
+        let rule = |key, rule| DesignError::Rule { key, rule };
         if !matches!(set.spec.scenario, ScenarioSpec::Press { .. }) {
             return Err(rule("scenario.kind", "must be \"press\" for a design"));
         }
@@ -319,8 +329,18 @@ impl Design<'_> {
             let planned = Planned { object, placement: *placement, force_newton: *force_newton };
             variance(&sensor, &planned, &task.unknowns, (self.channels, &noise), self.objective)
         };
-        let variances: Vec<Option<f64>> = task.presses.par_iter().map(of_press).collect::<Result<_, _>>()?;
-        Ok(Score::of(&variances, task.prior))
+        let found: Vec<Option<(f64, Vec<String>)>> = task.presses.par_iter().map(of_press).collect::<Result<_, _>>()?;
+        let variances: Vec<Option<f64>> =
+            found.iter().map(|found| found.as_ref().map(|(variance, _)| *variance)).collect();
+        let mut warnings: Vec<String> = Vec::new();
+        for warning in found.into_iter().flatten().flat_map(|(_, warnings)| warnings) {
+            // Warnings of one kind differ in their numbers: the first one stands for them.
+            let kind = |text: &str| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
+            if warnings.iter().all(|known| kind(known) != kind(&warning)) {
+                warnings.push(warning);
+            }
+        }
+        Ok(Score { warnings, ..Score::of(&variances, task.prior) })
     }
 }
 
@@ -389,6 +409,21 @@ response.noise.sd = "5 mN"
         assert!((0.8..1.25).contains(&ratio), "{ratio}");
     }
 
+    /// Taxels at full scale read the same whatever is pressed, and so do magnetometers.
+    #[test]
+    fn a_reading_beyond_its_range_tells_nothing() {
+        let sd = |extra: &str| {
+            let text = presses(NEAR_THE_MIDDLE, "").text + extra;
+            let set = Dataset::parse("presses.toml", &text, None).unwrap();
+            let varied = pitch();
+            let design = design(&set, &varied);
+            design.score(&set.sensors[0].spec, &design.task().unwrap()).unwrap().sd
+        };
+        let fine = sd("response.quantised = true\nresponse.force_per_count = \"1 mN\"\nresponse.bits = 12\n");
+        let cut = sd("response.quantised = true\nresponse.force_per_count = \"1 mN\"\nresponse.bits = 4\n");
+        assert!(cut > 2.0 * fine, "{fine} {cut}");
+    }
+
     /// Small taxels leave presses beside the pad, and a ball on one large taxel hides its place: the best pitch is between.
     #[test]
     fn the_best_pitch_is_between_too_small_and_too_large() {
@@ -423,6 +458,9 @@ response.noise.sd = "5 mN"
         assert!(refused(&set, &|design| design.objective = Objective::Force).contains("give `pose.force`"));
         assert!(refused(&set, &|design| design.channels = Channels::Image).contains("no image"));
         assert!(refused(&set, &|design| design.varied = &[]).contains("no key"));
+        let twice = [pitch(), pitch()].concat();
+        let error = Design { varied: &twice, ..design(&set, &twice) }.optimise(4, &|_| ()).unwrap_err();
+        assert!(error.to_string().contains("twice"), "{error}");
         let random = presses(NEAR_THE_MIDDLE, "randomise = [{ key = 'skin.damping', scale = 2.0 }]");
         assert!(refused(&random, &|_| ()).contains("randomise"));
     }

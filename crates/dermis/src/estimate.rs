@@ -13,6 +13,7 @@ mod view;
 
 pub use material::{MaterialError, MaterialFit, MaterialPoint, MaterialUnknown, fit_material};
 pub use placement::{Placement, press_at};
+pub(crate) use pose::steps_at_edges;
 pub use pose::{Freedom, PoseEstimate, estimate_pose};
 pub use unknown::Unknown;
 

@@ -2,7 +2,7 @@
 
 use super::DesignError;
 use crate::dataset::DatasetSpec;
-use crate::estimate::{Placement, Unknown, press_at};
+use crate::estimate::{Placement, Unknown, press_at, steps_at_edges};
 use dermis_geometry::quantity::Force;
 use dermis_sensor::{Goal, Pressed, Sensor, SensorSpec, press};
 use dermis_skin::Object;
@@ -103,6 +103,8 @@ pub(super) struct ChannelNoise {
     relative: f64,
     /// Variance by value, of shot noise.
     by_value: f64,
+    /// Largest count of taxels that are rounded to counts (N).
+    full_scale: Option<f64>,
 }
 
 impl ChannelNoise {
@@ -120,7 +122,8 @@ impl ChannelNoise {
                 if variance <= 0.0 {
                     return Err(none("give `response.noise.sd` in its file, or `--noise 2mN`"));
                 }
-                Ok(Self { variance, relative, by_value: 0.0 })
+                let largest = ((1u64 << response.bits.min(32)) - 1) as f64 * response.force_per_count.si();
+                Ok(Self { variance, relative, by_value: 0.0, full_scale: response.quantised.then_some(largest) })
             }
             Channels::Image => {
                 let noise = spec.camera.as_ref().and_then(|camera| camera.noise);
@@ -128,10 +131,18 @@ impl ChannelNoise {
                 let read =
                     read.ok_or_else(|| none("give `camera.noise` in its file, or `--noise 2` (levels of 255)"))?;
                 let shot = noise.map_or(0.0, |noise| noise.shot_levels);
-                Ok(Self { variance: read * read + ROUNDING, relative: 0.0, by_value: shot * shot / 255.0 })
+                Ok(Self { variance: read * read + ROUNDING, by_value: shot * shot / 255.0, ..Self::default() })
             }
             Channels::Magnetometers => Ok(Self::default()),
         }
+    }
+
+    /// The values, cut off at zero and at the full scale of counts.
+    fn within_scale(&self, mut values: Vec<f64>) -> Vec<f64> {
+        if let Some(largest) = self.full_scale {
+            values.iter_mut().for_each(|value| *value = value.clamp(0.0, largest));
+        }
+        values
     }
 
     fn variance_of(&self, value: f64) -> f64 {
@@ -176,15 +187,15 @@ pub(super) struct Planned<'a> {
     pub force_newton: Option<f64>,
 }
 
-/// The variance (SI) with which one reading determines the objective, given what the data set already tells. `None` if the press
-/// cannot be made.
+/// The variance (SI) with which one reading determines the objective, given what the data set already tells, and the warnings of the
+/// press. `None` if the press cannot be made.
 pub(super) fn variance(
     sensor: &Sensor,
     planned: &Planned<'_>,
     unknowns: &[(Unknown, f64)],
     (channels, noise): (Channels, &ChannelNoise),
     objective: Objective,
-) -> Result<Option<f64>, DesignError> {
+) -> Result<Option<(f64, Vec<String>)>, DesignError> {
     let mut placement = planned.placement;
     if let Some(force) = planned.force_newton {
         let aim = dermis_sensor::Aim { at_m: placement.at_m, tilt_rad: placement.tilt_rad, yaw_rad: placement.yaw_rad };
@@ -196,7 +207,12 @@ pub(super) fn variance(
     let Some(here) = press_at(sensor, planned.object, &placement)? else { return Ok(None) };
     let force = |pressed: &Pressed| -pressed.touch.on_sensor.force.z;
     let force_here = force(&here);
-    let values = channels.read(sensor, here)?;
+    let mut warnings = here.touch.warning_texts();
+    warnings.extend(steps_at_edges(sensor, planned.object));
+    // A magnetometer beyond its range reads the same whatever is pressed.
+    let clipped = sensor.magnetics().map(|magnetics| magnetics.clipped(&magnetics.changes(&here.touch)));
+    let read = |pressed: Pressed| Ok::<_, DesignError>(noise.within_scale(channels.read(sensor, pressed)?));
+    let values = read(here)?;
     let (mut slopes, mut force_slopes) = (Vec::new(), Vec::new());
     for (unknown, _) in unknowns {
         let beside = |sign: f64| {
@@ -204,7 +220,7 @@ pub(super) fn variance(
             *unknown.entry(&mut moved) += sign * unknown.step();
             let Some(pressed) = press_at(sensor, planned.object, &moved)? else { return Ok(None) };
             let force = force(&pressed);
-            Ok::<_, DesignError>(Some((sign * unknown.step(), force, channels.read(sensor, pressed)?)))
+            Ok::<_, DesignError>(Some((sign * unknown.step(), force, read(pressed)?)))
         };
         // One-sided at the end of the range of the skin.
         let at_rest = (0.0, force_here, values.clone());
@@ -219,7 +235,8 @@ pub(super) fn variance(
     let weights: Vec<f64> = match channels {
         Channels::Magnetometers => {
             let sd = sensor.magnetics().map_or(f64::INFINITY, |magnetics| magnetics.channel_sd_tesla() * 1e6);
-            vec![1.0 / (sd * sd); values.len()]
+            let weight = |is_clipped: bool| if is_clipped { 0.0 } else { 1.0 / (sd * sd) };
+            clipped.unwrap_or_default().into_iter().map(weight).collect()
         }
         _ => values.iter().map(|value| 1.0 / noise.variance_of(*value)).collect(),
     };
@@ -238,7 +255,7 @@ pub(super) fn variance(
         let at = unknowns.iter().position(|(known, _)| *known == unknown);
         at.map_or(0.0, |at| covariance[(at, at)])
     };
-    Ok(Some(match objective {
+    let variance = match objective {
         Objective::Position => of(Unknown::X) + of(Unknown::Y),
         Objective::Depth => of(Unknown::Depth),
         Objective::Yaw => of(Unknown::Yaw),
@@ -247,7 +264,8 @@ pub(super) fn variance(
             let slope = DVector::from_vec(force_slopes);
             (slope.transpose() * &covariance * &slope)[(0, 0)]
         }
-    }))
+    };
+    Ok(Some((variance, warnings)))
 }
 
 impl Objective {

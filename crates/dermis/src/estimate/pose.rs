@@ -221,7 +221,7 @@ pub fn estimate_pose(
 
 /// A reason to doubt the pose of an object with edges on discrete contact points: where an edge passes one, the reading changes in
 /// a step, so that the fit ends near its start, however well it explains the reading.
-fn steps_at_edges(sensor: &Sensor, object: &Object) -> Option<String> {
+pub(crate) fn steps_at_edges(sensor: &Sensor, object: &Object) -> Option<String> {
     let spacing_m = sensor.skin_as::<Springs>()?.spacing_m();
     let is_round = matches!(
         object.surface.primitive(),
