@@ -27,7 +27,7 @@ _SENSOR = {
 """Parameters of the sensor: table, key and unit."""
 
 
-_ON_GPU = {*SIZES, "young", "mu"}
+_ON_GPU = {*SIZES, "young", "mu"} - {"vertices"}
 """Parameters with gradients on a GPU."""
 
 
