@@ -16,11 +16,9 @@ use crate::dataset::{Dataset, EpisodeError, ScenarioSpec};
 use crate::estimate::{EstimateError, Placement, Unknown};
 use dermis_sensor::optics::OpticsError;
 use dermis_sensor::{Aim, Goal, SensorError, SensorSpec};
-use dermis_skin::Object;
-use objective::{ChannelNoise, Planned, unknowns, variance, without_noise};
+use objective::{ChannelNoise, TaskPress, unknowns, variance, without_noise};
 use rayon::prelude::*;
 use serde_json::Map;
-use std::sync::Arc;
 
 /// Errors of a design.
 ///
@@ -224,7 +222,7 @@ pub struct Design<'a> {
 
 /// What all trials share.
 struct Task {
-    presses: Vec<(Arc<Object>, Placement, Option<f64>)>,
+    presses: Vec<TaskPress>,
     unknowns: Vec<(Unknown, f64)>,
     prior: f64,
 }
@@ -304,12 +302,12 @@ impl Design<'_> {
         let press = |index: usize| {
             let planned = set.planned(index);
             let Aim { at_m, tilt_rad, yaw_rad } = planned.draw.aim;
-            let (depth_m, force) = match planned.draw.goal {
+            let (depth_m, force_newton) = match planned.draw.goal {
                 Goal::Depth(depth_m) => (depth_m, None),
                 Goal::Force(force) => (0.0, Some(force)),
             };
             let placement = Placement { at_m, depth_m, tilt_rad, yaw_rad, ..Placement::default() };
-            Ok((set.object_of(&planned)?, placement, force))
+            Ok(TaskPress { object: set.object_of(&planned)?, placement, force_newton })
         };
         let presses = (0..set.count()).map(press).collect::<Result<_, EpisodeError>>()?;
         Ok(Task { presses, unknowns, prior })
@@ -325,10 +323,8 @@ impl Design<'_> {
     fn score(&self, spec: &SensorSpec, task: &Task) -> Result<Score, DesignError> {
         let noise = ChannelNoise::of(spec, self.channels, self.noise)?;
         let sensor = self.set.sensors[0].build_changed(&without_noise(spec))?;
-        let of_press = |(object, placement, force_newton): &(Arc<Object>, Placement, Option<f64>)| {
-            let planned = Planned { object, placement: *placement, force_newton: *force_newton };
-            variance(&sensor, &planned, &task.unknowns, (self.channels, &noise), self.objective)
-        };
+        let of_press =
+            |press: &TaskPress| variance(&sensor, press, &task.unknowns, (self.channels, &noise), self.objective);
         let found: Vec<Option<(f64, Vec<String>)>> = task.presses.par_iter().map(of_press).collect::<Result<_, _>>()?;
         let variances: Vec<Option<f64>> =
             found.iter().map(|found| found.as_ref().map(|(variance, _)| *variance)).collect();
@@ -394,7 +390,7 @@ response.noise.sd = "5 mN"
         let sensor = set.sensors[0].build_changed(&without_noise(&set.sensors[0].spec)).unwrap();
         let mut random = Random::new(8);
         let mut squares = 0.0;
-        for ((object, placement, _), sd) in task.presses.iter().zip(&score.per_press) {
+        for (TaskPress { object, placement, .. }, sd) in task.presses.iter().zip(&score.per_press) {
             let truth = crate::estimate::press_at(&sensor, object, placement).unwrap().unwrap().reading.values_newton;
             for _ in 0..12 {
                 let noisy: Vec<f64> = truth.iter().map(|force| force + 5e-3 * random.normal()).collect();

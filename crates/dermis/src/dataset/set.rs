@@ -72,8 +72,7 @@ pub struct Dataset {
 
 /// What an episode draws.
 pub(crate) struct Planned {
-    /// Index of the object.
-    pub object: usize,
+    object: usize,
     sensor: usize,
     seed: u64,
     /// Its press.

@@ -7,6 +7,7 @@ use dermis_geometry::quantity::Force;
 use dermis_sensor::{Goal, Pressed, Sensor, SensorSpec, press};
 use dermis_skin::Object;
 use nalgebra::{DMatrix, DVector};
+use std::sync::Arc;
 
 /// The quantity that readings shall determine.
 ///
@@ -180,8 +181,8 @@ pub(super) fn unknowns(set: &DatasetSpec) -> Vec<(Unknown, f64)> {
 }
 
 /// A press of a data set.
-pub(super) struct Planned<'a> {
-    pub object: &'a Object,
+pub(super) struct TaskPress {
+    pub object: Arc<Object>,
     pub placement: Placement,
     /// The normal force instead of a depth (N).
     pub force_newton: Option<f64>,
@@ -191,7 +192,7 @@ pub(super) struct Planned<'a> {
 /// press. `None` if the press cannot be made.
 pub(super) fn variance(
     sensor: &Sensor,
-    planned: &Planned<'_>,
+    planned: &TaskPress,
     unknowns: &[(Unknown, f64)],
     (channels, noise): (Channels, &ChannelNoise),
     objective: Objective,
@@ -199,16 +200,16 @@ pub(super) fn variance(
     let mut placement = planned.placement;
     if let Some(force) = planned.force_newton {
         let aim = dermis_sensor::Aim { at_m: placement.at_m, tilt_rad: placement.tilt_rad, yaw_rad: placement.yaw_rad };
-        match press(sensor, planned.object, &aim, Goal::Force(force)) {
+        match press(sensor, &planned.object, &aim, Goal::Force(force)) {
             Ok(pressed) => placement.depth_m = pressed.depth_m,
             Err(_) => return Ok(None),
         }
     }
-    let Some(here) = press_at(sensor, planned.object, &placement)? else { return Ok(None) };
+    let Some(here) = press_at(sensor, &planned.object, &placement)? else { return Ok(None) };
     let force = |pressed: &Pressed| -pressed.touch.on_sensor.force.z;
     let force_here = force(&here);
     let mut warnings = here.touch.warning_texts();
-    warnings.extend(steps_at_edges(sensor, planned.object));
+    warnings.extend(steps_at_edges(sensor, &planned.object));
     // A magnetometer beyond its range reads the same whatever is pressed.
     let clipped = sensor.magnetics().map(|magnetics| magnetics.clipped(&magnetics.changes(&here.touch)));
     let read = |pressed: Pressed| Ok::<_, DesignError>(noise.within_scale(channels.read(sensor, pressed)?));
@@ -218,7 +219,7 @@ pub(super) fn variance(
         let beside = |sign: f64| {
             let mut moved = placement;
             *unknown.entry(&mut moved) += sign * unknown.step();
-            let Some(pressed) = press_at(sensor, planned.object, &moved)? else { return Ok(None) };
+            let Some(pressed) = press_at(sensor, &planned.object, &moved)? else { return Ok(None) };
             let force = force(&pressed);
             Ok::<_, DesignError>(Some((sign * unknown.step(), force, read(pressed)?)))
         };
