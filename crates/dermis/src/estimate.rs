@@ -184,7 +184,7 @@ pub fn estimate(
     let mut best: Option<(Placement, Solution)> = None;
     for start in fit.starts(&pressed)?.into_iter().take(FOLLOWED) {
         let solved = fit.solve(&pressed, start)?;
-        if let Some(solution) = solved.filter(|(_, new)| best.as_ref().is_none_or(|(_, best)| new.rms < best.rms)) {
+        if let Some(solution) = solved.filter(|(_, new)| best.as_ref().is_none_or(|(_, best)| new.rms() < best.rms())) {
             best = Some(solution);
         }
     }
@@ -196,7 +196,7 @@ pub fn estimate(
     let no_press = || EstimateError::no_press(sensor, object);
     let (mut placement, solution) = best.ok_or_else(no_press)?;
     let (covariance, quantile) = view.covariance(&solution);
-    let Solution { rms, converged, .. } = solution;
+    let (rms, converged) = (solution.rms(), solution.converged);
     let errors = unknowns.iter().enumerate().map(|(k, unknown)| (*unknown, covariance[(k, k)].max(0.0).sqrt()));
     placement.yaw_rad = wrapped(placement.yaw_rad);
     let explained = view.explained(rms);

@@ -47,6 +47,9 @@ elevation = "40 deg"
 diffuse = [0.0, 0.0, 130.0]
 "#;
 
+/// Number of fits whose intervals are counted.
+const FITS: usize = 40;
+
 fn optical() -> Sensor {
     SensorSpec::parse("optical.toml", OPTICAL).unwrap().build(None).unwrap()
 }
@@ -129,6 +132,36 @@ fn position_and_depth_come_from_taxels() {
         assert!((value - truth).abs() < 0.1e-3, "{found:?}");
     }
     assert!((found.placement.depth_m / truth.depth_m - 1.0).abs() < 0.03, "{found:?}");
+}
+
+/// Few taxels are loaded: intervals of 95 % cover nearly as many of the truths, whether all taxels have the same noise or one in
+/// proportion to their load.
+#[test]
+fn intervals_from_few_taxels_cover_the_truth() {
+    let text = OPTICAL.split("[camera]").next().unwrap().replace("0.3 mm", "0.8 mm");
+    let sensor = SensorSpec::parse("few.toml", &text).unwrap().build(None).unwrap();
+    let object = ball(4e-3);
+    let unknowns = [Unknown::X, Unknown::Y, Unknown::Depth];
+    let mut random = dermis::geometry::Random::new(5);
+    for (sd, relative) in [(3e-3, 0.0), (0.2e-3, 0.03)] {
+        let (mut covered, mut all) = ([0; 3], 0);
+        for _ in 0..FITS {
+            let mut place = || 3e-3 * (2.0 * random.uniform() - 1.0);
+            let truth = Placement { at_m: [place(), place()], depth_m: 0.5e-3, ..Placement::default() };
+            let forces = press_at(&sensor, &object, &truth).unwrap().unwrap().reading.values_newton;
+            let noisy: Vec<f64> =
+                forces.iter().map(|force| force + (sd + relative * force) * random.normal()).collect();
+            let found = estimate(&sensor, &object, Measured::Taxels(&noisy), truth, &unknowns, &|_| ()).unwrap();
+            let truths = [truth.at_m[0], truth.at_m[1], truth.depth_m];
+            for (k, (unknown, truth)) in unknowns.into_iter().zip(truths).enumerate() {
+                let [low, high] = found.interval(unknown).unwrap();
+                covered[k] += i32::from((low..=high).contains(&truth));
+            }
+            all += 1;
+        }
+        let part = f64::from(covered.iter().sum::<i32>()) / f64::from(3 * all);
+        assert!((0.85..=0.995).contains(&part), "{covered:?} of {all}");
+    }
 }
 
 #[test]

@@ -26,14 +26,22 @@ pub struct LeastSquares<'a, E> {
 pub struct Solution {
     /// Values of the unknowns.
     pub values: Vec<f64>,
-    /// Covariance of the values, from the scatter of the residuals between groups.
+    /// Covariance of the values, from their changes when one group is left out after the other (jackknife); infinite if one group
+    /// alone determines a value.
     pub covariance: DMatrix<f64>,
     /// Covariance of the values for independent errors of variance 1.
     pub homogeneous: DMatrix<f64>,
-    /// Root mean square residual.
-    pub rms: f64,
+    /// Measurements minus predictions.
+    pub residuals: Vec<f64>,
     /// True if the last step was much shorter than the step of the differences or hardly an improvement, or no step was one.
     pub converged: bool,
+}
+
+impl Solution {
+    /// Root mean square residual.
+    pub fn rms(&self) -> f64 {
+        (self.residuals.iter().map(|r| r * r).sum::<f64>() / self.residuals.len().max(1) as f64).sqrt()
+    }
 }
 
 /// Differences of the predictions, one list per unknown, and the values at which they were found.
@@ -76,8 +84,7 @@ impl<'a, E> LeastSquares<'a, E> {
     pub fn solve(&self, start: &[f64]) -> Result<Option<Solution>, E> {
         let Some(Minimum { values, residuals, kept, converged }) = self.minimise(start)? else { return Ok(None) };
         let (covariance, homogeneous) = self.covariance(self.renewed(kept, &values)?, &residuals);
-        let rms = (residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len().max(1) as f64).sqrt();
-        Ok(Some(Solution { values, covariance, homogeneous, rms, converged }))
+        Ok(Some(Solution { values, covariance, homogeneous, residuals, converged }))
     }
 
     /// Like [`LeastSquares::solve`], but only the values.
@@ -176,31 +183,49 @@ impl<'a, E> LeastSquares<'a, E> {
         Ok(Some(slopes))
     }
 
-    /// H⁻¹ (Σ gᵢ gᵢᵀ) H⁻¹ with the gradients gᵢ of the groups, and H⁻¹ without weights. Infinite where the measurements do
-    /// not determine the values.
+    /// (G − 1)/G Σ dᵢ dᵢᵀ with the changes dᵢ = (H − Hᵢ)⁻¹ gᵢ of the values without group i, by the gradients gᵢ and normal matrices
+    /// Hᵢ of the G groups, and H⁻¹ without weights. Infinite where the measurements do not determine the values.
     fn covariance(&self, slopes: Option<Slopes>, residuals: &[f64]) -> (DMatrix<f64>, DMatrix<f64>) {
         let count = self.steps.len();
         let unknown = DMatrix::from_element(count, count, f64::INFINITY);
         let Some(Slopes { slopes, .. }) = slopes else { return (unknown.clone(), unknown) };
+        // In steps of the differences, so that eigenvalues of different unknowns compare.
+        let slopes: Vec<Vec<f64>> = slopes
+            .iter()
+            .zip(self.steps)
+            .map(|(slopes, step)| slopes.iter().map(|slope| slope * step).collect())
+            .collect();
+        let in_units = |covariance: DMatrix<f64>| {
+            DMatrix::from_fn(count, count, |i, j| covariance[(i, j)] * self.steps[i] * self.steps[j])
+        };
         let weights = weights(residuals);
         let (normal, _) = normal_equations(&slopes, residuals, &weights);
         let (plain, _) = normal_equations(&slopes, residuals, &vec![1.0; residuals.len()]);
-        let per_step = DMatrix::from_fn(count, count, |i, j| normal[(i, j)] * self.steps[i] * self.steps[j]);
-        let eigenvalues = per_step.symmetric_eigenvalues();
-        let is_determined = eigenvalues.min() > MIN_RATIO * eigenvalues.max();
-        let inverses = normal.try_inverse().zip(plain.try_inverse()).filter(|_| is_determined);
-        let Some((inverse, plain)) = inverses else { return (unknown.clone(), unknown) };
+        let eigenvalues = normal.symmetric_eigenvalues();
+        let largest = eigenvalues.max();
+        let Some(plain) = plain.try_inverse().filter(|_| eigenvalues.min() > MIN_RATIO * largest) else {
+            return (unknown.clone(), unknown);
+        };
         let groups = self.groups.iter().max().map_or(0, |last| last + 1);
         let mut gradients = vec![DVector::<f64>::zeros(count); groups];
-        for (i, group) in self.groups.iter().enumerate() {
-            for k in 0..count {
-                gradients[*group][k] += weights[i] * residuals[i] * slopes[k][i];
-            }
+        let mut normals = vec![DMatrix::<f64>::zeros(count, count); groups];
+        for (i, &group) in self.groups.iter().enumerate() {
+            let slope = DVector::from_fn(count, |k, _| slopes[k][i]);
+            gradients[group] += &slope * (weights[i] * residuals[i]);
+            normals[group].ger(weights[i], &slope, &slope, 1.0);
         }
-        let used = gradients.iter().filter(|gradient| gradient.norm() > 0.0).count();
-        let scatter = gradients.iter().fold(DMatrix::zeros(count, count), |sum, g| sum + g * g.transpose());
-        let few = used as f64 / used.saturating_sub(count).max(1) as f64;
-        (&inverse * scatter * &inverse * few, plain)
+        let used = normals.iter().filter(|own| own.norm() > 0.0).count();
+        let mut scatter = DMatrix::zeros(count, count);
+        for (gradient, own) in gradients.iter().zip(&normals) {
+            let others = &normal - own;
+            let is_determined = others.symmetric_eigenvalues().min() > MIN_RATIO * largest;
+            let Some(change) = others.cholesky().filter(|_| is_determined).map(|others| others.solve(gradient)) else {
+                return (unknown, in_units(plain));
+            };
+            scatter += &change * change.transpose();
+        }
+        let part = used.saturating_sub(1) as f64 / used.max(1) as f64;
+        (in_units(scatter * part), in_units(plain))
     }
 }
 

@@ -414,9 +414,9 @@ pub fn fit_material(
     let predicted_newton = relaxed(&at_rest, points, &material.spectrum(&solution.values)?);
     let mean = measured.iter().sum::<f64>() / measured.len() as f64;
     let squares = measured.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-    let explained = 1.0 - solution.rms.powi(2) * measured.len() as f64 / squares.max(f64::MIN_POSITIVE);
+    let explained = 1.0 - solution.rms().powi(2) * measured.len() as f64 / squares.max(f64::MIN_POSITIVE);
     warnings.extend(doubts(unknowns, &solution, explained));
-    Ok(MaterialFit { values, spec: fitted, predicted_newton, rms_newton: solution.rms, explained, warnings })
+    Ok(MaterialFit { values, spec: fitted, predicted_newton, rms_newton: solution.rms(), explained, warnings })
 }
 
 /// Refuses measurements that no press has, and fewer of them than unknowns.
@@ -523,9 +523,11 @@ fn relaxed(at_rest: &[[f64; 2]], points: &[MaterialPoint], spectrum: &[[f64; 2]]
 /// The values with intervals: from the scatter of single measurements, or of groups of neighbours where that is larger.
 fn estimates(material: &Material<'_>, solution: &Solution, measured: usize) -> Vec<(MaterialUnknown, Estimate)> {
     let freedom = measured - material.unknowns.len();
-    let variance = solution.rms.powi(2) * measured as f64 / freedom.max(1) as f64;
+    let variance = solution.rms().powi(2) * measured as f64 / freedom.max(1) as f64;
     let one = |(k, &unknown): (usize, &MaterialUnknown)| {
-        let own = (solution.homogeneous[(k, k)] * variance).max(solution.covariance[(k, k)]).max(0.0).sqrt();
+        let groups = solution.covariance[(k, k)];
+        let groups = if groups.is_finite() { groups } else { 0.0 };
+        let own = (solution.homogeneous[(k, k)] * variance).max(groups).max(0.0).sqrt();
         let value = material.value(&solution.values, unknown).unwrap_or(0.0);
         let slope = if unknown.is_positive() { value } else { 1.0 };
         (unknown, Estimate { value, ci95: student_975(freedom) * own * slope })

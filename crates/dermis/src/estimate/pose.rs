@@ -1,6 +1,6 @@
 //! All six freedoms of an object from one reading, from a pose nearby.
 
-use super::gauss_newton::{LeastSquares, Solution};
+use super::gauss_newton::LeastSquares;
 use super::view::{View, Window};
 use super::{EstimateError, Measured, doubts, squares};
 use dermis_geometry::{Pose, Primitive, Quat, Vec3};
@@ -191,7 +191,7 @@ pub fn estimate_pose(
     let sensor_from_object = moved(&start, freedoms, &solved.values);
     let fitted = hold(sensor, object, &sensor_from_object)?.ok_or_else(no_press)?;
     let (covariance, quantile) = fine.covariance(&solved);
-    let Solution { rms, converged, .. } = solved;
+    let (rms, converged) = (solved.rms(), solved.converged);
     let explained = fine.explained(rms);
     let mut warnings = fitted.touch.warning_texts();
     warnings.extend(doubts(explained, converged).chain(steps_at_edges(sensor, object)));

@@ -216,11 +216,38 @@ impl View {
 
     /// Covariance of the values of a fit, and the standard errors in half a 95 % interval.
     pub fn covariance(&self, fit: &Solution) -> (DMatrix<f64>, f64) {
-        let Some(variance) = self.known_variance else { return (fit.covariance.clone(), NORMAL_975) };
-        let degrees = self.measured.len() - fit.values.len();
-        let found = fit.rms * fit.rms * self.measured.len() as f64 / degrees.max(1) as f64;
-        let quantile = if variance > 0.0 { NORMAL_975 } else { student_975(degrees) };
-        (&fit.homogeneous * variance.max(if degrees > 0 { found } else { 0.0 }), quantile)
+        match (&self.compared, self.known_variance) {
+            (Compared::Taxels, _) => self.covariance_of_taxels(fit),
+            (_, None) => (fit.covariance.clone(), NORMAL_975),
+            (_, Some(variance)) => {
+                let degrees = self.measured.len() - fit.values.len();
+                let found = fit.rms().powi(2) * self.measured.len() as f64 / degrees.max(1) as f64;
+                let quantile = if variance > 0.0 { NORMAL_975 } else { student_975(degrees) };
+                (&fit.homogeneous * variance.max(if degrees > 0 { found } else { 0.0 }), quantile)
+            }
+        }
+    }
+
+    /// Few taxels may be loaded, and the values follow their errors, so that little of them is left in the residuals. Errors are those
+    /// of all taxels that read something, or those of the loaded ones where they are larger, such as in proportion to the load.
+    fn covariance_of_taxels(&self, fit: &Solution) -> (DMatrix<f64>, f64) {
+        let (count, squares) = self
+            .measured
+            .iter()
+            .zip(&fit.residuals)
+            .filter(|(force, residual)| **force != 0.0 || **residual != 0.0)
+            .fold((0_usize, 0.0), |(count, sum), (_, residual)| (count + 1, sum + residual * residual));
+        let degrees = count.saturating_sub(fit.values.len());
+        let size = fit.values.len();
+        if degrees == 0 || !fit.homogeneous.iter().all(|entry| entry.is_finite()) {
+            return (DMatrix::from_element(size, size, f64::INFINITY), NORMAL_975);
+        }
+        let alike = &fit.homogeneous * (squares / degrees as f64);
+        let factor = |k: usize| match (fit.covariance[(k, k)] / alike[(k, k)]).sqrt() {
+            larger if larger.is_finite() => larger.max(1.0),
+            _ => 1.0,
+        };
+        (DMatrix::from_fn(size, size, |i, j| alike[(i, j)] * factor(i) * factor(j)), student_975(degrees))
     }
 
     /// Part of the squared change of the reading that a fit with this root mean square residual explains.
