@@ -4,7 +4,7 @@ mod inverse;
 mod pose;
 mod real;
 
-use crate::console::{say, say_json};
+use crate::console::{say, say_aside, say_json};
 use clap::Subcommand;
 use dermis::geometry::quantity::Length;
 use dermis_research::validate::{eflesh, feats, gradients, hydroelastic, layer, magnetic};
@@ -154,7 +154,7 @@ fn run_eflesh(folder: &Path, json: bool) -> anyhow::Result<()> {
 }
 
 fn run_gradients(presses: usize, only: &str, json: bool) -> anyhow::Result<()> {
-    let report = gradients::run(presses, |name| name.contains(only))?;
+    let report = gradients::run(presses, |name| name.contains(only), &|name| say_aside(format!("{name} …")))?;
     if report.errors.is_empty() {
         anyhow::bail!("`--only {only}`: no sensor and object has such a name; leave it out to see all");
     }

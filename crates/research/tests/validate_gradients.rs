@@ -13,7 +13,7 @@ fn gradients_are_those_of_central_differences() {
         "shadows, calibrated, proportional, sphere",
         "replacing shadows, smooth, sphere",
     ];
-    let report = gradients::run(2, |name| some.contains(&name)).unwrap();
+    let report = gradients::run(2, |name| some.contains(&name), &|_| ()).unwrap();
     assert!(report.errors.len() > 30);
     for errors in &report.errors {
         println!(

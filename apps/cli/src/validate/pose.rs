@@ -13,7 +13,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments, json: bool) -> anyhow::Result<()> {
-    let report = pose::run(&arguments.folders, &mut |image| say_aside(format!("{image} …")))?;
+    let report = pose::run(&arguments.folders, &|image| say_aside(format!("{image} …")))?;
     if json {
         return say_json(&report);
     }

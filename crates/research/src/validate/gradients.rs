@@ -10,22 +10,21 @@
 //! point of the differences ([`dermis::sensor::optics::Optics::shadow_casters`]), or if its differences have another kink; the
 //! share of such pixels is reported. An indentation that grows in proportion ("depth") changes no such point of a calibrated light.
 
+mod comparison;
 mod differences;
 mod images;
 mod sensors;
 
 use super::ValidateError;
-use dermis::geometry::{Pose, Primitive, Quat, Random, TriMesh, Vec3, Wrench, shapes};
+use comparison::compare;
+use dermis::geometry::{Pose, Primitive, Random, Vec3, Wrench, shapes};
 use dermis::sensor::{Aim, Cotangents, Goal, GradientError, Gradients, Pressed, Sensor, press, press_to_pose};
 use dermis::skin::{Hydroelastic, Layer, Object};
-use differences::{PARTS, extrapolated};
-use images::ImageSlopes;
 use sensors::{
     CALIBRATED, CAMERA, CAST_SHADOWS, DOME, GEL, HYDROELASTIC, IMAGE, LAYER, PERSPECTIVE, PHONG, SPRINGS, TIGHT,
-    TIGHT_GEL, VALUES, layer_with_friction, phong_with_shadows, sensor_of,
+    TIGHT_GEL, layer_with_friction, phong_with_shadows, sensor_of,
 };
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// The comparison of one parameter on one sensor.
@@ -278,10 +277,16 @@ fn setups() -> Vec<Setup> {
     springs.chain(hydroelastic).chain(layers).chain(with_friction).chain(gels).chain(cameras).collect()
 }
 
-/// Compares the gradients of `presses` random presses of the sensors and objects whose name is wanted.
-pub fn run(presses: usize, is_wanted: impl Fn(&str) -> bool) -> Result<GradientReport, ValidateError> {
+/// Compares the gradients of `presses` random presses of the sensors and objects whose name is wanted. `progress` is called with the
+/// name of each.
+pub fn run(
+    presses: usize,
+    is_wanted: impl Fn(&str) -> bool,
+    progress: &dyn Fn(&str),
+) -> Result<GradientReport, ValidateError> {
     let mut report = GradientReport { errors: Vec::new(), costs: Vec::new() };
     for setup in setups().into_iter().filter(|setup| is_wanted(&setup.name)) {
+        progress(&setup.name);
         let (errors, cost) = compare(&setup, presses)?;
         report.errors.extend(errors);
         report.costs.extend(cost);
@@ -415,137 +420,6 @@ fn touched(sensor: &Sensor, object: &Object, pressed: &Pressed) -> Vec<Touched> 
         (rounded(anchor, 1e-9), face)
     };
     pressed.touch.facets.iter().map(one).collect()
-}
-
-fn compare(setup: &Setup, presses: usize) -> Result<(Vec<GradientErrors>, Option<GradientCost>), ValidateError> {
-    let (sensor, object) = (sensor_of(&setup.text, None, Some(setup.solved_to))?, setup.shape.object(1.0)?);
-    let mut random = Random::new(setup.name.bytes().map(u64::from).sum());
-    let mut trials = Vec::new();
-    for _ in 0..4 * presses {
-        if trials.len() == presses {
-            break;
-        }
-        trials.extend(setup.trial(&sensor, &object, &mut random)?);
-    }
-    // Differences that are not certain to a fraction of the tolerance decide nothing.
-    let limits = (0.25 * setup.tolerance, 100.0 * setup.solved_to);
-    let mut found: BTreeMap<String, (usize, usize, f64)> = BTreeMap::new();
-    let mut keep = |name: String, got: f64, truth: Option<(f64, f64)>| {
-        let entry = found.entry(name).or_insert((0, 0, 0.0));
-        match truth {
-            Some((truth, size)) => {
-                let error = (got - truth).abs() / truth.abs().max(0.1 * size).max(f64::MIN_POSITIVE);
-                // A sphere does not depend on its rotation: both are zero.
-                let error = if got.abs().max(truth.abs()) < 1e-12 { 0.0 } else { error };
-                *entry = (entry.0 + 1, entry.1, if error > entry.2 || error.is_nan() { error } else { entry.2 });
-            }
-            None => entry.1 += 1,
-        }
-    };
-    let mut kinks = Vec::new();
-    if let Some(optics) = sensor.optics().filter(|_| setup.image) {
-        let view =
-            ImageSlopes { setup, sensor: &sensor, object: &object, optics: optics.clone().with_sight_step(1e-7) };
-        for trial in &trials {
-            let slopes = view.along_heights(trial)?;
-            keep("depth".to_owned(), slopes.got, slopes.truth);
-            let slopes = view.along_wave(trial, &mut random)?;
-            keep("surface".to_owned(), slopes.got, slopes.truth);
-            kinks.push(slopes.kinked);
-            for axis in 0..3 {
-                let slopes = view.along_motion(trial, Vec3::AXES[axis])?;
-                keep(format!("position {}", ["x", "y", "z"][axis]), slopes.got, slopes.truth);
-                kinks.push(slopes.kinked);
-            }
-        }
-    }
-    let is_sphere = matches!(setup.shape, Shape::Of(Primitive::Sphere { .. }));
-    for trial in trials.iter().filter(|_| !setup.image) {
-        let Trial { pose, weights, gradients, contact } = trial;
-        for axis in 0..3 {
-            let at = |step: f64| {
-                let moved = Pose { translation: pose.translation + Vec3::AXES[axis] * step, ..*pose };
-                setup.terms(&sensor, &object, &moved, weights)
-            };
-            let name = format!("position {}", ["x", "y", "z"][axis]);
-            keep(name, gradients.position[axis], extrapolated(contact, setup.step_m, limits, at)?);
-            let at = |step: f64| {
-                let rotation = Quat::from_axis_angle(Vec3::AXES[axis], step) * pose.rotation;
-                setup.terms(&sensor, &object, &Pose { rotation, ..*pose }, weights)
-            };
-            if !is_sphere {
-                let name = format!("rotation {}", ["x", "y", "z"][axis]);
-                let step = setup.step_m / 4e-3 * if axis == 2 { setup.z_rotation } else { 1.0 };
-                keep(name, gradients.rotation[axis], extrapolated(contact, step, limits, at)?);
-            }
-        }
-        let relative = setup.step_m / 4e-3;
-        let is_same_mesh = |name: &str| !setup.remeshed.contains(&name);
-        if is_same_mesh("scale") {
-            let at = |step: f64| setup.terms(&sensor, &setup.shape.object(1.0 + step)?, pose, weights);
-            keep("scale".to_owned(), entry_of(gradients, "scale", 0), extrapolated(contact, relative, limits, at)?);
-        }
-        if let Some(by_vertices) = gradients.by_vertices(&object) {
-            // All vertices move, each in its own direction, by up to the step.
-            let mesh = object.surface.mesh();
-            let moves: Vec<Vec3> =
-                mesh.vertices().iter().map(|_| Vec3::from_array([0; 3].map(|_| random.between(-1.0, 1.0)))).collect();
-            let at = |step: f64| {
-                let vertices = mesh.vertices().iter().zip(&moves).map(|(vertex, by)| *vertex + *by * step).collect();
-                let moved = TriMesh::new(mesh.name(), vertices, mesh.triangles().to_vec()).map_err(bad_press)?;
-                setup.terms(&sensor, &Object::new(moved), pose, weights)
-            };
-            let got = by_vertices.iter().zip(&moves).map(|(by, along)| by.dot(*along)).sum();
-            keep("vertices".to_owned(), got, extrapolated(contact, setup.step_m, limits, at)?);
-        }
-        for (name, index, value, with) in setup.shape.sizes().into_iter().filter(|size| is_same_mesh(size.0)) {
-            let at = |step: f64| setup.terms(&sensor, &with(value + step).object(1.0)?, pose, weights);
-            keep(
-                format!("{name} {index}"),
-                entry_of(gradients, name, index),
-                extrapolated(contact, relative * value, limits, at)?,
-            );
-        }
-    }
-    for &(name, index, placeholder, step) in &setup.keys {
-        let value = VALUES.iter().find(|(key, _)| *key == placeholder).map_or(0.0, |(_, value)| *value);
-        // A list has one entry per taxel; here all of them change together.
-        let together = name == "gain";
-        let mut sensors = Vec::new();
-        for part in PARTS.into_iter().chain(PARTS.map(|part| -part)) {
-            let changed = Some((placeholder, value * (1.0 + part * step)));
-            sensors.push((part, sensor_of(&setup.text, changed, Some(setup.solved_to))?));
-        }
-        for Trial { pose, weights, gradients, contact } in &trials {
-            let at = |moved: f64| {
-                let part = moved / (value * step);
-                let near = sensors.iter().min_by(|a, b| (a.0 - part).abs().total_cmp(&(b.0 - part).abs()));
-                setup.terms(near.map_or(&sensor, |(_, sensor)| sensor), &object, pose, weights)
-            };
-            let got = if together {
-                gradients.get(name).map_or(f64::NAN, |all| all.iter().sum())
-            } else {
-                entry_of(gradients, name, index)
-            };
-            keep(name.to_owned(), got, extrapolated(contact, value * step, limits, at)?);
-        }
-    }
-    let kinked = kinks.iter().sum::<f64>() / kinks.len().max(1) as f64;
-    let is_along = |parameter: &str| setup.image && (parameter == "surface" || parameter.starts_with("position"));
-    let errors = found.into_iter().map(|(parameter, (presses, excluded, worst_rel))| GradientErrors {
-        case: setup.name.clone(),
-        kinked: if is_along(&parameter) { kinked } else { 0.0 },
-        tolerance: setup.tolerance,
-        parameter,
-        presses,
-        excluded,
-        worst_rel,
-    });
-    Ok((errors.collect(), if setup.max_ratio.is_finite() { cost(setup, &trials, &object)? } else { None }))
-}
-
-fn entry_of(gradients: &Gradients, name: &str, index: usize) -> f64 {
-    gradients.get(name).and_then(|values| values.get(index)).copied().unwrap_or(f64::NAN)
 }
 
 /// Times of a press and a product on the sensor with the usual tolerance: the smallest of several runs over all trials.

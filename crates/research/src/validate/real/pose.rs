@@ -5,10 +5,13 @@
 
 use super::ball_images::{BallImages, calibrated, chosen};
 use super::{Data, RealError, RowSpec, Setting, find};
+use crate::ball_presses::LabelledPress;
 use dermis::estimate::{EstimateError, Measured, Placement, Unknown, estimate};
 use dermis::geometry::Primitive;
+use dermis::sensor::Sensor;
 use dermis::sensor::calibration::optics::quiet_background;
 use dermis::skin::Object;
+use rayon::prelude::*;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -80,7 +83,7 @@ pub struct PoseReport {
 }
 
 /// Estimates every ball image of the data sets in the folders. `progress` is called with each image.
-pub fn run(folders: &[PathBuf], progress: &mut dyn FnMut(&str)) -> Result<PoseReport, RealError> {
+pub fn run(folders: &[PathBuf], progress: &(dyn Fn(&str) + Sync)) -> Result<PoseReport, RealError> {
     let mut rows = Vec::new();
     for found in find::all(folders)? {
         let Some(folder) = &found.folder else { continue };
@@ -108,7 +111,7 @@ fn row_of(
     row: &RowSpec,
     folder: &Path,
     images: &BallImages<'_>,
-    progress: &mut dyn FnMut(&str),
+    progress: &(dyn Fn(&str) + Sync),
 ) -> Result<PoseRow, RealError> {
     let setting = Setting { folder, sensor: &row.sensor, skin: row.skin.as_deref(), fit: None };
     let data = images.read(folder)?;
@@ -127,38 +130,14 @@ fn row_of(
         let light = calibrated(&background, &fitted)?;
         let light = light.build(background.width, background.height, images.pixel_m, None)?.on_background(background);
         let sensor = sensor.with_optics(optics.clone().with_light(light));
-        for i in kept_out {
+        let of_press = |i: usize| {
             let press = &data.presses[i];
             progress(&press.file);
-            let known = Placement::default();
-            let result = estimate(&sensor, &ball, Measured::Image(&press.image), known, &UNKNOWNS, &|_| ());
-            let found = match result {
-                Ok(found) => found,
-                Err(EstimateError::Skin(error)) => return Err(error.into()),
-                Err(EstimateError::Optics(error)) => return Err(error.into()),
-                Err(error) => return Err(RealError::Bad { what: press.file.clone(), rule: error.to_string() }),
-            };
-            let truth = optics.camera().on_plane([press.label.column, press.label.row]);
-            let error = |unknown: Unknown| {
-                found
-                    .standard_errors
-                    .iter()
-                    .find(|(name, _)| *name == unknown)
-                    .map_or(f64::INFINITY, |(_, error)| *error)
-            };
-            estimated[i] = Some(EstimatedBall {
-                file: press.file.clone(),
-                centre_error_mm: [0, 1].map(|k| (found.placement.at_m[k] - truth[k]) * 1e3),
-                radius_mm: found.placement.scale * start_m * 1e3,
-                depth_mm: found.placement.depth_m * 1e3,
-                standard_errors_mm: [
-                    error(Unknown::X) * 1e3,
-                    error(Unknown::Y) * 1e3,
-                    error(Unknown::Scale) * start_m * 1e3,
-                ],
-                half_widths_mm: [0.0; 3],
-                rms: found.rms,
-            });
+            Ok((i, estimated_ball(&sensor, &ball, start_m, press)?))
+        };
+        let found: Result<Vec<_>, RealError> = kept_out.into_par_iter().map(of_press).collect();
+        for (i, ball) in found? {
+            estimated[i] = Some(ball);
         }
     }
     let mut presses: Vec<EstimatedBall> = estimated.into_iter().flatten().collect();
@@ -166,6 +145,37 @@ fn row_of(
     widen(&mut presses, true_radius_mm);
     let listed: Vec<(&EstimatedBall, f64)> = presses.iter().map(|press| (press, true_radius_mm)).collect();
     Ok(PoseRow { name, true_radius_mm, figures: figures(&listed), presses })
+}
+
+/// Estimates a ball from an image, started with the radius of `ball`.
+fn estimated_ball(
+    sensor: &Sensor,
+    ball: &Object,
+    start_m: f64,
+    press: &LabelledPress,
+) -> Result<EstimatedBall, RealError> {
+    let no_surface = || RealError::NoSurface { sensor: sensor.name().to_owned() };
+    let camera = sensor.optics().ok_or_else(no_surface)?.camera();
+    let result = estimate(sensor, ball, Measured::Image(&press.image), Placement::default(), &UNKNOWNS, &|_| ());
+    let found = match result {
+        Ok(found) => found,
+        Err(EstimateError::Skin(error)) => return Err(error.into()),
+        Err(EstimateError::Optics(error)) => return Err(error.into()),
+        Err(error) => return Err(RealError::Bad { what: press.file.clone(), rule: error.to_string() }),
+    };
+    let truth = camera.on_plane([press.label.column, press.label.row]);
+    let errors = &found.standard_errors;
+    let error =
+        |unknown: Unknown| errors.iter().find(|(name, _)| *name == unknown).map_or(f64::INFINITY, |(_, error)| *error);
+    Ok(EstimatedBall {
+        file: press.file.clone(),
+        centre_error_mm: [0, 1].map(|k| (found.placement.at_m[k] - truth[k]) * 1e3),
+        radius_mm: found.placement.scale * start_m * 1e3,
+        depth_mm: found.placement.depth_m * 1e3,
+        standard_errors_mm: [error(Unknown::X) * 1e3, error(Unknown::Y) * 1e3, error(Unknown::Scale) * start_m * 1e3],
+        half_widths_mm: [0.0; 3],
+        rms: found.rms,
+    })
 }
 
 impl EstimatedBall {
