@@ -19,9 +19,11 @@ pub fn run(arguments: &Arguments, json: bool) -> anyhow::Result<()> {
     }
     let line = |name: &str, figures: &pose::PoseFigures| {
         say(format!(
-            "{name}: {} images; median error of the centre {} mm, of the radius {} %; intervals cover {} % (those of the fits alone {} %)",
+            "{name}: {} images; median error of the centre {} mm from the labels and {} mm from the point about which the image changes oddly (labels: {} mm), of the radius {} %; intervals cover {} % (those of the fits alone {} %)",
             figures.n,
             short(figures.centre_mm_median),
+            short(figures.odd_point_mm_median),
+            short(figures.labels_odd_point_mm_median),
             short(100.0 * figures.radius_rel_median),
             short(100.0 * figures.coverage),
             short(100.0 * figures.coverage_of_fit)

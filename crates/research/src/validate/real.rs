@@ -13,6 +13,7 @@ mod load_records;
 mod markers;
 mod mean_shape;
 mod no_model;
+mod odd_point;
 mod page;
 mod peers;
 pub mod pose;

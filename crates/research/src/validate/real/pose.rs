@@ -4,12 +4,14 @@
 //! starts from the image alone, with a ball of another radius, and knows neither the label nor the true radius.
 
 use super::ball_images::{BallImages, calibrated, chosen};
+use super::odd_point::odd_point;
 use super::{Data, RealError, RowSpec, Setting, find};
 use crate::ball_presses::LabelledPress;
 use dermis::estimate::{EstimateError, Measured, Placement, Unknown, estimate};
 use dermis::geometry::Primitive;
 use dermis::sensor::Sensor;
 use dermis::sensor::calibration::optics::quiet_background;
+use dermis::sensor::optics::FloatImage;
 use dermis::skin::Object;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -30,6 +32,9 @@ pub struct EstimatedBall {
     pub file: String,
     /// Estimated minus labelled centre: x and y (mm).
     pub centre_error_mm: [f64; 2],
+    /// Estimated centre and label minus the point about which the change of the image is odd: x and y (mm); without that point if
+    /// it is not in the image.
+    pub from_odd_point_mm: Option<[[f64; 2]; 2]>,
     /// Estimated radius (mm).
     pub radius_mm: f64,
     /// Estimated depth (mm).
@@ -50,6 +55,11 @@ pub struct PoseFigures {
     pub n: usize,
     /// Median distance (mm) between estimated and labelled centre.
     pub centre_mm_median: f64,
+    /// Median distance (mm) of the estimated centre from the point about which the change of the image is odd, which depends neither
+    /// on a light nor on a label.
+    pub odd_point_mm_median: f64,
+    /// Median distance (mm) of the labels from that point.
+    pub labels_odd_point_mm_median: f64,
     /// Median relative error of the radius.
     pub radius_rel_median: f64,
     /// Fraction of the intervals (x, y, radius) that contain label and true radius.
@@ -133,7 +143,7 @@ fn row_of(
         let of_press = |i: usize| {
             let press = &data.presses[i];
             progress(&press.file);
-            Ok((i, estimated_ball(&sensor, &ball, start_m, press)?))
+            Ok((i, estimated_ball(&sensor, &ball, start_m, press, &data.background)?))
         };
         let found: Result<Vec<_>, RealError> = kept_out.into_par_iter().map(of_press).collect();
         for (i, ball) in found? {
@@ -153,6 +163,7 @@ fn estimated_ball(
     ball: &Object,
     start_m: f64,
     press: &LabelledPress,
+    background: &FloatImage,
 ) -> Result<EstimatedBall, RealError> {
     let no_surface = || RealError::NoSurface { sensor: sensor.name().to_owned() };
     let camera = sensor.optics().ok_or_else(no_surface)?.camera();
@@ -164,12 +175,15 @@ fn estimated_ball(
         Err(error) => return Err(RealError::Bad { what: press.file.clone(), rule: error.to_string() }),
     };
     let truth = camera.on_plane([press.label.column, press.label.row]);
+    let odd_m = odd_point(background, &press.image, &press.label).map(|at| camera.on_plane(at));
     let errors = &found.standard_errors;
     let error =
         |unknown: Unknown| errors.iter().find(|(name, _)| *name == unknown).map_or(f64::INFINITY, |(_, error)| *error);
     Ok(EstimatedBall {
         file: press.file.clone(),
         centre_error_mm: [0, 1].map(|k| (found.placement.at_m[k] - truth[k]) * 1e3),
+        from_odd_point_mm: odd_m
+            .map(|odd| [found.placement.at_m, truth].map(|place| [0, 1].map(|k| (place[k] - odd[k]) * 1e3))),
         radius_mm: found.placement.scale * start_m * 1e3,
         depth_mm: found.placement.depth_m * 1e3,
         standard_errors_mm: [error(Unknown::X) * 1e3, error(Unknown::Y) * 1e3, error(Unknown::Scale) * start_m * 1e3],
@@ -214,11 +228,17 @@ fn figures(presses: &[(&EstimatedBall, f64)]) -> PoseFigures {
         };
         presses.iter().map(inside).sum::<usize>() as f64 / (3 * presses.len()).max(1) as f64
     };
+    let from_odd_point = |k: usize| {
+        let places = presses.iter().filter_map(|(press, _)| press.from_odd_point_mm);
+        median(places.map(|from| from[k][0].hypot(from[k][1])))
+    };
     PoseFigures {
         n: presses.len(),
         centre_mm_median: median(
             presses.iter().map(|(press, _)| press.centre_error_mm[0].hypot(press.centre_error_mm[1])),
         ),
+        odd_point_mm_median: from_odd_point(0),
+        labels_odd_point_mm_median: from_odd_point(1),
         radius_rel_median: median(presses.iter().map(|(press, radius)| (press.radius_mm / radius - 1.0).abs())),
         coverage: covered(&|press, k| press.half_widths_mm[k]),
         coverage_of_fit: covered(&|press, k| NORMAL_975 * press.standard_errors_mm[k]),
