@@ -78,9 +78,8 @@ impl<T: Plain> DeviceBuffer<T> {
         download(&self.gpu, self.address, bytes_of_mut(&mut to[..count]))
     }
 
-    /// Queues a copy of the first bytes into pinned memory, as many as fit. Wait with [`Gpu::finish`] or a
-    /// [`crate::Timer`].
-    pub fn copy_to_pinned(&self, to: &mut PinnedBuffer) -> Result<(), GpuError> {
+    /// Queues a copy of the first bytes into pinned memory, as many as fit.
+    pub fn copy_to_pinned<H>(&self, to: &mut PinnedBuffer<H>) -> Result<(), GpuError> {
         let len = self.bytes.len().min(to.0.len());
         Ok(self.gpu.stream.memcpy_dtoh(&self.bytes.slice(..len), &mut to.0)?)
     }
@@ -119,14 +118,21 @@ impl<T: Plain> DeviceBuffer<T> {
 
 /// Page-locked host memory, to which the GPU copies without the CPU.
 #[derive(Debug)]
-pub struct PinnedBuffer(PinnedHostSlice<u8>);
+pub struct PinnedBuffer<T>(PinnedHostSlice<u8>, PhantomData<T>);
 
-impl PinnedBuffer {
-    /// Allocates uninitialised bytes.
+impl<T: Plain> PinnedBuffer<T> {
+    /// Allocates uninitialised values.
     pub fn new(gpu: &Gpu, len: usize) -> Result<Self, GpuError> {
         // SAFETY: any byte value is valid.
-        let bytes = unsafe { gpu.context.alloc_pinned(len) };
-        Ok(Self(bytes?))
+        let bytes = unsafe { gpu.context.alloc_pinned_with_flags(len.max(1) * size_of::<T>(), 0) };
+        Ok(Self(bytes?, PhantomData))
+    }
+
+    /// The values, after all queued copies.
+    pub fn values(&self) -> Result<&[T], GpuError> {
+        let bytes = self.0.as_slice()?;
+        // SAFETY: plain values are valid for any bytes, and page-locked memory begins at a page.
+        Ok(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cuda_struct::{Plain, Ptr, PtrMut, bytes_of, bytes_of_mut};
 use crate::program::Program;
-use crate::{DeviceBuffer, Gpu, GpuError};
+use crate::{DeviceBuffer, Gpu, GpuError, PinnedBuffer};
 use cudarc::driver::{CudaFunction, DeviceRepr, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
@@ -43,6 +43,12 @@ impl Arena {
     pub fn write<T: Plain>(&mut self, at: PtrMut<T>, values: &[T]) -> Result<(), GpuError> {
         let buffer = self.buffers.iter_mut().find(|buffer| buffer.address() == at.0);
         buffer.expect("an address of this arena").write(0, bytes_of(values))
+    }
+
+    /// Queues a copy of the first values of a buffer of this arena, as many as fit.
+    pub fn queue_read<T: Plain>(&self, at: PtrMut<T>, to: &mut PinnedBuffer<T>) -> Result<(), GpuError> {
+        let buffer = self.buffers.iter().find(|buffer| buffer.address() == at.0);
+        buffer.expect("an address of this arena").copy_to_pinned(to)
     }
 
     /// Copies the first `len` values of a buffer of this arena to the host.

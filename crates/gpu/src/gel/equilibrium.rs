@@ -3,7 +3,7 @@
 use super::arena::{Arena, CooperativeKernel};
 use super::layout::{self, EquilibriumTask, IndenterPose, MAX_PRESSES, Presses, THREADS, node_order};
 use crate::object::GpuObject;
-use crate::{DeviceBuffer, Gpu, GpuError};
+use crate::{DeviceBuffer, Gpu, GpuError, PinnedBuffer};
 use dermis_geometry::Surface;
 use dermis_skin::gel::{ContactPoint, ContactState, EquilibriumSolution, Gap, LoadPath, SolverStats, inverted_state};
 use dermis_skin::{Gel, Motion, Skin, SkinError, State, Support, Touch};
@@ -37,6 +37,17 @@ pub struct GpuGel {
 struct Place {
     arena: Arena,
     task: EquilibriumTask,
+    results: Results,
+}
+
+/// What the GPU computed for a press, in page-locked memory.
+#[derive(Debug)]
+struct Results {
+    outcome: PinnedBuffer<layout::Outcome>,
+    displacement: PinnedBuffer<f64>,
+    elastic: PinnedBuffer<f64>,
+    points: PinnedBuffer<layout::ContactPoint>,
+    states: PinnedBuffer<layout::ContactState>,
 }
 
 /// An object on the GPU.
@@ -55,15 +66,6 @@ struct Prepared<'a> {
     objects: Vec<Arc<KnownObject>>,
     poses: Vec<IndenterPose>,
     displacement: Vec<f64>,
-    states: Vec<layout::ContactState>,
-}
-
-/// What the GPU computed for a press.
-struct Raw {
-    outcome: layout::Outcome,
-    displacement: Vec<f64>,
-    elastic: Vec<f64>,
-    points: Vec<layout::ContactPoint>,
     states: Vec<layout::ContactState>,
 }
 
@@ -115,9 +117,9 @@ impl GpuGel {
         motion: &Motion<'_>,
     ) -> Result<(Touch, State, SolverStats, f64), SkinError> {
         let prepared = self.prepare(state, motion)?;
-        let (raw, gpu_s) = self.solve(&[&prepared])?;
-        let raw = raw.into_iter().next().ok_or_else(inverted_state)?;
-        let (touch, state, stats) = self.finish(&prepared, motion, raw)?;
+        let (solutions, gpu_s) = self.solve(&[&prepared])?;
+        let solution = solutions.into_iter().next().flatten().ok_or_else(inverted_state)?;
+        let (touch, state, stats) = self.gel.touch_at(motion, solution)?;
         Ok((touch, state, stats, gpu_s))
     }
 
@@ -136,12 +138,14 @@ impl GpuGel {
             for group in order.chunks(together) {
                 let tasks: Vec<&Prepared<'_>> = group.iter().map(|(_, prepared)| *prepared).collect();
                 match self.solve(&tasks) {
-                    Ok((raw, _)) => {
-                        for (&(press, prepared), raw) in group.iter().zip(raw) {
+                    Ok((solutions, _)) => {
+                        for (&(press, _), solution) in group.iter().zip(solutions) {
                             let settled = &settled;
                             // Runs beside the next launch.
                             scope.spawn(move |_| {
-                                let _ = settled[press].set(self.finish(prepared, presses[press].1, raw));
+                                let solution = solution.ok_or_else(inverted_state);
+                                let touch = solution.and_then(|found| self.gel.touch_at(presses[press].1, found));
+                                let _ = settled[press].set(touch);
                             });
                         }
                     }
@@ -198,7 +202,15 @@ impl GpuGel {
     fn new_place(&self) -> Result<Place, GpuError> {
         let mut arena = Arena::new(&self.gpu);
         let task = self.task.with_buffers(&mut arena)?;
-        Ok(Place { arena, task })
+        let (gpu, nodal) = (&self.gpu, self.node_order.len());
+        let results = Results {
+            outcome: PinnedBuffer::new(gpu, 1)?,
+            displacement: PinnedBuffer::new(gpu, nodal)?,
+            elastic: PinnedBuffer::new(gpu, nodal)?,
+            points: PinnedBuffer::new(gpu, self.stencils)?,
+            states: PinnedBuffer::new(gpu, self.stencils)?,
+        };
+        Ok(Place { arena, task, results })
     }
 
     /// Number of presses to solve in one launch: at most as many as have room on the GPU.
@@ -211,8 +223,8 @@ impl GpuGel {
         places.len().max(1)
     }
 
-    /// Follows the load paths of as many presses as there are places; also returns the kernel time (s).
-    fn solve(&self, presses: &[&Prepared<'_>]) -> Result<(Vec<Raw>, f64), GpuError> {
+    /// Follows the load paths of as many presses as there are places; `None` where one failed. Also returns the kernel time (s).
+    fn solve(&self, presses: &[&Prepared<'_>]) -> Result<(Vec<Option<EquilibriumSolution>>, f64), GpuError> {
         self.gpu.context.bind_to_thread()?;
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         let kernel = match presses.len() {
@@ -244,29 +256,32 @@ impl GpuGel {
         // SAFETY: the tasks belong to the kernel; their addresses are in `places`, in objects of `presses` and in
         // `uploaded`, which outlive the launch.
         let gpu_s = unsafe { kernel.launch(&tasks, blocks * presses.len() as u32)? };
-        let raw = |Place { arena, task }: &Place| -> Result<Raw, GpuError> {
-            Ok(Raw {
-                outcome: arena.read(task.outcome, 1)?[0],
-                displacement: arena.read(task.displacement, self.node_order.len())?,
-                elastic: arena.read(task.residual, self.node_order.len())?,
-                points: arena.read(task.points, self.stencils)?,
-                states: arena.read(task.states, self.stencils)?,
-            })
-        };
-        let raw = places[..presses.len()].iter().map(raw).collect::<Result<_, _>>()?;
-        Ok((raw, gpu_s))
+        let places = &mut places[..presses.len()];
+        for Place { arena, task, results } in &mut *places {
+            arena.queue_read(task.outcome, &mut results.outcome)?;
+            arena.queue_read(task.displacement, &mut results.displacement)?;
+            arena.queue_read(task.residual, &mut results.elastic)?;
+            arena.queue_read(task.points, &mut results.points)?;
+            arena.queue_read(task.states, &mut results.states)?;
+        }
+        self.gpu.finish()?;
+        let of_press = |(place, prepared): (&Place, &&Prepared<'_>)| self.solution(&place.results, prepared);
+        let solutions = places.par_iter().zip(presses).map(of_press).collect::<Result<_, _>>()?;
+        Ok((solutions, gpu_s))
     }
 
-    /// Touch, state and statistics from what the GPU computed.
-    fn finish(&self, prepared: &Prepared<'_>, motion: &Motion<'_>, raw: Raw) -> Result<Settled, SkinError> {
-        let Raw { outcome, displacement, elastic, points, states } = raw;
+    /// The solution that the GPU computed; `None` if it failed.
+    fn solution(&self, results: &Results, prepared: &Prepared<'_>) -> Result<Option<EquilibriumSolution>, GpuError> {
+        let outcome = results.outcome.values()?[0];
+        let (displacement, elastic) = (results.displacement.values()?, results.elastic.values()?);
+        let (points, states) = (results.points.values()?, results.states.values()?);
         if outcome.failed != 0 {
-            return Err(inverted_state());
+            return Ok(None);
         }
         let grid = self.gel.problem().grid;
-        let nodal = |values: Vec<f64>| {
+        let nodal = |values: &[f64]| {
             let mut all = vec![0.0; grid.len()];
-            self.node_order.iter().zip(values).for_each(|(&at, value)| all[at] = value);
+            self.node_order.iter().zip(values).for_each(|(&at, value)| all[at] = *value);
             all
         };
         let displaced = || {
@@ -279,21 +294,15 @@ impl GpuGel {
         let pressed = || numbered().filter_map(|(point, &at)| states[at].on_host(point)).collect();
         let ((displacement_m, elastic_newton), (points, contacts)) =
             rayon::join(|| rayon::join(displaced, || nodal(elastic)), || rayon::join(near, pressed));
-        let solution = EquilibriumSolution {
-            displacement_m,
-            elastic_newton,
-            strain_j: outcome.strain_j,
-            points,
-            contacts,
-            stats: SolverStats {
-                loads: prepared.path.poses.len() - 1,
-                newton: outcome.newton as usize,
-                conjugate: outcome.conjugate as usize,
-                updates: outcome.updates as usize,
-                residual: outcome.residual,
-            },
+        let stats = SolverStats {
+            loads: prepared.path.poses.len() - 1,
+            newton: outcome.newton as usize,
+            conjugate: outcome.conjugate as usize,
+            updates: outcome.updates as usize,
+            residual: outcome.residual,
         };
-        self.gel.touch_at(motion, solution)
+        let strain_j = outcome.strain_j;
+        Ok(Some(EquilibriumSolution { displacement_m, elastic_newton, strain_j, points, contacts, stats }))
     }
 
     /// Contact states of all stencils.

@@ -103,7 +103,7 @@ pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
         keep("images_320x240_and_their_gradients_per_second", GRADIENTS as f64 / (forward_s + backward_s));
         keep("gradient_of_4096_images_ms", backward_s * 1e3);
         // To pinned host memory, as a training loop would use.
-        let mut host = PinnedBuffer::new(gpu, batch_bytes(&batch))?;
+        let mut host = PinnedBuffer::<u8>::new(gpu, batch_bytes(&batch))?;
         let timer = Timer::start(gpu)?;
         let touches = batch.press_on_device(&poses, Outputs::IMAGES)?;
         touches.images.copy_to_pinned(&mut host)?;
