@@ -121,7 +121,8 @@ fn remarks(arguments: &Arguments, found: &Designed) -> Vec<String> {
     }
     let not_built = found.trials.iter().filter(|trial| trial.score.is_none()).count();
     if not_built > 0 {
-        remarks.push(format!("{not_built} of {} sensors could not be built", found.trials.len()));
+        let reason = found.refused.as_ref().map_or_else(String::new, |reason| format!(", the last because {reason}"));
+        remarks.push(format!("{not_built} of {} sensors could not be built{reason}", found.trials.len()));
     }
     if best.per_press.len() == 1 {
         remarks.push("the data set has one press: give it a `count`".to_owned());

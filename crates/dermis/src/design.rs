@@ -160,6 +160,8 @@ pub struct Designed {
     pub described: Score,
     /// All sensors that were tried, in this order.
     pub trials: Vec<Trial>,
+    /// Why the last of the sensors that could not be built could not.
+    pub refused: Option<String>,
     /// Standard deviation of the objective in the data set, before anything is read (SI).
     pub prior_sd: f64,
 }
@@ -238,6 +240,11 @@ impl Design<'_> {
         if let Some((_, key)) = self.varied.iter().enumerate().find(again) {
             return Err(DesignError::Twice { key: key.key().to_owned() });
         }
+        // A misspelt key is refused before the first press.
+        let at = |part: f64| self.spec_at(&vec![part; self.varied.len()]);
+        if at(0.0).is_err() && at(1.0).is_err() {
+            at(0.5)?;
+        }
         let task = self.task()?;
         let sensor = &self.set.sensors[0];
         let described = self.score(&sensor.spec, &task)?;
@@ -266,9 +273,10 @@ impl Design<'_> {
         })?;
         let best = best.and_then(|parts| all.iter().find(|trial| trial.parts == parts).cloned());
         match (best, refused) {
-            (Some(best), _) => {
+            (Some(best), refused) => {
                 let spec = sensor.located(&self.spec_at(&best.parts)?);
-                Ok(Designed { spec, best, described, trials: all, prior_sd: task.prior.sqrt() })
+                let refused = refused.map(|error| error.to_string());
+                Ok(Designed { spec, best, described, trials: all, refused, prior_sd: task.prior.sqrt() })
             }
             (None, Some(error)) => Err(DesignError::NothingBuilt(error)),
             (None, None) => Err(DesignError::NothingVaried),
