@@ -21,8 +21,8 @@ use dermis::geometry::{Pose, Primitive, Random, Vec3, Wrench, shapes};
 use dermis::sensor::{Aim, Cotangents, Goal, GradientError, Gradients, Pressed, Sensor, press, press_to_pose};
 use dermis::skin::{Hydroelastic, Layer, Object};
 use sensors::{
-    CALIBRATED, CAMERA, CAST_SHADOWS, DOME, GEL, HYDROELASTIC, IMAGE, LAYER, PERSPECTIVE, PHONG, SPRINGS, TIGHT,
-    TIGHT_GEL, layer_with_friction, phong_with_shadows, sensor_of,
+    CALIBRATED, CAMERA, CAST_SHADOWS, DOME, GEL, HYDROELASTIC, IMAGE, LAYER, MAGNETS, PERSPECTIVE, PHONG, SPRINGS,
+    TIGHT, TIGHT_GEL, layer_with_friction, phong_with_shadows, sensor_of,
 };
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -225,6 +225,23 @@ fn setups() -> Vec<Setup> {
         image: false,
         max_ratio: 1.5,
     });
+    let magnetic = [
+        ("magnets in a layer", LAYER.to_owned(), 1e-7, TIGHT, 1e-6),
+        ("magnets in a layer with friction", layer_with_friction(), 2e-8, 3e-13, 1e-4),
+    ];
+    let magnetic = magnetic.map(|(name, layer, step_m, solved_to, tolerance)| Setup {
+        name: format!("{name}, ellipsoid"),
+        text: format!("{layer}{MAGNETS}"),
+        shape: shapes[1].1,
+        keys: vec![("young", 0, "YOUNG", 1e-3), ("remanence", 0, "REMANENCE", 1e-3)],
+        remeshed: &[],
+        step_m,
+        z_rotation: 10.0,
+        solved_to,
+        tolerance,
+        image: false,
+        max_ratio: 1.5,
+    });
     let gels = shapes.iter().filter(|(name, _)| !["cylinder", "capsule"].contains(name)).map(|(name, shape)| Setup {
         name: format!("gel, {name}"),
         text: format!("{GEL}{CAMERA}"),
@@ -274,7 +291,7 @@ fn setups() -> Vec<Setup> {
         image: true,
         max_ratio: f64::INFINITY,
     });
-    springs.chain(hydroelastic).chain(layers).chain(with_friction).chain(gels).chain(cameras).collect()
+    springs.chain(hydroelastic).chain(layers).chain(with_friction).chain(magnetic).chain(gels).chain(cameras).collect()
 }
 
 /// Compares the gradients of `presses` random presses of the sensors and objects whose name is wanted. `progress` is called with the
@@ -342,7 +359,15 @@ impl Setup {
             let markers = sensor.optics().and_then(|optics| optics.markers()).map_or(0, |all| all.points_m().len());
             // Pixels of the markers count as much as newtons.
             let markers = (0..markers).map(|_| [any(1.0), any(1.0)]).collect();
-            Cotangents { on_sensor, forces, taxels, reported, markers, ..Cotangents::default() }
+            let plain = Cotangents { on_sensor, forces, taxels, reported, markers, ..Cotangents::default() };
+            match sensor.magnetics() {
+                // 0.1 mT count as much as newtons.
+                Some(magnetics) => {
+                    let magnetic = magnetics.chips().map(|_| Vec3::new(any(1e4), any(1e4), any(1e4))).collect();
+                    Cotangents { magnetic, ..Cotangents::default() }
+                }
+                None => plain,
+            }
         };
         let pose = pressed.sensor_from_object;
         let pressed = press_to_pose(sensor, object, &pose).map_err(bad_press)?;
@@ -372,6 +397,10 @@ impl Setup {
             values.extend(reading.reported_newton.iter().zip(&by.reported).map(|(value, by)| value * by));
             values
                 .extend(reading.forces_newton.iter().zip(&by.forces).flat_map(|(force, by)| (*force * *by).to_array()));
+            if let Some(magnetics) = sensor.magnetics() {
+                let fields = magnetics.field_of(&magnetics.motions_at(magnetics.magnets(), &pressed.touch));
+                values.extend(fields.iter().zip(&by.magnetic).flat_map(|(field, by)| (*field * *by).to_array()));
+            }
             if let (Some(optics), Some(surface)) = (sensor.optics(), &pressed.touch.surface) {
                 let tracks =
                     optics.markers().map(|markers| markers.track(surface, optics.camera())).unwrap_or_default();
