@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Touch:
         kinds = {"float32": wp.float32, "float64": wp.float64}
         if dtype not in kinds:
             raise dermis.Error(f'`dtype` must be "float32" or "float64", got {dtype!r}')
-        place = "cuda" if device.is_cuda else "cpu"
+        place: Literal["cuda", "cpu"] = "cuda" if device.is_cuda else "cpu"
         self.environments = sensor.environments(shape, worlds, device=place, randomise=randomise, seed=seed)
         count = int(np.prod(sensor.shape))
 
@@ -52,8 +52,8 @@ class Touch:
         self._device = device
         self._seen = {"image": image, "markers": markers}
 
-    def _bind(self, dt: float, object: Body, carrier: Body, **conventions: str) -> None:
-        """Names the arrays of both bodies to the environments. conventions: ``quaternion`` and ``twist_order``."""
+    def _bind(self, dt: float, object: Body, carrier: Body, **conventions: Any) -> None:
+        """Names the arrays of both bodies to the environments. conventions: ``quaternion`` and ``twist_order`` of ``Environments.bind``."""
         self.environments.bind(
             dt=dt,
             pose=object.pose,
