@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 import dermis
+from dermis._bodies import Body, bind
 
 NUMBER_BYTES = 4
 
@@ -50,32 +50,12 @@ class Touch:
         self.reported: Any = zeros(count) if response else None
         self.wrench: Any = zeros(6)
         self._device = device
-        self._seen = {"image": image, "markers": markers}
+        seen = {"image": image, "markers": markers}
+        self._outputs = {"taxels": self.taxels, "reported": self.reported, "wrench": self.wrench, **seen}
 
     def _bind(self, dt: float, object: Body, carrier: Body, **conventions: Any) -> None:
-        """Names the arrays of both bodies to the environments. conventions: ``quaternion`` and ``twist_order`` of ``Environments.bind``."""
-        self.environments.bind(
-            dt=dt,
-            pose=object.pose,
-            object_offset=object.offset,
-            twist=object.twist,
-            twist_at=object.twist_at,
-            on_object=object.load,
-            on_object_at=object.load_at,
-            add_to_object=object.adds,
-            sensor_pose=carrier.pose,
-            sensor_offset=carrier.offset,
-            sensor_twist=carrier.twist,
-            sensor_twist_at=carrier.twist_at,
-            on_sensor=carrier.load,
-            on_sensor_at=carrier.load_at,
-            add_to_sensor=carrier.adds,
-            taxels=self.taxels,
-            reported=self.reported,
-            wrench=self.wrench,
-            **self._seen,
-            **conventions,
-        )
+        """Names the arrays of both bodies. conventions: ``quaternion`` and ``twist_order`` of ``Environments.bind``."""
+        bind(self.environments, dt, object, carrier, **self._outputs, **conventions)
 
     def _launch(self) -> None:
         self.environments.launch(self._stream())
@@ -90,19 +70,6 @@ class Touch:
     def check(self) -> None:
         """Raises ``dermis.Error`` if a world had an invalid pose or velocity since its last reset. Waits for the GPU."""
         self.environments.check()
-
-
-@dataclass
-class Body:
-    """The arrays of a body, as arguments of ``Environments.bind``."""
-
-    pose: Any = None
-    offset: Any = None
-    twist: Any = None
-    twist_at: Any = None
-    load: Any = None
-    load_at: Any = None
-    adds: bool = field(default=False)
 
 
 class Rows:
@@ -120,9 +87,3 @@ class Rows:
             "version": 3,
         }
         setattr(self, "__cuda_array_interface__" if array.device.is_cuda else "__array_interface__", described)
-
-
-def check_mode(mode: str) -> None:
-    """Refuses a mode that is none."""
-    if mode not in ("couple", "sense"):
-        raise dermis.Error(f'`mode` must be "couple" or "sense", got {mode!r}')

@@ -21,8 +21,9 @@ from typing import Any, Literal
 import numpy as np
 
 import dermis
+from dermis._bodies import Body, check_mode
 from dermis._mujoco_geoms import id_of, shape_of
-from dermis._warp import Body, Rows, Touch, check_mode
+from dermis._warp import Rows, Touch
 
 __all__ = ["Touch", "attach"]
 

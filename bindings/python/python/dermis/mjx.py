@@ -37,8 +37,8 @@ import numpy as np
 from jax.experimental.buffer_callback import buffer_callback
 
 import dermis
+from dermis._bodies import Body, bind, check_mode
 from dermis._mujoco_geoms import id_of, shape_of
-from dermis._warp import check_mode
 
 __all__ = ["Felt", "Touch", "attach"]
 
@@ -62,13 +62,28 @@ class Felt(NamedTuple):
 class Touch:
     """A sensor in every world of an MJX simulation. Made by ``attach``. ``environments`` are the ``dermis.Environments``."""
 
-    def __init__(self, environments: dermis.Environments, model: Any, at: int, geom: int, *, taxels: int, response: bool) -> None:
+    def __init__(
+        self,
+        environments: dermis.Environments,
+        model: Any,
+        site: int,
+        geom: int,
+        *,
+        taxels: int,
+        response: bool,
+        is_coupled: bool,
+        adds: bool,
+    ) -> None:
         self.environments = environments
         self._model = model
-        self._site, self._geom = at, geom
-        self._carrier, self._body = int(model.site_bodyid[at]), int(model.geom_bodyid[geom])
+        # Of the object and of the sensor.
+        self._bodies = int(model.geom_bodyid[geom]), int(model.site_bodyid[site])
+        self._offsets = (
+            np.concatenate([model.geom_pos[geom], model.geom_quat[geom]]),
+            np.concatenate([model.site_pos[site], model.site_quat[site]]),
+        )
         self._taxels, self._reported = taxels, taxels if response else 0
-        self._has_loads, self._adds = True, False
+        self._is_coupled, self._adds = is_coupled, adds
         self._felt = _refusing_gradients(self._in_one_world())
 
     def start(self, dtype: Any = "float32") -> Felt:
@@ -87,13 +102,13 @@ class Touch:
 
         d = mjx.com_vel(m, mjx.com_pos(m, mjx.kinematics(m, d)))
         inputs = []
-        for body in (self._body, self._carrier):
+        for body in self._bodies:
             root = int(self._model.body_rootid[body])
             inputs += [d.xpos[body], d.xquat[body], d.cvel[body], d.subtree_com[root], d.xipos[body]]
-        taxels, reported, wrench, on_object, on_sensor = self._felt(felt.steps, *inputs)
-        if self._has_loads:
+        taxels, reported, wrench, *loads = self._felt(felt.steps, *inputs)
+        if self._is_coupled:
             applied = d.xfrc_applied
-            for body, load in ((self._body, on_object), (self._carrier, on_sensor)):
+            for body, load in zip(self._bodies, loads, strict=True):
                 if body != 0:
                     applied = applied.at[body].add(load) if self._adds else applied.at[body].set(load)
             d = d.replace(xfrc_applied=applied)
@@ -153,29 +168,21 @@ class Touch:
         on_cpu = self.environments.device == "cpu"
         if on_cpu != (inputs[0].__dlpack_device__()[0] == _HOST):
             raise dermis.Error(f"the sensor runs on {self.environments.device}, and the arrays are elsewhere: attach(device=...)")
-        values = [np.asarray(array) if on_cpu else array for array in (*inputs, *outputs)]
-        steps, position, rotation, twist, twist_at, center, s_position, s_rotation, s_twist, s_twist_at, s_center = values[:11]
-        taxels, reported, wrench, on_object, on_sensor = values[11:]
-        model, at, geom = self._model, self._site, self._geom
+        steps, *bodies = [np.asarray(array) if on_cpu else array for array in inputs]
+        taxels, reported, wrench, *loads = [np.asarray(array) if on_cpu else array for array in outputs]
+        model, made = self._model, []
+        for place, (offset, load) in enumerate(zip(self._offsets, loads, strict=True)):
+            position, rotation, twist, twist_at, center = bodies[5 * place : 5 * place + 5]
+            made.append(Body((position, rotation), offset, twist, twist_at, load, center))
         # cvel is the velocity, angular part first, at the center of mass of the kinematic tree.
-        self.environments.bind(
-            dt=float(model.opt.timestep),
-            pose=(position, rotation),
-            object_offset=np.concatenate([model.geom_pos[geom], model.geom_quat[geom]]),
-            twist=twist,
-            twist_at=twist_at,
-            sensor_pose=(s_position, s_rotation),
-            sensor_offset=np.concatenate([model.site_pos[at], model.site_quat[at]]),
-            sensor_twist=s_twist,
-            sensor_twist_at=s_twist_at,
+        bind(
+            self.environments,
+            float(model.opt.timestep),
+            *made,
             twist_order="angular",
             taxels=taxels,
             reported=reported if self._reported else None,
             wrench=wrench,
-            on_object=on_object,
-            on_object_at=center,
-            on_sensor=on_sensor,
-            on_sensor_at=s_center,
         )
         self.environments.launch(None if on_cpu else int(context.stream), steps=steps)
 
@@ -215,7 +222,7 @@ def attach(
     a body. The model must exclude MuJoCo's contact between the two bodies. mode="sense" changes nothing but computes the reading.
 
     device: "cuda" or "cpu", that of JAX's arrays; "auto": that of JAX's default. response=True also computes the readings after the response of the sensor. randomise, seed:
-    as for ``Sensor.environments``.
+    as for ``Sensor.environments``; a world draws its parameters when it starts.
     """
     check_mode(mode)
     at, geom = id_of(model, "site", site), id_of(model, "object", object)
@@ -230,9 +237,8 @@ def attach(
     if device == "auto":
         device = "cuda" if jax.default_backend() == "gpu" else "cpu"
     environments = sensor.environments(shape or shape_of(model, geom), count, device=device, randomise=randomise, seed=seed)
-    touch = Touch(environments, model, at, geom, taxels=int(np.prod(sensor.shape)), response=response)
-    touch._has_loads, touch._adds = mode == "couple", add
-    return touch
+    taxels, is_coupled = int(np.prod(sensor.shape)), mode == "couple"
+    return Touch(environments, model, at, geom, taxels=taxels, response=response, is_coupled=is_coupled, adds=add)
 
 
 def _touch(model: Any, geom: int, carrier: int) -> bool:

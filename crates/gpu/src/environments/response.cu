@@ -5,8 +5,8 @@
 // STAGES, the kinds of all stages, so that the code of a response has no branches between them, NUMBERS, LENGTHS, TAXEL_LISTS, MEMORY_LISTS and
 // MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, NUMBER_COUNT, TAXELS, AT_ONCE, WIDE, if the rows of values
 // do not fit into shared memory, and SAMPLE, the type of samples.
-// The time of the kernel is that of its memory: values are rounded to counts before they are sampled and delayed, which gives the same readings, since counts
-// take half the bytes; and the memory of a taxel that was never pressed is not read.
+// Values are rounded to counts before they are sampled and delayed, which gives the same readings: counts take half the bytes. The memory of a taxel that
+// was not pressed since its reset is not read.
 
 // Kinds of stages, numbered as on the host.
 #define SPREAD 0

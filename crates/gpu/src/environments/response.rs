@@ -18,6 +18,8 @@ const THREADS: usize = 256;
 const MAX_AT_ONCE: usize = 8;
 /// Shared memory (bytes) for values of a block on every GPU.
 const SHARED_BYTES: usize = 47 << 10;
+/// Shared memory (bytes) of a taxel: two values, and whether it has memory of presses.
+const TAXEL_SHARED_BYTES: usize = 17;
 /// Environment i counts its steps from i times this number on, so that no two have the same noise.
 pub(super) const STEPS_APART: u64 = 1 << 40;
 /// Largest count that an `f32` represents with all below.
@@ -234,7 +236,7 @@ fn environments_at_once(taxels: usize) -> usize {
         let all = count * taxels;
         all as f64 / all.next_multiple_of(if all > THREADS { THREADS } else { 32 }).max(1) as f64
     };
-    let fits = |count: &usize| *count == 1 || 16 * count * taxels <= SHARED_BYTES / 4;
+    let fits = |count: &usize| *count == 1 || TAXEL_SHARED_BYTES * count * taxels <= SHARED_BYTES / 4;
     (1..=MAX_AT_ONCE).filter(fits).fold(1, |best, count| if used(count) > used(best) { count } else { best })
 }
 
@@ -248,7 +250,7 @@ impl GpuResponse {
         dt_s: f64,
     ) -> Result<Self, GpuError> {
         let layout = Layout::new(operations, taxels, dt_s);
-        let is_wide = 16 * taxels > SHARED_BYTES;
+        let is_wide = TAXEL_SHARED_BYTES * taxels > SHARED_BYTES;
         let samples_bytes = layout.sample_lists * layout.sample_bytes();
         let taxel_bytes = 8 * (layout.memory_lists + if is_wide { 3 } else { 1 }) + samples_bytes + 1;
         let each = taxel_bytes * taxels + size_of::<Clock>();
