@@ -34,7 +34,7 @@ stribeck_speed = "0.01 m/s"
 """
 
 
-def scene(exclude=True, count=1):
+def scene(exclude=True):
     """A ball on a plate; the ball is at z = 0, where float32 is fine."""
     pair = '<contact><exclude body1="world" body2="ball"/></contact>' if exclude else ""
     return mujoco.MjModel.from_xml_string(

@@ -68,7 +68,7 @@ def test_a_ball_at_rest_reads_its_weight():
 
 
 def moving():
-    """A plate and a ball, both free, turned, moving and with centers of mass away from their origins."""
+    """A plate and a ball, both free, rotated, moving and with centers of mass away from their origins."""
     world = newton.ModelBuilder(gravity=(0.0, 0.0, 0.0))
     plate = world.add_body(xform=at(0.3, 0.1, 0.2, 0.0, 0.6, 0.0, 0.8))
     world.add_shape_box(plate, xform=at(0.01, 0, -5e-3), hx=0.02, hy=0.02, hz=5e-3, label="plate")
@@ -88,8 +88,8 @@ def test_loads_act_at_the_centers_of_mass():
     state.clear_forces()
     touch.step(state, DT)
     poses, loads = state.body_q.numpy().astype(float), state.body_f.numpy().astype(float)
-    turns = [np.array(wp.quat_to_matrix(wp.quat(*pose[3:].tolist()))).reshape(3, 3) for pose in poses]
-    centers = np.array([pose[:3] + turn @ com for pose, turn, com in zip(poses, turns, model.body_com.numpy(), strict=True)])
+    rotations = [np.array(wp.quat_to_matrix(wp.quat(*pose[3:].tolist()))).reshape(3, 3) for pose in poses]
+    centers = np.array([pose[:3] + rotation @ com for pose, rotation, com in zip(poses, rotations, model.body_com.numpy(), strict=True)])
     assert np.abs(model.body_com.numpy()).max(axis=1).min() > 5e-3
     size = np.linalg.norm(loads[1, :3])
     assert size > 0.5
@@ -99,17 +99,17 @@ def test_loads_act_at_the_centers_of_mass():
         np.testing.assert_allclose(loads[plate, :3] + loads[ball, :3], 0, atol=1e-6 * size)
         np.testing.assert_allclose(moment[plate] + moment[ball], 0, atol=1e-7 * size)
         # A single sensor in the same relative motion.
-        turn, skin = turns[plate], poses[plate, :3] + turns[plate] @ [0.01, 0, 0]
-        middle = poses[ball, :3] + turns[ball] @ [0.03, 0, 0]
+        rotation, skin = rotations[plate], poses[plate, :3] + rotations[plate] @ [0.01, 0, 0]
+        middle = poses[ball, :3] + rotations[ball] @ [0.03, 0, 0]
         speed = twists[ball, :3] + np.cross(twists[ball, 3:], middle - centers[ball])
         speed -= twists[plate, :3] + np.cross(twists[plate, 3:], middle - centers[plate])
-        relative = np.concatenate([turn.T @ speed, turn.T @ (twists[ball, 3:] - twists[plate, 3:])])
+        relative = np.concatenate([rotation.T @ speed, rotation.T @ (twists[ball, 3:] - twists[plate, 3:])])
         sphere = dermis.Object.sphere(radius=RADIUS)
-        single = dermis.Sensor.parse(SKIN).step([(sphere, turn.T @ (middle - skin), relative)], dt=DT).wrench
+        single = dermis.Sensor.parse(SKIN).step([(sphere, rotation.T @ (middle - skin), relative)], dt=DT).wrench
         np.testing.assert_allclose(touch.wrench.numpy()[plate // 2], single, rtol=1e-4, atol=1e-7)
-        np.testing.assert_allclose(loads[plate, :3], turn @ single[:3], rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(loads[plate, :3], rotation @ single[:3], rtol=1e-4, atol=1e-6)
         np.testing.assert_allclose(
-            loads[plate, 3:], turn @ single[3:] + np.cross(skin - centers[plate], turn @ single[:3]), rtol=1e-4, atol=1e-6
+            loads[plate, 3:], rotation @ single[3:] + np.cross(skin - centers[plate], rotation @ single[:3]), rtol=1e-4, atol=1e-6
         )
     # The solver takes them there, and the momentum is conserved.
     mass, inertia = model.body_mass.numpy().astype(float), model.body_inertia.numpy().astype(float)
@@ -119,7 +119,7 @@ def test_loads_act_at_the_centers_of_mass():
     np.testing.assert_allclose(change[:, :3] * mass[:, None], loads[:, :3] * DT, rtol=1e-3)
     np.testing.assert_allclose((change[:, :3] * mass[:, None]).reshape(2, 2, 3).sum(axis=1), 0, atol=1e-5 * size * DT)
     for plate in (0, 2):
-        own, spin = turns[plate] @ inertia[plate] @ turns[plate].T, twists[plate, 3:]
+        own, spin = rotations[plate] @ inertia[plate] @ rotations[plate].T, twists[plate, 3:]
         rate = own @ change[plate, 3:] / DT + np.cross(spin, own @ spin)
         np.testing.assert_allclose(rate, loads[plate, 3:], atol=1e-3 * np.abs(loads[plate, 3:]).max())
 
