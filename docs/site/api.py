@@ -78,11 +78,12 @@ def write(out: pathlib.Path) -> None:
     public = [f"dermis.{module.name}" for module in pkgutil.iter_modules(dermis.__path__) if not module.name.startswith("_")]
     # Imported here: pdoc keeps modules from starting programs, and other packages look for PyTorch.
     for name in public:
-        if name not in ("dermis.torch", "dermis.jax"):
+        if name not in ("dermis.torch", "dermis.jax", "dermis.mjx"):
             importlib.import_module(name)
     torch = {name: named(f"torch.{name}") for name in ("Tensor", "utils.data.Dataset", "autograd.Function")}
     stand_in("torch", {**torch, "autograd.function.once_differentiable": lambda function: function})
-    stand_in("jax", {"Array": named("jax.Array"), "numpy.ndarray": named("jax.numpy.ndarray")})
+    jax = {name: named(f"jax.{name}") for name in ("Array", "numpy.ndarray", "experimental.buffer_callback.buffer_callback")}
+    stand_in("jax", jax)
     pdoc.render.configure(docformat="google", search=True)
     pdoc.pdoc("dermis", *public, output_directory=out)
 

@@ -36,6 +36,8 @@ NEEDS = {
     "cuda": lambda: shutil.which("nvidia-smi") is not None and has("torch"),
     "torch": lambda: has("torch"),
     "ray": lambda: has("ray"),
+    "newton": lambda: has("newton"),
+    "mjx": lambda: has("jax") and has("mujoco.mjx"),
     "rerun": lambda: has("rerun"),
     "ros": lambda: has("rclpy") or has("cyclonedds"),
     "slurm": lambda: shutil.which("sbatch") is not None,

@@ -71,7 +71,10 @@ KINDS = {
 def sensor(n):
     each = 1e4 * (SIDE * 1e3 / n) ** 2 * 1e-2  # 1e8 N/m^3
     words = {"n": n, "pitch": SIDE * 1e3 / n, "stiffness": each, "damping": each * 5e-3, "bristles": each, "sliding": each * 1e-3}
-    return dermis.Sensor.parse(SKIN.format(**words))
+    text = SKIN
+    for word, value in words.items():
+        text = text.replace(f"{{{word}}}", str(value))
+    return dermis.Sensor.parse(text)
 
 
 def scene(tactile):

@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs/site"))
 EXAMPLES = "bindings/python/tests/test_package.py"
 #: What CI does not have; its other blocks nothing here can run.
-NEEDS = re.compile(r"^```\w+ .*\bneeds=(cuda|torch|ray|rerun|ros|time)\b", re.M)
+NEEDS = re.compile(r"^```\w+ .*\bneeds=(cuda|torch|ray|newton|mjx|rerun|ros|time)\b", re.M)
 
 
 def main() -> None:
@@ -38,7 +38,7 @@ def main() -> None:
     here = os.environ | {"DERMIS_TIME": "1", "MPLBACKEND": "agg", "PYTHONDONTWRITEBYTECODE": "1"}
     today = datetime.datetime.now(datetime.timezone.utc).date()
     lines = [f"# Guide, {today}\n", f"{wheel.name}, Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores.\n"]
-    packages = [name for name in ("torch", "jax", "ray", "rerun", "mujoco_warp", "cyclonedds", "rclpy") if blocks.has(name)]
+    packages = [name for name in ("torch", "jax", "ray", "rerun", "mujoco_warp", "newton", "cyclonedds", "rclpy") if blocks.has(name)]
     lines.append(f"Packages: {', '.join(packages)}.\n")
     pages = options.page or [page.path.removesuffix(".md") for page in render.contents() if NEEDS.search(page.source.read_text())]
     if blocks.has("ray") and any("needs=ray" in (ROOT / f"docs/{page}.md").read_text() for page in pages):

@@ -57,7 +57,7 @@ def test_launches_read_what_single_sensors_read(device, dtype):
     sensors = [dermis.Sensor.preset("uji-foam-14x6") for _ in range(N)]
     for step in range(4):
         if step == 2:
-            mask, _ = on(device, np.arange(N) == 1)
+            mask, _ = on(device, (np.arange(N) == 1).astype({np.float32: np.int32, np.float64: bool}[dtype]))
             environments.reset(mask)
             sensors[1].reset()
         environments.launch()
@@ -102,6 +102,33 @@ def test_strided_parts_of_a_simulation_are_bound_in_place(device):
     for i in range(N):
         expected = dermis.Sensor.preset("uji-foam-14x6").step(BALL, pose=pose[i], twist=twist[i], dt=DT).wrench
         np.testing.assert_allclose(read()[i], expected, rtol=2e-4, atol=1e-6)
+
+
+def test_numbers_of_steps_tell_which_history_is_meant(device):
+    """0 starts without contact, as a reset; a number that is not that of the launches is a fault."""
+    foam = dermis.Sensor.preset("uji-foam-14x6")
+    pose, twist = motions(4)
+    poses, _ = on(device, pose)
+    twists, _ = on(device, twist)
+    wrench, read = on(device, np.zeros((N, 6)))
+    environments = foam.environments(BALL, N, device=device)
+    environments.bind(dt=DT, pose=poses, twist=twists, wrench=wrench)
+    results = []
+    for given in ([0] * N, [1] * N, [2, 0, 2, 2, 2], [3, 1, 1, 3, 3]):
+        steps, _ = on(device, np.array(given, np.int32))
+        environments.launch(steps=steps)
+        results.append(read().copy())
+    assert (results[2][1] == results[0][1]).all() and (results[3][1] == results[1][1]).all()
+    assert (results[2][0] != results[0][0]).any()
+    assert environments.status.tolist() == [0, 0, 64, 0, 0]
+    with pytest.raises(dermis.Error, match="environment 2: its number of steps is not that of its history.*; its readings are wrong"):
+        environments.check()
+    steps, _ = on(device, np.zeros(N, np.int32))
+    environments.launch(steps=steps)
+    environments.check()
+    assert (read() == results[0]).all()
+    with pytest.raises(dermis.Error, match=r"`steps` must have shape \(5\)"):
+        environments.launch(steps=on(device, np.zeros(4, np.int32))[0])
 
 
 def test_a_broken_environment_is_named_and_harms_no_other(device):

@@ -140,7 +140,9 @@ EXAMPLES = {
     "dermis.gym": ["gymnasium", "mujoco"],
     "dermis.jax": ["jax"],
     "dermis.mjwarp": ["mujoco_warp"],
+    "dermis.mjx": ["jax", "mujoco.mjx"],
     "dermis.mujoco": ["mujoco"],
+    "dermis.newton": ["newton"],
     "dermis.rerun": ["rerun"],
     "dermis.torch": ["torch", "pyarrow"],
 }
@@ -163,10 +165,11 @@ def test_what_texts_show_is_what_comes_out(name, tmp_path, monkeypatch):
     docs = pathlib.Path(__file__).parents[3] / "docs"
     if name in ("dermis.gym", "dermis.mujoco"):
         (tmp_path / "gripper.xml").write_text((docs / "mujoco.md").read_text().split("```xml file=gripper.xml\n")[1].split("```")[0])
-    if name == "dermis.mjwarp":
+    if name in ("dermis.mjwarp", "dermis.newton"):
         import warp
 
         warp.config.log_level = warp.LOG_WARNING  # else it prints what it compiles
+    if name == "dermis.mjwarp":
         (tmp_path / "plate.xml").write_text(PLATE)
     if name == "dermis.rerun":
         (tmp_path / "scene.toml").write_text((docs / "tour.md").read_text().split("```toml file=weigh.toml\n")[1].split("```")[0])

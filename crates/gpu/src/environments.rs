@@ -12,6 +12,7 @@ mod bindings;
 mod cpu;
 mod frames;
 mod gpu;
+mod history;
 mod randomisation;
 mod response;
 mod springs;
@@ -20,7 +21,7 @@ mod view;
 
 pub use bindings::{Bindings, BodyArrays, NO_OFFSET, RotationFormat};
 pub use randomisation::{PARAMETER_NAMES, PARAMETERS, Randomisation};
-pub use status::{FAILED, NOT_A_ROTATION, NOT_FINITE, OUT_OF_RANGE, SATURATED};
+pub use status::{FAILED, NOT_A_ROTATION, NOT_FINITE, OTHER_HISTORY, OUT_OF_RANGE, SATURATED};
 pub use view::{Element, View};
 
 pub(crate) use response::Clock;
@@ -51,7 +52,7 @@ pub fn run_on_gpu(sensor: &Sensor) -> bool {
 /// All CUDA programs of environments but those of skins.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<crate::program::Program> {
-    [response::programs(), vec![gpu::program()]].concat()
+    [response::programs(), vec![gpu::program(), history::program()]].concat()
 }
 
 /// Many simulations of one sensor, each with one object.
@@ -166,6 +167,25 @@ impl Environments {
                 Device::Gpu(environments) => environments.reset(mask, stream),
                 Device::Cpu(environments) => {
                     environments.reset(mask);
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    /// Compares `steps`, the number of steps since its reset that the caller knows of each environment, with the number of earlier calls: where it is 0, the
+    /// environment is reset; where it is another number, its status is [`OTHER_HISTORY`]. Call it before each launch, or never.
+    ///
+    /// # Safety
+    /// As for [`Environments::bind`], with one number per environment.
+    pub unsafe fn follow(&mut self, steps: &View, stream: usize) -> Result<(), GpuError> {
+        self.is_launched = true;
+        // SAFETY: the caller guarantees the numbers.
+        unsafe {
+            match &mut self.device {
+                Device::Gpu(environments) => environments.follow(steps, stream),
+                Device::Cpu(environments) => {
+                    environments.follow(steps);
                     Ok(())
                 }
             }

@@ -444,8 +444,8 @@ class Environments:
     """
     status: Final[_U32]
     """Status of every environment since its last reset, uint32, shape (n,), copied: 0, or the sum of 1 (a pose or a
-    velocity is not finite), 2 (a rotation is none), 4 (too far or too fast), 8 (deeper than the skin allows) and 16
-    (the skin could not be solved). Waits for the GPU.
+    velocity is not finite), 2 (a rotation is none), 4 (too far or too fast), 8 (deeper than the skin allows), 16
+    (the skin could not be solved) and 64 (its history is not that of the ``steps`` of a launch). Waits for the GPU.
     """
     def bind(
         self,
@@ -496,12 +496,16 @@ class Environments:
         add_to_object and add_to_sensor they are added to the arrays, else they replace their contents.
         """
 
-    def launch(self, stream: Any = None) -> None:
+    def launch(self, stream: Any = None, *, steps: Any = None) -> None:
         """Advances every environment by one time step: reads the bound inputs and writes the bound outputs.
 
         On a GPU, enqueues the work on a stream of PyTorch, Warp or CuPy, or on that with a handle (int); default: CUDA's
         default stream, which is also that of PyTorch. On the CPU, the outputs are written when the call returns; after Ctrl-C
         some environments have advanced and others have not.
+
+        steps: the number of steps since its reset that the caller knows of each environment, int32, (n,), for callers without
+        side effects, such as JAX: an environment where it is 0 is reset first; where it is not the number of its launches
+        since then, its status says so. Give it from the first launch on. On a GPU, it is read when the stream arrives there.
         """
 
     def reset(self, mask: Any = None, stream: Any = None) -> None:

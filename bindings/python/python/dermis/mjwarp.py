@@ -21,31 +21,11 @@ from typing import Any, Literal
 import numpy as np
 
 import dermis
+from dermis._bodies import Body, check_mode
+from dermis._mujoco_geoms import id_of, shape_of
+from dermis._warp import Rows, Touch
 
 __all__ = ["Touch", "attach"]
-
-
-class Touch:
-    """A sensor in every world of a MuJoCo Warp simulation. Made by ``attach``.
-
-    ``taxels`` is a Warp array (nworld, taxels) of the force (N) along each taxel's normal, ``reported`` one of the readings (N) after the
-    response of the sensor (None unless asked for), and ``wrench`` (nworld, 6) the force (N) and torque (N m) on the sensor about its
-    origin, in its frame, all of the last step. ``environments`` are the ``dermis.Environments``.
-    """
-
-    def __init__(self, environments: dermis.Environments, taxels: Any, reported: Any, wrench: Any) -> None:
-        self.environments = environments
-        self.taxels = taxels
-        self.reported = reported
-        self.wrench = wrench
-
-    def reset(self, mask: Any = None) -> None:
-        """Ends contact, and draws randomised parameters anew, in the worlds where the mask (bool, uint8 or int32, (nworld,)) is not zero; default: in all."""
-        self.environments.reset(mask, _stream(self.taxels.device))
-
-    def check(self) -> None:
-        """Raises ``dermis.Error`` if a world had an invalid pose or velocity since its last reset. Waits for the GPU."""
-        self.environments.check()
 
 
 def attach(
@@ -83,121 +63,67 @@ def attach(
 
     Call it before a graph is captured.
     """
-    import mujoco
-    import warp as wp
-
-    if mode not in ("couple", "sense"):
-        raise dermis.Error(f'`mode` must be "couple" or "sense", got {mode!r}')
-    at = _id(mujoco, model, mujoco.mjtObj.mjOBJ_SITE, site, "site")
-    geom = _id(mujoco, model, mujoco.mjtObj.mjOBJ_GEOM, object, "object")
+    check_mode(mode)
+    at, geom = id_of(model, "site", site), id_of(model, "object", object)
     carrier, body = int(model.site_bodyid[at]), int(model.geom_bodyid[geom])
     if carrier == body:
         raise dermis.Error(f"site {site!r} and geom {object!r} are on the same body")
-    device = d.xpos.device
-    environments = sensor.environments(
-        shape or _shape(mujoco, model, geom),
+    touch = Touch(
+        sensor,
+        shape or shape_of(model, geom),
         d.nworld,
-        device="cuda" if device.is_cuda else "cpu",
+        d.xpos.device,
+        dtype=dtype,
+        response=response,
+        image=image,
+        markers=markers,
         randomise=randomise,
         seed=seed,
     )
-    kind = {"float32": wp.float32, "float64": wp.float64}[dtype]
-    count = int(np.prod(sensor.shape))
-    taxels = wp.zeros((d.nworld, count), dtype=kind, device=device)
-    reported = wp.zeros((d.nworld, count), dtype=kind, device=device) if response else None
-    wrench = wp.zeros((d.nworld, 6), dtype=kind, device=device)
-    loads: dict[str, Any] = {}
     if mode == "couple":
-        _exclude(wp, m, model, geom, carrier)
-        # The first sensor on a body replaces its load of the last step, further sensors add to it.
-        written = m.__dict__.setdefault("_dermis_loads", set())
-        for what, index in (("object", body), ("sensor", carrier)):
-            if index != 0:
-                loads[f"on_{what}"] = _part(d.xfrc_applied, index)
-                loads[f"on_{what}_at"] = _part(d.xipos, index)
-                loads[f"add_to_{what}"] = index in written
-                written.add(index)
-    # cvel is the velocity, angular part first, at the center of mass of the kinematic tree.
-    environments.bind(
-        dt=float(model.opt.timestep),
-        pose=(_part(d.xpos, body), _part(d.xquat, body)),
-        sensor_pose=(_part(d.xpos, carrier), _part(d.xquat, carrier)),
-        object_offset=np.concatenate([model.geom_pos[geom], model.geom_quat[geom]]),
-        sensor_offset=np.concatenate([model.site_pos[at], model.site_quat[at]]),
-        twist=_part(d.cvel, body),
-        twist_at=_part(d.subtree_com, int(model.body_rootid[body])),
-        sensor_twist=_part(d.cvel, carrier),
-        sensor_twist_at=_part(d.subtree_com, int(model.body_rootid[carrier])),
+        _exclude(m, model, geom, carrier)
+    # The first sensor on a body replaces its load of the last step, further sensors add to it.
+    written = m.__dict__.setdefault("_dermis_loads", set())
+
+    def of(index: int, position: Any, rotation: Any) -> Body:
+        # cvel is the velocity, angular part first, at the center of mass of the kinematic tree.
+        made = Body(
+            pose=(_part(d.xpos, index), _part(d.xquat, index)),
+            offset=np.concatenate([position, rotation]),
+            twist=_part(d.cvel, index),
+            twist_at=_part(d.subtree_com, int(model.body_rootid[index])),
+        )
+        if mode == "couple" and index != 0:
+            made.load, made.load_at, made.adds = _part(d.xfrc_applied, index), _part(d.xipos, index), index in written
+            written.add(index)
+        return made
+
+    touch._bind(
+        float(model.opt.timestep),
+        of(body, model.geom_pos[geom], model.geom_quat[geom]),
+        of(carrier, model.site_pos[at], model.site_quat[at]),
         twist_order="angular",
-        taxels=taxels,
-        reported=reported,
-        wrench=wrench,
-        image=image,
-        markers=markers,
-        **loads,
     )
     before = m.callback.passive
 
     def passive(m: Any, d: Any) -> None:
         if before is not None:
             before(m, d)
-        environments.launch(_stream(device))
+        touch._launch()
 
     m.callback.passive = passive
-    return Touch(environments, taxels, reported, wrench)
+    return touch
 
 
-class _Interface:
-    """Part of a Warp array by its address, with any strides."""
-
-    def __init__(self, array: Any, described: dict[str, Any]) -> None:
-        self.array = array
-        self.ndim = len(described["shape"])
-        setattr(self, "__cuda_array_interface__" if array.device.is_cuda else "__array_interface__", described)
-
-
-def _part(array: Any, index: int) -> _Interface:
+def _part(array: Any, index: int) -> Rows:
     """The numbers of one body in all worlds, (nworld, k), of an array (nworld, nbody) of vectors."""
-    numbers = int(np.prod(array.dtype._shape_))
-    described = {
-        "shape": (array.shape[0], numbers),
-        "strides": (array.strides[0], 4),
-        "typestr": "<f4",
-        "data": (array.ptr + index * array.strides[1], False),
-        "version": 3,
-    }
-    return _Interface(array, described)
+    return Rows(array, index * array.strides[1], array.strides[0], array.shape[0])
 
 
-def _stream(device: Any) -> Any:
-    return device.stream if device.is_cuda else None
-
-
-def _id(mujoco: Any, model: Any, kind: Any, name: str, what: str) -> int:
-    found = mujoco.mj_name2id(model, kind, name)
-    if found < 0:
-        raise dermis.Error(f"`{what}`: the model has no {'site' if what == 'site' else 'geom'} {name!r}")
-    return int(found)
-
-
-def _shape(mujoco: Any, model: Any, geom: int) -> dermis.Object:
-    kinds, size = mujoco.mjtGeom, [float(number) for number in model.geom_size[geom]]
-    kind = int(model.geom_type[geom])
-    if kind == kinds.mjGEOM_SPHERE:
-        return dermis.Object.sphere(radius=size[0])
-    if kind == kinds.mjGEOM_BOX:
-        return dermis.Object.box(size=[2 * number for number in size])
-    if kind == kinds.mjGEOM_CYLINDER:
-        return dermis.Object.cylinder(radius=size[0], length=2 * size[1])
-    if kind == kinds.mjGEOM_CAPSULE:
-        return dermis.Object.capsule(radius=size[0], length=2 * size[1])
-    if kind == kinds.mjGEOM_ELLIPSOID:
-        return dermis.Object.ellipsoid(semi_axes=size)
-    raise dermis.Error(f"geom {model.geom(geom).name!r} has no shape that is known here: pass `shape`, in the geom's frame")
-
-
-def _exclude(wp: Any, m: Any, model: Any, geom: int, carrier: int) -> None:
+def _exclude(m: Any, model: Any, geom: int, carrier: int) -> None:
     """Removes the contact of a geom with all geoms of a body from the pairs of geoms that are tested."""
+    import warp as wp
+
     others = set(np.flatnonzero(model.geom_bodyid == carrier))
 
     def excluded(pairs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -231,9 +231,26 @@ impl Environments {
     /// On a GPU, enqueues the work on a stream of PyTorch, Warp or CuPy, or on that with a handle (int); default: CUDA's
     /// default stream, which is also that of PyTorch. On the CPU, the outputs are written when the call returns; after Ctrl-C
     /// some environments have advanced and others have not.
-    #[pyo3(signature = (stream=None))]
-    fn launch(&self, py: Python<'_>, stream: Option<&PyBound<'_, PyAny>>) -> PyResult<()> {
+    ///
+    /// steps: the number of steps since its reset that the caller knows of each environment, int32, (n,), for callers without
+    /// side effects, such as JAX: an environment where it is 0 is reset first; where it is not the number of its launches
+    /// since then, its status says so. Give it from the first launch on. On a GPU, it is read when the stream arrives there.
+    #[pyo3(signature = (stream=None, *, steps=None))]
+    fn launch(
+        &self,
+        py: Python<'_>,
+        stream: Option<&PyBound<'_, PyAny>>,
+        steps: Option<&PyBound<'_, PyAny>>,
+    ) -> PyResult<()> {
         let handle = stream_handle(stream)?;
+        if steps.is_some() {
+            let mut arrays = Binder { place: self.place(), count: self.count, w_first: true, kept: Vec::new() };
+            let view = arrays.rows(steps, &[], "steps", false)?;
+            let mut inner = self.inner();
+            // SAFETY: there is a number per environment, in memory of the caller that lives until the work is done.
+            #[allow(unsafe_code)]
+            unsafe { inner.batch.follow(&view, handle) }.into_py_err()?;
+        }
         if self.gpu.is_some() {
             return self.inner().batch.launch(handle).into_py_err();
         }
@@ -262,6 +279,9 @@ impl Environments {
         let view = match (mask, &self.gpu) {
             (None, _) => View::default(),
             (Some(mask), Some(_)) if is_on_gpu(mask)? => arrays.rows(Some(mask), &[], "mask", false)?,
+            (Some(mask), None) if mask.hasattr("__array_interface__")? || mask.hasattr("__dlpack__")? => {
+                arrays.rows(Some(mask), &[], "mask", false)?
+            }
             (Some(mask), Some(gpu)) => {
                 let buffer = uploaded.insert(gpu.upload(&on_host(mask)?).into_py_err()?);
                 gpu.finish().into_py_err()?;
@@ -310,8 +330,8 @@ impl Environments {
     }
 
     /// Status of every environment since its last reset, uint32, shape (n,), copied: 0, or the sum of 1 (a pose or a
-    /// velocity is not finite), 2 (a rotation is none), 4 (too far or too fast), 8 (deeper than the skin allows) and 16
-    /// (the skin could not be solved). Waits for the GPU.
+    /// velocity is not finite), 2 (a rotation is none), 4 (too far or too fast), 8 (deeper than the skin allows), 16
+    /// (the skin could not be solved) and 64 (its history is not that of the ``steps`` of a launch). Waits for the GPU.
     #[getter]
     fn status<'py>(&self, py: Python<'py>) -> PyResult<PyBound<'py, PyArrayDyn<u32>>> {
         let status = detached(py, || self.inner().batch.status())?.into_py_err()?;

@@ -4,7 +4,7 @@ use super::bindings::Bindings;
 use super::frames::{self, BodyState};
 use super::randomisation::{self, PARAMETERS, Randomisation};
 use super::response::STEPS_APART;
-use super::status::{FAILED, SATURATED, skin_warning};
+use super::status::{FAILED, OTHER_HISTORY, SATURATED, skin_warning};
 use super::view::View;
 use crate::GpuError;
 use dermis_geometry::{Vec3, Wrench};
@@ -32,6 +32,8 @@ struct One {
     state: State,
     response: ResponseState,
     resets: u64,
+    /// Number of steps that the caller knows of.
+    steps: u32,
     /// Parameters of its own.
     own: Option<Own>,
     /// Number of the next image.
@@ -64,7 +66,15 @@ impl CpuEnvironments {
         let one = |i: usize| {
             let step = STEPS_APART.wrapping_mul(i as u64);
             let response = ResponseState { step, ..sensor.chain().rest() };
-            One { state: sensor.skin().rest(), response, resets: 0, own: None, frame: 0, warnings: Vec::new() }
+            One {
+                state: sensor.skin().rest(),
+                response,
+                resets: 0,
+                steps: 0,
+                own: None,
+                frame: 0,
+                warnings: Vec::new(),
+            }
         };
         Self {
             sensor: sensor.clone(),
@@ -135,10 +145,31 @@ impl CpuEnvironments {
     /// # Safety
     /// The mask is alive, in host memory, and has an element per environment.
     pub unsafe fn reset(&mut self, mask: &View) {
+        // SAFETY: the caller guarantees the mask.
+        self.reset_where(|i| !mask.is_bound() || unsafe { mask.number([i, 0, 0]) } != 0.0);
+    }
+
+    /// Compares the caller's numbers of steps with ours, and resets where they are 0.
+    ///
+    /// # Safety
+    /// The numbers are alive, in host memory, one per environment.
+    pub unsafe fn follow(&mut self, steps: &View) {
+        // SAFETY: the caller guarantees the numbers.
+        let given = |i: usize| unsafe { steps.number([i, 0, 0]) as u32 };
+        self.reset_where(|i| given(i) == 0);
+        for (i, (one, status)) in self.environments.iter_mut().zip(&mut self.status).enumerate() {
+            let known = given(i);
+            if known != 0 && known != one.steps {
+                *status |= OTHER_HISTORY;
+            }
+            one.steps = known + 1;
+        }
+    }
+
+    fn reset_where(&mut self, is_reset: impl Fn(usize) -> bool) {
         let (sensor, rest) = (&self.sensor, self.sensor.skin().rest());
         for (i, (one, status)) in self.environments.iter_mut().zip(&mut self.status).enumerate() {
-            // SAFETY: the caller guarantees the mask.
-            if mask.is_bound() && unsafe { mask.number([i, 0, 0]) } == 0.0 {
+            if !is_reset(i) {
                 continue;
             }
             (one.state, *status) = (rest.clone(), 0);

@@ -1,6 +1,7 @@
 //! Many environments on the GPU. A launch only enqueues kernels: no allocation, no copy, no synchronisation.
 
 use super::bindings::{Bindings, BodyArrays};
+use super::history::GpuHistory;
 use super::randomisation::{self, PARAMETERS, Randomisation};
 use super::response::{Clock, GpuResponse};
 use super::springs::SpringSteps;
@@ -59,6 +60,8 @@ pub(super) struct GpuEnvironments {
     /// Present once readings are bound.
     response: Option<GpuResponse>,
     random: Option<Random>,
+    /// Present once a caller gives its numbers of steps.
+    history: Option<GpuHistory>,
     status: DeviceBuffer<u32>,
 }
 
@@ -115,6 +118,7 @@ impl GpuEnvironments {
             bodies: gpu.uninitialised(BODIES_NUMBERS * count)?,
             response: None,
             random: None,
+            history: None,
             status,
         };
         // Other streams may use the memory now.
@@ -254,6 +258,22 @@ impl GpuEnvironments {
             }
             self.redraw(mask, stream)?;
             self.response.as_ref().map_or(Ok(()), |response| response.reset(mask, stream))
+        }
+    }
+
+    /// Enqueues the comparison of the caller's numbers of steps with ours, and the reset where they are 0.
+    ///
+    /// # Safety
+    /// As for [`GpuEnvironments::reset`].
+    pub unsafe fn follow(&mut self, steps: &View, stream: usize) -> Result<(), GpuError> {
+        if self.history.is_none() {
+            self.history = Some(GpuHistory::new(&self.gpu, self.count)?);
+        }
+        let Some(history) = &self.history else { return Ok(()) };
+        // SAFETY: the caller guarantees the numbers; the mask has an element per environment.
+        unsafe {
+            let fresh = history.follow(steps, self.status.at_mut(0), stream)?;
+            self.reset(&fresh, stream)
         }
     }
 

@@ -18,8 +18,12 @@ const THREADS: usize = 256;
 const MAX_AT_ONCE: usize = 8;
 /// Shared memory (bytes) for values of a block on every GPU.
 const SHARED_BYTES: usize = 47 << 10;
+/// Shared memory (bytes) of a taxel: two values, and whether it has memory of presses.
+const TAXEL_SHARED_BYTES: usize = 17;
 /// Environment i counts its steps from i times this number on, so that no two have the same noise.
 pub(super) const STEPS_APART: u64 = 1 << 40;
+/// Largest count that an `f32` represents with all below.
+const LARGEST_COUNT: f64 = 16_777_216.0;
 /// Tolerance of a delay (s), as on the CPU.
 const SAME_TIME: f64 = 1e-9;
 
@@ -52,8 +56,12 @@ cuda_struct! {
         terms: Ptr<Term>,
         /// Factor and term of the random generator's jump to each taxel, (taxels, 2).
         jumps: Ptr<u64>,
-        /// (lists, environments, taxels).
+        /// Memory of presses, (lists, environments, taxels).
         memory: PtrMut<f64>,
+        /// Samples and delayed values, `f32` if they are counts and `f64` otherwise, (lists, environments, taxels).
+        samples: PtrMut<u8>,
+        /// 1 for the taxels with memory of presses, whose memory is zero otherwise, (environments, taxels).
+        kept: PtrMut<u8>,
         /// (environments).
         clocks: PtrMut<Clock>,
         dt_s: f64,
@@ -81,11 +89,13 @@ pub(super) struct GpuResponse {
     reset: CudaFunction,
     view: ResponseView,
     memory_lists: u32,
+    sample_lists: u32,
     /// Loads on the taxels (N), unless they are bound as `f64`.
     loads: DeviceBuffer<f64>,
     /// Two rows of values per environment, if they do not fit into shared memory.
     rows: Option<DeviceBuffer<f64>>,
     _numbers: [DeviceBuffer<f64>; 3],
+    _bytes: [DeviceBuffer<u8>; 2],
     _terms: DeviceBuffer<Term>,
     _jumps: DeviceBuffer<u64>,
     clocks: DeviceBuffer<Clock>,
@@ -110,12 +120,26 @@ struct Layout {
     taxel_numbers: Vec<f64>,
     terms: Vec<Term>,
     memory_lists: usize,
+    sample_lists: usize,
+    /// True if samples are counts that an `f32` represents.
+    has_counts: bool,
+}
+
+/// The operations with the rounding to counts before values are sampled and delayed, which gives the same readings.
+fn counted_first(operations: &[Operation]) -> Vec<Operation> {
+    let mut all = operations.to_vec();
+    if let Some(counts) = all.pop_if(|last| last.kind == OperationKind::Counts) {
+        let is_held = |operation: &Operation| matches!(operation.kind, OperationKind::Sampling | OperationKind::Delay);
+        let place = all.iter().rposition(|operation| !is_held(operation)).map_or(0, |last| last + 1);
+        all.insert(place, counts);
+    }
+    all
 }
 
 impl Layout {
     fn new(operations: &[Operation], taxels: usize, dt_s: f64) -> Self {
         let mut all = Self::default();
-        for operation in operations {
+        for operation in &counted_first(operations) {
             let mut numbers = operation.numbers.clone();
             let mut memory = operation.memory;
             match operation.kind {
@@ -133,9 +157,16 @@ impl Layout {
                     numbers[1] = -(-1.0 / numbers[1]).exp_m1();
                     memory = 1;
                 }
-                OperationKind::Counts => numbers.push(1.0 / numbers[0]),
+                OperationKind::Counts => {
+                    all.has_counts = numbers[1] <= LARGEST_COUNT;
+                    numbers.push(1.0 / numbers[0]);
+                }
                 _ => {}
             }
+            let is_sample = matches!(operation.kind, OperationKind::Sampling | OperationKind::Delay);
+            let lists = if is_sample { &mut all.sample_lists } else { &mut all.memory_lists };
+            let memory_list = *lists;
+            *lists += memory;
             let (number, length) = match &operation.weights {
                 Some(weights) => (all.terms.len(), all.add_matrix(weights, taxels)),
                 None => (all.numbers.len(), numbers.len()),
@@ -145,14 +176,18 @@ impl Layout {
                 number,
                 length,
                 taxel_list: all.taxel_numbers.len() / taxels.max(1),
-                memory_list: all.memory_lists,
+                memory_list,
                 memory_length: memory,
             });
             all.numbers.extend(numbers);
             operation.per_taxel.iter().for_each(|list| all.taxel_numbers.extend(list));
-            all.memory_lists += memory;
         }
         all
+    }
+
+    /// Size (bytes) of a sample.
+    fn sample_bytes(&self) -> usize {
+        if self.has_counts { size_of::<f32>() } else { size_of::<f64>() }
     }
 
     /// Adds a matrix and returns the largest number of sources of a taxel.
@@ -186,6 +221,7 @@ impl Layout {
             format!("-DTAXELS={}", taxels.max(1)),
             format!("-DAT_ONCE={}", environments_at_once(taxels)),
             format!("-DWIDE={}", u32::from(is_wide)),
+            format!("-DSAMPLE={}", if self.has_counts { "float" } else { "double" }),
             UNFUSED.to_owned(),
         ];
         let digest = options.iter().flat_map(|option| option.bytes()).fold(0, |sum, byte| mixed(sum ^ u64::from(byte)));
@@ -200,7 +236,7 @@ fn environments_at_once(taxels: usize) -> usize {
         let all = count * taxels;
         all as f64 / all.next_multiple_of(if all > THREADS { THREADS } else { 32 }).max(1) as f64
     };
-    let fits = |count: &usize| *count == 1 || 16 * count * taxels <= SHARED_BYTES / 4;
+    let fits = |count: &usize| *count == 1 || TAXEL_SHARED_BYTES * count * taxels <= SHARED_BYTES / 4;
     (1..=MAX_AT_ONCE).filter(fits).fold(1, |best, count| if used(count) > used(best) { count } else { best })
 }
 
@@ -214,18 +250,21 @@ impl GpuResponse {
         dt_s: f64,
     ) -> Result<Self, GpuError> {
         let layout = Layout::new(operations, taxels, dt_s);
-        let is_wide = 16 * taxels > SHARED_BYTES;
-        let buffers = layout.memory_lists + if is_wide { 3 } else { 1 };
+        let is_wide = TAXEL_SHARED_BYTES * taxels > SHARED_BYTES;
+        let samples_bytes = layout.sample_lists * layout.sample_bytes();
+        let taxel_bytes = 8 * (layout.memory_lists + if is_wide { 3 } else { 1 }) + samples_bytes + 1;
+        let each = taxel_bytes * taxels + size_of::<Clock>();
         gpu.require_free(
-            8 * buffers * taxels * count + size_of::<Clock>() * count,
+            each * count,
             || format!("the response of {count} environments of {taxels} taxels"),
-            |free_bytes| format!("at most {} fit", free_bytes / (8 * buffers * taxels + size_of::<Clock>())),
+            |free_bytes| format!("at most {} fit", free_bytes / each),
         )?;
         let numbers = [
             gpu.upload(&layout.numbers)?,
             gpu.upload(&layout.taxel_numbers)?,
             gpu.zeros(layout.memory_lists * taxels * count)?,
         ];
+        let bytes = [gpu.zeros(samples_bytes * taxels * count)?, gpu.zeros(taxels * count)?];
         let terms = gpu.upload(&layout.terms)?;
         let jumps = gpu.upload(&Random::jumps(4, taxels).concat())?;
         let clock = |i: usize| Clock { next_number: STEPS_APART.wrapping_mul(i as u64), ..Clock::default() };
@@ -236,6 +275,8 @@ impl GpuResponse {
             terms: terms.at(0),
             jumps: jumps.at(0),
             memory: numbers[2].at_mut(0),
+            samples: bytes[0].at_mut(0),
+            kept: bytes[1].at_mut(0),
             clocks: clocks.at_mut(0),
             dt_s,
             environments: count as u32,
@@ -247,10 +288,12 @@ impl GpuResponse {
             reset: gpu.kernel(&program, "reset_response")?,
             view,
             memory_lists: layout.memory_lists as u32,
+            sample_lists: layout.sample_lists as u32,
             loads: gpu.uninitialised(taxels * count)?,
             rows: if is_wide { Some(gpu.uninitialised(2 * taxels * count)?) } else { None },
             gpu: Arc::clone(gpu),
             _numbers: numbers,
+            _bytes: bytes,
             _terms: terms,
             _jumps: jumps,
             clocks,
@@ -314,7 +357,7 @@ impl GpuResponse {
         unsafe {
             launch_on!(
                 self.gpu, stream, self.reset, ((self.view.environments as usize).max(1), THREADS);
-                mask, &self.view, &self.memory_lists
+                mask, &self.view, &self.memory_lists, &self.sample_lists
             )
         }
     }

@@ -13,9 +13,11 @@ pub const OUT_OF_RANGE: u32 = 4;
 pub const SATURATED: u32 = 8;
 /// The skin could not be solved.
 pub const FAILED: u32 = 16;
+/// The history is not the one that the caller knows of ([`super::Environments::follow`]).
+pub const OTHER_HISTORY: u32 = 64;
 
-/// The bits of faults: in such a step the environment had no contact.
-const FAULTS: [(u32, &str); 4] = [
+/// The bits of faults: in such a step the environment had no contact, or that of another history.
+const FAULTS: [(u32, &str); 5] = [
     (NOT_FINITE, "a pose or a velocity is not finite"),
     (
         NOT_A_ROTATION,
@@ -23,6 +25,10 @@ const FAULTS: [(u32, &str); 4] = [
     ),
     (OUT_OF_RANGE, "the object is more than 1,000 km from the sensor, or a body is faster than 1e6 m/s or rad/s"),
     (FAILED, "the skin could not be solved"),
+    (
+        OTHER_HISTORY,
+        "its number of steps is not that of its history: a state was used twice, or a later one was dropped",
+    ),
 ];
 
 /// The error for environments with faults, naming the first of them. `failure`: the message of a skin.
@@ -37,9 +43,9 @@ pub(super) fn faults(status: &[u32], failure: Option<&str>) -> Result<(), GpuErr
         others => format!(" ({others} others have faults too)"),
     };
     let detail = failure.filter(|_| status & FAILED != 0).map_or(String::new(), |text| format!(": {text}"));
-    let reason = format!(
-        "environment {first}{others}: {why}{detail}; it had no contact in that step. reset() clears the status"
-    );
+    let effect =
+        if *status & bits == OTHER_HISTORY { "its readings are wrong" } else { "it had no contact in that step" };
+    let reason = format!("environment {first}{others}: {why}{detail}; {effect}. reset() clears the status");
     Err(GpuError::BadInput { reason })
 }
 
