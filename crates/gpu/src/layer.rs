@@ -14,6 +14,7 @@ mod precision;
 mod press;
 mod region;
 mod renderer;
+mod smoothing;
 mod spectra;
 mod steps;
 mod taxels;

@@ -3,13 +3,14 @@
 use crate::ball;
 
 use ball::Ball;
-use dermis_geometry::quantity::Angle;
+use dermis_geometry::quantity::{Angle, Length};
 use dermis_geometry::{Random, Vec3};
 use dermis_sensor::calibration::optics::{
     AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, align, fit_calibrated, fit_phong, rmse_255,
 };
 use dermis_sensor::optics::{
     BackgroundSpec, CalibratedSpec, Camera, CameraSpec, FloatImage, LightSourceSpec, LightSpec, PhongSpec, Relief,
+    SideLampSpec,
 };
 
 const PIXEL_M: f64 = 6e-5;
@@ -117,7 +118,8 @@ fn a_change_proportional_to_the_image_without_contact_is_found() {
     }
 }
 
-/// Shadows that take the light of their lamp away, on an uneven image without contact, are found and reproduced.
+/// Shadows that take the light of their lamp away, on an uneven image without contact, are found and reproduced. Their
+/// lamps are found between the trial directions and elevations.
 #[test]
 fn shadows_that_replace_the_light_are_found() {
     let (background, mut presses) = presses(12);
@@ -132,11 +134,27 @@ fn shadows_that_replace_the_light_are_found() {
     // A fully hidden lamp leaves half of the image without contact, whatever the slope.
     shadow.levels = [0, 1, 2].map(|c| (0..shadow.levels[c].len()).map(|i| if i == 0 { -64.0 } else { 0.0 }).collect());
     shadow.replaces = true;
+    for lamp in &mut shadow.lamps {
+        lamp.azimuth = Angle::new(lamp.azimuth.si() + 14f64.to_radians());
+        lamp.distance = Some(Length::new(320.0 * PIXEL_M * 0.6));
+        lamp.elevation = [0.13f64, 0.38].map(|tangent| Angle::new(tangent.atan()));
+    }
+    let lamps = shadow.lamps;
     let limits = CalibratedSpec { background: uneven.clone(), change: None, range: None, ..fitted };
     let light = CalibratedSpec { shadow: Some(shadow), ..limits }.build(320, 240, None).unwrap();
     presses.iter_mut().for_each(|press| press.image = light.shade(&press.relief, None));
     let found = fit_calibrated(&dark, &even(&presses), uneven, 1).unwrap().spec;
-    assert!(found.shadow.as_ref().is_some_and(|shadow| shadow.replaces));
+    let shadow = found.shadow.as_ref().unwrap();
+    assert!(shadow.replaces);
+    for (found, truth) in shadow.lamps.iter().zip(lamps) {
+        let off_deg = (found.azimuth.si() - truth.azimuth.si()).to_degrees();
+        assert!(((off_deg + 180.0).rem_euclid(360.0) - 180.0).abs() < 4.0, "{found:?}, {truth:?}");
+        let tangents = |lamp: &SideLampSpec| lamp.elevation.map(|edge| edge.si().tan());
+        let [found_edges, edges] = [tangents(found), tangents(&truth)];
+        assert!((found_edges[0] - edges[0]).abs() < 0.03, "{found_edges:?}, {edges:?}");
+        let ratio = found.distance.unwrap().si() / truth.distance.unwrap().si();
+        assert!((ratio - 1.0).abs() < 0.15, "{found:?}, {truth:?}");
+    }
     let light = found.build(320, 240, None).unwrap();
     let held_out = || presses.iter().skip(1).step_by(2);
     let left = rmse_255(held_out(), INSIDE, |press| light.shade(&press.relief, None));

@@ -162,6 +162,23 @@ extern "C" __global__ void __launch_bounds__(256) pixel_heights(CameraView view,
     z[(long long)blockIdx.x * pixels + i] = pixel_value(own, view.nodes[1], across[i % view.width], down[i / view.width]);
 }
 
+// A Gaussian mean of the values of every pixel along one axis of the image (0: down, 1: right), over the pixels inside: Σ w[|d|] z[i + d] / W[i]. Transposed:
+// Σ w[|d|] z[i + d] / W[i + d]. `weights`: w, from the centre outwards; `per_inside`: 1/W along the axis. blockIdx.y: 256 pixels, one per thread.
+extern "C" __global__ void __launch_bounds__(256) smooth_pixels(CameraView view, const float* weights, int count, const float* per_inside, int axis, int transposed,
+                                                               const float* z, float* smooth) {
+    const int pixels = view.width * view.height, i = blockIdx.y * blockDim.x + threadIdx.x;
+    if (i >= pixels) return;
+    const int at = axis == 0 ? i / view.width : i % view.width, step = axis == 0 ? view.width : 1, end = axis == 0 ? view.height : view.width;
+    const float* own = z + (long long)blockIdx.x * pixels + i;
+    const auto value = [&](int d) { return own[d * step] * (transposed ? per_inside[at + d] : 1.0f); };
+    float sum = weights[0] * value(0);
+    for (int d = 1; d < count; d++) {
+        const float before = at - d >= 0 ? value(-d) : 0.0f, after = at + d < end ? value(d) : 0.0f;
+        sum += weights[d] * (before + after);
+    }
+    smooth[(long long)blockIdx.x * pixels + i] = transposed ? sum : sum * per_inside[at];
+}
+
 // Slopes to the right and down (m/m) at a pixel by central differences, scaled by the pixel's size on the surface at its distance.
 __device__ __forceinline__ void slopes(const CameraView& view, const float* z, int row, int col, float& right, float& down) {
     const int left = max(col - 1, 0), beside = min(col + 1, view.width - 1), up = max(row - 1, 0), below = min(row + 1, view.height - 1);
@@ -439,14 +456,18 @@ template <int DEGREE> struct LightSums {
     }
     // Change of a colour with the given background, before limits.
     __device__ __forceinline__ float change(const CalibratedLight& light, float x, int c, const float* hidden, float background) const {
-        return light_factor(light, background) * (lit.at(x, c) + hidden[c] * darker.at(x, c));
+        const float factor = light_factor(light, background);
+        if (light.shadow_per_background > 0.0f) {
+            return factor * (1.0f - hidden[c]) * lit.at(x, c) + hidden[c] * (light.shadow_per_background * background) * darker.at(x, c);
+        }
+        return factor * (lit.at(x, c) + hidden[c] * darker.at(x, c));
     }
     __device__ static __forceinline__ float light_factor(const CalibratedLight& light, float background) {
         return light.per_background > 0.0f ? light.per_background * background : 1.0f;
     }
 };
 
-// Adds F and s G to the background of a pixel, within the limits of the calibration.
+// Adds the change by F and G to the background of a pixel, within the limits of the calibration.
 template <int DEGREE>
 __device__ __forceinline__ void add_light(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, float right, float down, float x,
                                           bool shadow, const float* hidden, float* level) {
@@ -469,8 +490,8 @@ __device__ __forceinline__ void add_light(const CalibratedLight& light, const fl
         CASE_OF_DEGREE(3, __VA_ARGS__) CASE_OF_DEGREE(4, __VA_ARGS__) CASE_OF_DEGREE(5, __VA_ARGS__)       \
     }
 
-// Calibrated light: I = I0 + F + s G within limits, F and G polynomials of position times monomials of the normal (right, down), s the hidden
-// part of each colour's lamp. `lines` and `shadow_lines`: for each row and monomial a polynomial of the position along the row (`Polynomials`);
+// Calibrated light: I = I0 + b (F + s G) within limits, or I0 + b (1 - s) F + s (I0/128) G if shadows replace the light; F and G polynomials of position
+// times monomials of the normal (right, down), s the hidden part of each colour's lamp. `lines` and `shadow_lines`: for each row and monomial a polynomial of the position along the row (`Polynomials`);
 // `positions`: the position of each column; `horizons`: of `find_horizons`, or null. A warp shades 32 consecutive pixels of a row, aligned to 32, and adds no light if all of them are flat and lit;
 // blockIdx.y: eight rows, one per warp; blockIdx.z: 32 columns. `seen`: for each press the number of pressed pixels, and of
 // those that are steeper than the data of the light.

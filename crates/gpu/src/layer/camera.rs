@@ -2,6 +2,7 @@
 
 use super::camera_gradient::pixels_of;
 use super::renderer::Renderer;
+use super::smoothing::GpuSmoothing;
 use crate::cuda_struct::{PtrMut, cuda_struct};
 use crate::program::{COMMON, Program};
 use crate::{DeviceBuffer, Gpu, GpuError};
@@ -99,6 +100,8 @@ cuda_struct! {
         min_hidden: f32,
         /// The change is multiplied by the image without contact times this; 0: by 1.
         per_background: f32,
+        /// 0: a shadow adds to the light; else it replaces the light, and is multiplied by the image without contact times this.
+        shadow_per_background: f32,
         /// Limits of the change and of the level of each colour.
         min_change: [f32; 3],
         max_change: [f32; 3],
@@ -188,6 +191,7 @@ pub(super) struct GpuCamera {
     pub points: DeviceBuffer<f64>,
     pub background: DeviceBuffer<f32>,
     pub light: GpuLight,
+    pub smoothing: Option<GpuSmoothing>,
 }
 
 /// Threads per block: for pixels, and for nodes or markers.
@@ -203,17 +207,9 @@ pub(super) fn grid(x: usize, y: usize, threads: usize, shared_bytes: usize) -> L
     LaunchConfig { grid_dim: (x as u32, y as u32, 1), block_dim, shared_mem_bytes: shared_bytes as u32 }
 }
 
-/// Refuses a camera that smooths, a light whose shadows replace it, and images that are too large.
+/// Refuses images that are too large.
 pub(super) fn check(optics: &Optics) -> Result<(), String> {
     let camera = optics.camera();
-    if camera.smoothing_m.is_some() {
-        return Err("its camera smooths the surface (`camera.smoothing`)".into());
-    }
-    if let Light::Calibrated(light) = optics.light()
-        && light.shadow().is_some_and(|shadow| shadow.replaces)
-    {
-        return Err("its shadows replace the light (`light.shadow.replaces`)".into());
-    }
     if camera.width * camera.height > MAX_PIXELS {
         return Err(format!("its image of {} x {} pixels has more than {MAX_PIXELS}", camera.width, camera.height));
     }
@@ -271,6 +267,7 @@ impl GpuCamera {
             points: gpu.upload(markers.map_or(&[][..], |markers| markers.points_m().as_flattened()))?,
             background: gpu.upload(&background.channels.concat())?,
             light,
+            smoothing: camera.blur().map(|blur| GpuSmoothing::new(gpu, &blur, camera)).transpose()?,
         })
     }
 
@@ -366,6 +363,7 @@ impl GpuLight {
             min_slope: MIN_SLOPE,
             min_hidden: MIN_HIDDEN,
             per_background: light.proportional_to().map_or(0.0, |level| 1.0 / level),
+            shadow_per_background: light.shadow_proportional_to().map_or(0.0, |level| 1.0 / level),
             min_change: light.change().map(|[low, _]| low),
             max_change: light.change().map(|[_, high]| high),
             min_level: light.range().map(|[low, _]| low),

@@ -68,8 +68,9 @@ template <int DEGREE> __device__ __forceinline__ float weighed(const float4* lin
     return sum;
 }
 
-// Derivatives by the normal (right, down) and by the hidden part of each lamp, from those by the levels. A change b (F + s G) of a colour has the
-// derivatives b (q_k + s r_k) by the monomials of the normal and b G by s; none at a limit of the change or of the level.
+// Derivatives by the normal (right, down) and by the hidden part of each lamp, from those by the levels. A change f F + g G of a colour has the
+// derivatives f q_k + g r_k by the monomials of the normal and f' F + g' G by the hidden part s; none at a limit of the change or of the level. f = b and
+// g = s b, or f = (1 - s) b and g = s I0/128 if shadows replace the light.
 template <int DEGREE>
 __device__ __forceinline__ void by_normal(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, float right, float down, float x,
                                           int shadowed, const float* hidden, const float* background, const float* by, float& by_right, float& by_down,
@@ -80,9 +81,12 @@ __device__ __forceinline__ void by_normal(const CalibratedLight& light, const fl
         const float change = sums.change(light, x, c, hidden, background[c]), level = background[c] + change;
         const bool is_free = change > light.min_change[c] && change < light.max_change[c] && level > fminf(light.min_level[c], background[c]) &&
                              level < fmaxf(light.max_level[c], background[c]);
-        weights[c] = is_free ? by[c] * LightSums<DEGREE>::light_factor(light, background[c]) : 0.0f;
-        dark_weights[c] = weights[c] * hidden[c];
-        by_hidden[c] = shadowed > 0 ? weights[c] * sums.darker.at(x, c) : 0.0f;
+        const bool replaces = light.shadow_per_background > 0.0f;
+        const float by_change = is_free ? by[c] : 0.0f, by_lit = by_change * LightSums<DEGREE>::light_factor(light, background[c]);
+        const float by_dark = replaces ? by_change * light.shadow_per_background * background[c] : by_lit;
+        weights[c] = replaces ? by_lit * (1.0f - hidden[c]) : by_lit;
+        dark_weights[c] = by_dark * hidden[c];
+        by_hidden[c] = shadowed > 0 ? by_dark * sums.darker.at(x, c) - (replaces ? by_lit * sums.lit.at(x, c) : 0.0f) : 0.0f;
     }
     by_right = by_down = 0.0f;
     for_each_degree(max(light.lit, shadowed - 1), right, down, [&](int degree, int first, const float*, const float* lower) {
@@ -254,21 +258,31 @@ __device__ __forceinline__ float by_height_of(const CameraView& view, const ByRe
            (row > 0 ? by.down[i - view.width] : -by.down[i]) - (row < last_row ? by.down[i + view.width] : -by.down[i]);
 }
 
+// Derivative by the height of every pixel, for a camera that smooths. blockIdx.y: 256 pixels, one per thread.
+extern "C" __global__ void __launch_bounds__(256) collect_by_heights(CameraView view, float* by_reliefs, float* by_heights) {
+    const int pixels = view.width * view.height, i = blockIdx.y * blockDim.x + threadIdx.x;
+    if (i >= pixels) return;
+    by_heights[(long long)blockIdx.x * pixels + i] = by_height_of(view, ByRelief(by_reliefs, pixels), i / view.width, i % view.width);
+}
+
 // Weight of a node in a pixel.
 __device__ __forceinline__ double weight_of(const Tap& tap, int node) { return tap.weights[node - tap.first]; }
 
 // Derivatives by the sharpened heights of the nodes, Σ weight · derivative by the height of each pixel: first along columns, then along rows.
-// `across_pixels`, `down_pixels`: first and number of the pixels of each node. blockIdx.y: row of nodes; one column of pixels, then one node per
-// thread. Shared memory: one line of pixels.
+// `across_pixels`, `down_pixels`: first and number of the pixels of each node; `by_heights`: derivatives by the heights, or null for those of the relief.
+// blockIdx.y: row of nodes; one column of pixels, then one node per thread. Shared memory: one line of pixels.
 extern "C" __global__ void __launch_bounds__(256) pull_back_pixels(CameraView view, const Tap* across, const Tap* down, const int2* across_pixels,
-                                                                   const int2* down_pixels, float* by_reliefs, double* by_nodes) {
+                                                                   const int2* down_pixels, float* by_reliefs, const float* by_heights, double* by_nodes) {
     extern __shared__ double line[];
     const ByRelief by(by_reliefs, view.width * view.height);
+    const float* by_height = by_heights + (long long)blockIdx.x * view.width * view.height;
     const int node_row = blockIdx.y, cols = view.nodes[1];
     const int2 rows = down_pixels[node_row];
     for (int col = threadIdx.x; col < view.width; col += blockDim.x) {
         double sum = 0.0;
-        for (int row = rows.x; row < rows.x + rows.y; row++) sum += weight_of(down[row], node_row) * by_height_of(view, by, row, col);
+        for (int row = rows.x; row < rows.x + rows.y; row++) {
+            sum += weight_of(down[row], node_row) * (by_heights ? by_height[row * view.width + col] : by_height_of(view, by, row, col));
+        }
         line[col] = sum;
     }
     __syncthreads();

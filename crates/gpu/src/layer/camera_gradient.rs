@@ -83,9 +83,22 @@ impl GpuCamera {
                         background, z, margins, rim, across, down, tracks, &by_images, relief, &by_tracks.at_mut(0)
                     )?,
                 }
+                let by_heights = match &self.smoothing {
+                    Some(smoothing) => {
+                        let by_heights = gpu.uninitialised(count * height * width)?;
+                        launch_on!(
+                            gpu, stream, kernel("collect_by_heights")?, over_pixels; &view, relief, &by_heights.at_mut(0)
+                        )?;
+                        // The smoothed heights are no longer needed.
+                        smoothing.enqueue(&view, count, &by_heights, &renderer.z, true, stream)?;
+                        Some(by_heights)
+                    }
+                    None => None,
+                };
+                let heights = &by_heights.as_ref().map_or(Ptr::default(), |by_heights| by_heights.at(0));
                 launch_on!(
                     gpu, stream, kernel("pull_back_pixels")?, grid(count, node_rows, THREADS, 8 * width);
-                    &view, across, down, &self.pixels[1].at(0), &self.pixels[0].at(0), relief, &by_nodes.at_mut(0)
+                    &view, across, down, &self.pixels[1].at(0), &self.pixels[0].at(0), relief, heights, &by_nodes.at_mut(0)
                 )?;
                 launch_on!(
                     gpu, stream, kernel("pull_back_nodes")?, grid(count, nodes.div_ceil(NODE_THREADS), NODE_THREADS, 0);

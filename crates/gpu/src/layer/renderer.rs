@@ -29,6 +29,8 @@ pub(super) struct Renderer {
     /// Column and row of each marker (pixels), (surfaces, markers, 2).
     pub tracks: DeviceBuffer<f32>,
     pub z: DeviceBuffer<f32>,
+    /// Heights smoothed along one axis, for a camera that smooths.
+    half_smooth: DeviceBuffer<f32>,
     pub seen: DeviceBuffer<u32>,
     /// Heights of the nodes of horizons, the highest of each tile of nodes, and the horizons of the three lamps.
     pub horizon_nodes: DeviceBuffer<f32>,
@@ -43,6 +45,7 @@ impl Renderer {
     pub fn new(gpu: &Arc<Gpu>, camera: &GpuCamera, view: CameraView, count: usize) -> Result<Self, GpuError> {
         let kernel = |name: &str| gpu.kernel(&program(), name);
         let ([height, width], [nodes, horizons]) = (camera.image_size(), camera.nodes());
+        let smoothed = if camera.smoothing.is_some() { count * height * width } else { 0 };
         let shadows = match &camera.light {
             GpuLight::Phong { lamps, shadow: Some(_), .. } => lamps.len(),
             _ => 0,
@@ -66,6 +69,7 @@ impl Renderer {
             rim: gpu.uninitialised(count)?,
             tracks: gpu.uninitialised(2 * count * camera.markers())?,
             z: gpu.uninitialised(count * height * width)?,
+            half_smooth: gpu.uninitialised(smoothed)?,
             seen: gpu.uninitialised(2 * count)?,
             horizon_nodes: gpu.uninitialised(count * horizons)?,
             highest: gpu.uninitialised(count * camera.horizon_tiles())?,
@@ -109,6 +113,9 @@ impl Renderer {
             launch_on!(gpu, stream, self.find_nodes, over_nodes; view, &surfaces, heights, margins, rim)?;
             launch_on!(gpu, stream, self.sharpen_nodes, over_nodes; view, heights, sharp)?;
             launch_on!(gpu, stream, self.pixel_heights, over_pixels; view, sharp, across, down, z)?;
+            if let Some(smoothing) = &camera.smoothing {
+                smoothing.enqueue(view, count, &self.z, &self.half_smooth, false, stream)?;
+            }
             self.enqueue_tracks(camera, surfaces, stream)?;
             self.enqueue_horizons(camera, stream)
         }

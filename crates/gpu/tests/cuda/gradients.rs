@@ -1,7 +1,7 @@
 //! Compares gradients of presses on a layer on a GPU with `Sensor::vjp`.
 
 use crate::gpu;
-use crate::layer::{at_once, precise, preset, proportional, seen_by, small_gelsight};
+use crate::layer::{at_once, plain_digit, precise, preset, proportional, seen_by, small_gelsight};
 use dermis_geometry::quantity::Length;
 use dermis_geometry::shapes::indenters;
 use dermis_geometry::{Pose, Primitive, Quat, Random, Vec3, Wrench};
@@ -158,8 +158,8 @@ fn gradients_of_forces_are_those_of_the_cpu() {
     require(1.0, &all);
 }
 
-/// Images and markers: calibrated light with shadows, proportional or not, lamps without shadows, a near camera, a mirrored one and
-/// one that sees beyond the gel.
+/// Images and markers: calibrated light, proportional or not, with shadows that add to it or replace it, a smooth surface, lamps without
+/// shadows, a near camera, a mirrored one and one that sees beyond the gel.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn gradients_of_images_are_those_of_the_cpu() {
@@ -169,6 +169,8 @@ fn gradients_of_images_are_those_of_the_cpu() {
         ("gelsight", seen_by(&gelsight, &preset("gelsight"), half)),
         ("gelsight-mini", seen_by(&gelsight, &preset("gelsight-mini"), half)),
         ("dots", seen_by(&gelsight, &preset("gelsight-dots"), half)),
+        ("digit", seen_by(&gelsight, &preset("digit"), |camera| camera)),
+        ("shadows that add", seen_by(&gelsight, &plain_digit(), |camera| camera)),
         ("proportional", seen_by(&gelsight, &proportional(preset("digit")), |camera| camera)),
         (
             "mirrored",

@@ -270,8 +270,8 @@ pub fn seen_by(sensor: &Sensor, spec: &SensorSpec, change: impl Fn(CameraSpec) -
     sensor.with_optics(Optics::new(&optics, None).unwrap())
 }
 
-/// The DIGIT with what a GPU supports: no smoothing, and shadows that add to the light.
-fn plain_digit() -> SensorSpec {
+/// The DIGIT without smoothing, and with shadows that add to the light.
+pub fn plain_digit() -> SensorSpec {
     let spec = preset("digit");
     let Some(LightSpec::Calibrated(mut light)) = spec.light else { panic!("{} has no calibrated light", spec.name) };
     light.shadow.iter_mut().for_each(|shadow| shadow.replaces = false);
@@ -285,8 +285,8 @@ pub fn proportional(spec: SensorSpec) -> SensorSpec {
     SensorSpec { light: Some(LightSpec::Calibrated(CalibratedSpec { proportional: true, ..light })), ..spec }
 }
 
-/// Calibrated light, proportional or not, lamps, markers, shadows, a near camera, a mirrored one and one that sees beyond the gel: all
-/// pixels agree within one level.
+/// Calibrated light, proportional or not, lamps, markers, shadows that add to the light or replace it, a smooth surface, a near camera, a
+/// mirrored one and one that sees beyond the gel: all pixels agree within one level.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn images_are_those_of_the_cpu() {
@@ -300,7 +300,14 @@ fn images_are_those_of_the_cpu() {
         ("gelsight 320 x 240", small),
         ("gelsight-mini", build("gelsight-mini")),
         ("gelsight-dots", build("gelsight-dots")),
-        ("digit's camera on a gelsight", seen_by(&gelsight, &plain_digit(), whole)),
+        ("digit", build("digit")),
+        ("digit's camera on a gelsight", seen_by(&gelsight, &preset("digit"), whole)),
+        ("shadows that add", seen_by(&gelsight, &plain_digit(), whole)),
+        ("proportional light and replacing shadows", seen_by(&gelsight, &proportional(preset("digit")), whole)),
+        (
+            "smooth beyond the gel",
+            seen_by(&gelsight, &preset("digit"), |camera| CameraSpec { width: 400, height: 400, ..camera }),
+        ),
         ("proportional light", seen_by(&gelsight, &proportional(plain_digit()), whole)),
         ("mirrored", seen_by(&gelsight, &plain_digit(), |camera| CameraSpec { mirror: true, exposure: 1.3, ..camera })),
         (

@@ -250,6 +250,11 @@ impl Calibrated {
         self.composition.proportional.then_some(PROPORTIONAL_TO)
     }
 
+    /// The image without contact by the factor of G, if shadows replace the light (levels).
+    pub fn shadow_proportional_to(&self) -> Option<f32> {
+        self.composition.replaces.then_some(PROPORTIONAL_TO)
+    }
+
     /// Each m_k as the product of an earlier one (`None`: 1) and one of n_r and n_d (0, 1); F may use fewer than G.
     pub fn monomials(&self) -> impl ExactSizeIterator<Item = (Option<usize>, usize)> {
         self.monomials.iter().map(|product| (product.earlier, product.factor))

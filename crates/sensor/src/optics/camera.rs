@@ -4,6 +4,7 @@ use super::OpticsError;
 use dermis_geometry::Vec3;
 use dermis_geometry::limits::{MAX_PIXELS, require_memory};
 use dermis_geometry::quantity::Length;
+use dermis_skin::Blur;
 use serde::{Deserialize, Serialize};
 
 /// Memory of an image for each pixel (bytes): colours, depth, normal.
@@ -35,7 +36,7 @@ pub struct CameraSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crop: Option<Crop>,
     /// Standard deviation of the Gaussian by which the camera's view of the surface is smoothed: the coating of the gel
-    /// and the lens show no finer structure. Defaults to none. Not supported on GPU.
+    /// and the lens show no finer structure. Defaults to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smoothing: Option<Length>,
     /// Factor on the incoming light.
@@ -238,6 +239,11 @@ impl Camera {
             self.axis_m[0] + self.right() * (column - self.axis_px[0]) * self.pixel_m,
             self.axis_m[1] - (row - self.axis_px[1]) * self.pixel_m,
         ]
+    }
+
+    /// The Gaussian that smooths heights, in pixels.
+    pub fn blur(&self) -> Option<Blur> {
+        self.smoothing_m.map(|smoothing_m| Blur::new(smoothing_m / self.pixel_m))
     }
 
     /// +1 if +x is to the right, −1 if it is to the left.

@@ -14,7 +14,7 @@ pub(super) struct Smoothing {
 impl Smoothing {
     /// The smoothing of a camera, if it has one.
     pub fn of(camera: &Camera) -> Option<Self> {
-        let blur = Blur::new(camera.smoothing_m? / camera.pixel_m);
+        let blur = camera.blur()?;
         let inside = blur.apply(&vec![1.0; camera.width * camera.height], camera.width);
         Some(Self { blur, inside, width: camera.width })
     }

@@ -20,6 +20,11 @@ impl Blur {
         Self { half: half.into_iter().map(|weight| weight / sum).collect() }
     }
 
+    /// The weights from the centre outwards, of one side.
+    pub fn weights(&self) -> &[f64] {
+        &self.half
+    }
+
     /// A smoothed copy of a grid of `cols` columns; values outside the grid are zero.
     pub fn apply(&self, grid: &[f64], cols: usize) -> Vec<f64> {
         let rows = grid.len() / cols;

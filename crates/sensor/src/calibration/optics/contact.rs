@@ -4,11 +4,11 @@ use super::{Dent, Label};
 use crate::optics::FloatImage;
 
 /// Part of the radius within which opposite points are compared.
-const SYMMETRIC: f64 = 0.5;
+const SYMMETRIC: f64 = 0.45;
 /// Part of the radius by which a label may be off.
 const SEARCHED: f64 = 0.4;
 /// Part of the largest change from which a ring belongs to the edge of the contact.
-const EDGE: f64 = 0.9;
+const EDGE: f64 = 0.75;
 /// Directions of a ring.
 const DIRECTIONS: usize = 64;
 /// Side of the blocks of pixels (pixels) among which a contact is looked for, and how many times the change of the

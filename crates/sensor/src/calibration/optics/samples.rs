@@ -49,13 +49,13 @@ pub(super) fn samples(press: &BallPress, background: &FloatImage) -> Vec<Sample>
     press.pixels(NEAR).filter(kept).map(sample).collect()
 }
 
-/// Horizon (tangent) of each sample towards the lamps of red, green and blue.
-pub(super) fn horizons(press: &BallPress, samples: &[Sample], lamps: &[SideLamp; 3]) -> Vec<[f32; 3]> {
+/// Horizon (tangent) of each sample towards several lamps.
+pub(super) fn horizons<const N: usize>(press: &BallPress, samples: &[Sample], lamps: &[SideLamp; N]) -> Vec<[f32; N]> {
     let horizons = Horizon::of(&press.relief, lamps);
     let at = |sample: &Sample, c: usize| {
         let mut tangent = [0.0];
         horizons[c].row(sample.pixel[1], sample.pixel[0], &mut tangent);
         tangent[0]
     };
-    samples.iter().map(|sample| [0, 1, 2].map(|c| at(sample, c))).collect()
+    samples.iter().map(|sample| std::array::from_fn(|i| at(sample, i))).collect()
 }
