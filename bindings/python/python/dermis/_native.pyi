@@ -796,6 +796,11 @@ class Sensor(_Copyable):
         (1, 3)
         """
 
+    def vjp_path(
+        self, obj: Object, poses: ArrayLike, twists: ArrayLike, cotangents: dict[str, Any], *, dt: float, vertices: bool = False
+    ) -> dict[str, _F64]:
+        """Derivatives along a path."""
+
     def with_parameters(self, parameters: Mapping[str, Any]) -> Sensor:
         """The same sensor, untouched, with other parameters: as for ``preset``."""
 
