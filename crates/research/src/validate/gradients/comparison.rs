@@ -93,15 +93,8 @@ impl Setup {
             keep("scale".to_owned(), entry_of(gradients, "scale", 0), extrapolated(contact, relative, limits, at)?);
         }
         if let Some(by_vertices) = gradients.by_vertices(object) {
-            // All vertices move, each in its own direction, by up to the step.
-            let mesh = object.surface.mesh();
-            let moves: Vec<Vec3> =
-                mesh.vertices().iter().map(|_| Vec3::from_array([0; 3].map(|_| random.between(-1.0, 1.0)))).collect();
-            let at = |step: f64| {
-                let vertices = mesh.vertices().iter().zip(&moves).map(|(vertex, by)| *vertex + *by * step).collect();
-                let moved = TriMesh::new(mesh.name(), vertices, mesh.triangles().to_vec()).map_err(bad_press)?;
-                self.terms(sensor, &Object::new(moved), pose, weights)
-            };
+            let moves = random_moves(object, random);
+            let at = |step: f64| self.terms(sensor, &with_moved_vertices(object, &moves, step)?, pose, weights);
             let got = by_vertices.iter().zip(&moves).map(|(by, along)| by.dot(*along)).sum();
             keep("vertices".to_owned(), got, extrapolated(contact, self.step_m, limits, at)?);
         }
@@ -136,6 +129,19 @@ impl Setup {
         let truth = extrapolated(contact, key.value * step, self.limits(), at)?;
         Ok(Compared { parameter: name.to_owned(), got, truth })
     }
+}
+
+/// A motion of each vertex of an object's mesh, in its own direction.
+pub(super) fn random_moves(object: &Object, random: &mut Random) -> Vec<Vec3> {
+    let mut any = |_| Vec3::from_array([0; 3].map(|_| random.between(-1.0, 1.0)));
+    object.surface.mesh().vertices().iter().map(&mut any).collect()
+}
+
+/// The object of a mesh whose vertices have moved by a step times their motion.
+pub(super) fn with_moved_vertices(object: &Object, moves: &[Vec3], step: f64) -> Result<Object, ValidateError> {
+    let mesh = object.surface.mesh();
+    let vertices = mesh.vertices().iter().zip(moves).map(|(vertex, by)| *vertex + *by * step).collect();
+    Ok(Object::new(TriMesh::new(mesh.name(), vertices, mesh.triangles().to_vec()).map_err(bad_press)?))
 }
 
 /// A key of a sensor, and the sensor with the values of the differences.
