@@ -109,3 +109,44 @@ impl Sensor {
         Ok(PathGradients { steps: found.steps, whole })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{press_to_pose, presets};
+    use dermis_geometry::{Primitive, Vec3, Wrench};
+
+    fn ball() -> Object {
+        Object::of_primitive(Primitive::Sphere { radius_m: 6e-3 }, 1e-3).unwrap()
+    }
+
+    /// Without velocity and bristles a step is a press.
+    #[test]
+    fn a_step_at_rest_has_the_gradient_of_a_press() {
+        let (sensor, ball) = (presets::find("capacitive-8x8").unwrap().build(None).unwrap(), ball());
+        let pose = Pose::from_translation(Vec3::new(1e-3, -2e-3, 5.3e-3));
+        let on_sensor = Wrench { force: Vec3::new(0.3, -0.2, 1.0), torque: Vec3::new(40.0, 20.0, -10.0) };
+        let by = Cotangents { on_sensor, taxels: (0..64).map(f64::from).collect(), ..Cotangents::default() };
+        let path = sensor.touch_path(&sensor.skin().rest(), &ball, &[(pose, Twist::ZERO)], 1e-3).unwrap();
+        let found = sensor.vjp_path(&ball, &path, std::slice::from_ref(&by)).unwrap();
+        let truth = sensor.vjp(&ball, &press_to_pose(&sensor, &ball, &pose).unwrap(), &by).unwrap();
+        assert!((found.steps[0].position - truth.position).length() < 1e-12 * truth.position.length());
+        for name in ["radius", "stiffness_per_area"] {
+            let [found, truth] = [found.whole.get(name).unwrap()[0], truth.get(name).unwrap()[0]];
+            assert!((found - truth).abs() < 1e-12 * truth.abs(), "{name}: {found} {truth}");
+        }
+        assert!(found.steps[0].linear.x != 0.0, "a velocity would bend the bristles");
+    }
+
+    #[test]
+    fn other_skins_and_other_numbers_of_steps_are_refused() {
+        let (sensor, ball) = (presets::find("capacitive-8x8").unwrap().build(None).unwrap(), ball());
+        let path = sensor.touch_path(&sensor.skin().rest(), &ball, &[(Pose::IDENTITY, Twist::ZERO)], 1e-3).unwrap();
+        let wrong = sensor.vjp_path(&ball, &path, &[]).unwrap_err();
+        assert_eq!(wrong.to_string(), "the cotangents are those of 0 steps and the path has 1");
+        let gelsight = presets::find("gelsight").unwrap().build(None).unwrap();
+        let path = gelsight.touch_path(&gelsight.skin().rest(), &ball, &[], 1e-3).unwrap();
+        let wrong = gelsight.vjp_path(&ball, &path, &[]).unwrap_err().to_string();
+        assert!(wrong.contains("only `springs` has them along a path"), "{wrong}");
+    }
+}
