@@ -113,7 +113,7 @@ impl Sensor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{press_to_pose, presets};
+    use crate::{presets, press_to_pose};
     use dermis_geometry::{Primitive, Vec3, Wrench};
 
     fn ball() -> Object {

@@ -449,7 +449,8 @@ fn cost(setup: &Setup, trials: &[Trial], object: &Object) -> Result<GradientCost
     Ok(GradientCost { case, press_us, vjp_us, ratio: vjp_us / press_us, max_ratio })
 }
 
-/// Mean times (µs) of the trials, and of their products from the results: the smallest of several runs.
+/// Mean times (µs) of the trials, and of their products from the results: of each the smallest of several runs, because other
+/// programs interrupt some.
 fn times_us<T, R, G>(
     trials: &[T],
     results: &[R],
@@ -459,21 +460,18 @@ fn times_us<T, R, G>(
     const RUNS: usize = 20;
     /// After which no further run begins.
     const LONG: Duration = Duration::from_secs(20);
-    let mut least_us = [f64::INFINITY; 2];
+    let mut least_us = vec![[f64::INFINITY; 2]; trials.len()];
     let begin = Instant::now();
     for _ in (0..RUNS).take_while(|_| begin.elapsed() < LONG) {
-        let start = Instant::now();
-        for trial in trials {
+        for ((trial, result), [press_us, vjp_us]) in trials.iter().zip(results).zip(&mut least_us) {
+            let start = Instant::now();
             forward(trial)?;
-        }
-        let middle = Instant::now();
-        for (trial, result) in trials.iter().zip(results) {
+            let middle = Instant::now();
             backward(trial, result)?;
-        }
-        let seconds = [(middle - start).as_secs_f64(), middle.elapsed().as_secs_f64()];
-        for (least, seconds) in least_us.iter_mut().zip(seconds) {
-            *least = least.min(seconds * 1e6 / trials.len().max(1) as f64);
+            *press_us = press_us.min((middle - start).as_secs_f64() * 1e6);
+            *vjp_us = vjp_us.min(middle.elapsed().as_secs_f64() * 1e6);
         }
     }
-    Ok(least_us)
+    let mean = |which: usize| least_us.iter().map(|times| times[which]).sum::<f64>() / trials.len().max(1) as f64;
+    Ok([mean(0), mean(1)])
 }
