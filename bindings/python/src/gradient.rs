@@ -26,6 +26,7 @@ fn size_of(sensor: &Sensor, name: &str) -> Option<usize> {
         "taxels" | "reported" => Some(sensor.taxels().len()),
         "forces" => Some(3 * sensor.taxels().len()),
         "markers" => Some(2 * markers()),
+        "magnetic" => Some(3 * sensor.magnetics().map_or(0, |magnetics| magnetics.chips().len())),
         "image" => Some(3 * pixels()),
         _ => None,
     }
@@ -38,7 +39,7 @@ pub fn read(sensor: &Sensor, cotangents: &Bound<'_, PyDict>, count: usize) -> Py
         let name: String = name.extract()?;
         let Some(size) = size_of(sensor, &name) else {
             return Err(Error::new_err(format!(
-                "`cotangents` has {name:?}; it may have \"force\", \"torque\", \"taxels\", \"forces\", \"reported\", \"markers\" and \"image\""
+                "`cotangents` has {name:?}; it may have \"force\", \"torque\", \"taxels\", \"forces\", \"reported\", \"markers\", \"image\" and \"magnetic\""
             )));
         };
         let numbers = Numbers::read(&value, &name)?;
@@ -56,6 +57,8 @@ pub fn read(sensor: &Sensor, cotangents: &Bound<'_, PyDict>, count: usize) -> Py
                 "taxels" => one.taxels = part.to_vec(),
                 "reported" => one.reported = part.to_vec(),
                 "forces" => one.forces = part.chunks_exact(3).map(vector).collect(),
+                // By µT, as readings are.
+                "magnetic" => one.magnetic = part.chunks_exact(3).map(|by| vector(by) * 1e6).collect(),
                 "markers" => one.markers = part.chunks_exact(2).map(|at| [at[0], at[1]]).collect(),
                 _ => one.image = [0, 1, 2].map(|c| part.iter().skip(c).step_by(3).copied().collect()),
             }

@@ -159,3 +159,32 @@ def test_only_a_mesh_has_vertices():
         sensor.vjp(ball, POSE[:, :3], {"force": np.ones((1, 3))}, vertices=True)
     with pytest.raises(dermis.Error, match="no size"):
         ball.resized("vertices", np.zeros((4, 3)))
+
+
+def test_magnetometers_have_the_gradient_of_differences():
+    """In µT, as readings are; rounding would hide the differences."""
+    sensor = dermis.Sensor.preset("anyskin", parameters={"skin": {"mu": 0.0}, "magnetometers": {"bits": 32}})
+    ball, random = dermis.Object.sphere(radius=4e-3), np.random.default_rng(3)
+    weights, at = random.normal(size=(1, 5, 3)), np.array([1e-3, -2e-3, 3.4e-3])
+
+    def scalar(step):
+        depth = 4e-3 - (at[2] + step[2])
+        return float(np.sum(sensor.press(ball, depth=depth, at=at[:2] + step[:2]).magnetic * weights[0]))
+
+    by = sensor.vjp(ball, at[None], {"magnetic": weights})
+    for axis in range(3):
+        along = np.eye(3)[axis]
+        truth = difference(lambda step, along=along: scalar(step * along), 2e-6)
+        # Presets solve contact to 1e-5; `dermis validate gradients` has layers that are solved closely.
+        assert by["position"][0, axis] == pytest.approx(truth, rel=1e-2)
+    remanence = 40e-3
+    stronger = sensor.with_parameters({"magnets": {"elastomer": {"remanence": "44 mT"}}})
+    change = np.sum((stronger.press(ball, depth=0.6e-3, at=at[:2]).magnetic - sensor.press(ball, depth=0.6e-3, at=at[:2]).magnetic) * weights[0])
+    assert by["remanence"][0, 0] * 0.1 * remanence == pytest.approx(change, rel=1e-4)
+    assert "young" in by and "thickness" not in by
+
+
+def test_only_magnets_in_a_layer_have_gradients_of_magnetometers():
+    ball = dermis.Object.sphere(radius=4e-3)
+    with pytest.raises(dermis.Error, match="magnets in a layer"):
+        dermis.Sensor.preset("eflesh").vjp(ball, [[0, 0, 3.9e-3]], {"magnetic": np.ones((1, dermis.Sensor.preset("eflesh").press(ball, depth=0.1e-3).magnetic.shape[0], 3))})

@@ -39,6 +39,13 @@ impl HeightGrid {
         Vec2::new(self.x_m(col), self.y_m(row))
     }
 
+    /// Index of the cell around a place (m), row by row; `None` beside the grid.
+    pub fn cell_at(&self, at: Vec2) -> Option<usize> {
+        let (row, col) = (self.row_of(at.y).round(), self.col_of(at.x).round());
+        let is_inside = |at: f64, count: usize| at >= 0.0 && at < count as f64;
+        (is_inside(row, self.rows) && is_inside(col, self.cols)).then(|| row as usize * self.cols + col as usize)
+    }
+
     fn x_m(&self, col: usize) -> f64 {
         self.center.x + (col as f64 - 0.5 * (self.cols as f64 - 1.0)) * self.cell_m
     }

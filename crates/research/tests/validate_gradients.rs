@@ -12,6 +12,7 @@ fn gradients_are_those_of_central_differences() {
         "hydroelastic pad, cuboid",
         "hydroelastic pad, mesh",
         "layer, capsule",
+        "magnets in a layer, ellipsoid",
         "shadows, calibrated, proportional, sphere",
         "replacing shadows, smooth, sphere",
     ];

@@ -3,7 +3,7 @@
 use crate::optics::OpticsError;
 use crate::{Pressed, Sensor};
 use dermis_geometry::{Primitive, ShapeGradient, Vec3, Wrench};
-use dermis_skin::{Load, Object, SkinError, Target, Touch, TouchCotangent};
+use dermis_skin::{Layer, Load, Object, SkinError, Target, Touch, TouchCotangent};
 use std::collections::BTreeMap;
 
 /// Derivatives of a scalar L with respect to what a sensor reads in a press. An empty list is zero.
@@ -21,6 +21,8 @@ pub struct Cotangents {
     pub image: [Vec<f64>; 3],
     /// By column and row (1/pixel) of each marker in the image.
     pub markers: Vec<[f64; 2]>,
+    /// By the flux density (1/T) at each magnetometer, in its frame. Rounding to counts is left out.
+    pub magnetic: Vec<Vec3>,
 }
 
 /// Derivatives of a scalar L with respect to object and sensor.
@@ -46,6 +48,8 @@ pub enum GradientError {
     WrongSteps { got: usize, expected: usize },
     #[error("sensor {sensor:?} has no gradients of its taxels: {reason}")]
     NoTaxels { sensor: String, reason: &'static str },
+    #[error("sensor {sensor:?} has no gradients of its magnetometers: magnets in a layer have them")]
+    NoMagnets { sensor: String },
     #[error("sensor {sensor:?}: {source}")]
     Skin { sensor: String, source: SkinError },
     #[error("sensor {sensor:?}: {source}")]
@@ -85,7 +89,7 @@ impl Gradients {
 
 impl Cotangents {
     fn validate(&self, taxels: usize) -> Result<(), GradientError> {
-        let Self { on_sensor, taxels: values, forces, reported, image, markers } = self;
+        let Self { on_sensor, taxels: values, forces, reported, image, markers, magnetic } = self;
         let lists = [("the taxels", values.len()), ("the force vectors", forces.len()), ("the report", reported.len())];
         for (what, got) in lists.into_iter().filter(|(_, got)| *got > 0) {
             if got != taxels {
@@ -106,7 +110,8 @@ impl Cotangents {
         finite("the force vectors", Box::new(forces.iter().flat_map(vector)))?;
         finite("the report", Box::new(reported.iter().copied()))?;
         finite("the image", Box::new(image.iter().flatten().copied()))?;
-        finite("the markers", Box::new(markers.iter().flatten().copied()))
+        finite("the markers", Box::new(markers.iter().flatten().copied()))?;
+        finite("the magnetometers", Box::new(magnetic.iter().flat_map(vector)))
     }
 }
 
@@ -179,6 +184,22 @@ impl Sensor {
             let gradient = optics.vjp(surface, &by.image, &by.markers).map_err(optical)?;
             cotangent.surface = gradient.surface;
             add_parameters(parameters, gradient.light);
+        }
+        if !by.magnetic.is_empty() {
+            let no_magnets = || GradientError::NoMagnets { sensor: sensor() };
+            let (magnetics, layer) = self.magnetics().zip(self.skin_as::<Layer>()).ok_or_else(no_magnets)?;
+            let (expected, got) = (magnetics.chips().len(), by.magnetic.len());
+            if got != expected {
+                return Err(GradientError::WrongSize { what: "the magnetometers", got, expected });
+            }
+            let gradient = magnetics.vjp(touch, &by.magnetic).ok_or_else(no_magnets)?;
+            let grid = layer.grid();
+            cotangent.inside = vec![Vec3::ZERO; grid.rows * grid.cols];
+            for (place, by) in gradient.forces {
+                grid.cell_at(place).into_iter().for_each(|cell| cotangent.inside[cell] += by);
+            }
+            let (key, by) = gradient.strength;
+            add_parameters(parameters, [(key, vec![by])]);
         }
         Ok(cotangent)
     }

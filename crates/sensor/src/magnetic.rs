@@ -11,6 +11,7 @@ mod chip;
 mod cylinder;
 mod elliptic;
 mod field;
+mod gradient;
 mod inverse;
 mod motion_table;
 mod spec;
@@ -21,6 +22,7 @@ pub use carrier::{Carrier, Footprint};
 pub use chip::MagneticMemory;
 pub use cylinder::Cylinder;
 pub use field::{MU_0, cuboid, dipole};
+pub use gradient::MagneticGradient;
 pub use inverse::{MagneticEstimate, MagneticInverse};
 pub use motion_table::{
     Freedoms, MotionHysteresisSpec, MotionResidualSpec, MotionTable, MotionTableSpec, TableGrid, follow_play, motion_of,

@@ -14,6 +14,8 @@ pub struct TouchCotangent {
     pub surface: Vec<Vec3>,
     /// By the stress (1/Pa) on each cell of the base.
     pub base: Vec<Vec3>,
+    /// By the force (1/N) on each cell of a layer, through displacements inside of it at constant stiffness.
+    pub inside: Vec<Vec3>,
     /// By the forces on parts of the polygon facets, in the order of the facets.
     pub parts: Vec<FacetPart>,
 }

@@ -42,8 +42,12 @@ impl LayerCotangents {
 
     /// Uploads the derivatives by the readings of presses on a sensor. Refuses those by reported values.
     pub fn of_host(gpu: &Arc<Gpu>, sensor: &Sensor, all: &[Cotangents]) -> Result<Self, GpuError> {
-        if all.iter().any(|by| !by.reported.is_empty()) {
-            let what = format!("the gradient of the response of sensor {:?}", sensor.name());
+        let on_cpu = [
+            ("response", all.iter().any(|by| !by.reported.is_empty())),
+            ("magnetometers", all.iter().any(|by| !by.magnetic.is_empty())),
+        ];
+        if let Some((part, _)) = on_cpu.iter().find(|(_, is_given)| *is_given) {
+            let what = format!("the gradient of the {part} of sensor {:?}", sensor.name());
             return Err(GpuError::Unsupported { what, why: "it is computed on the CPU".to_owned() });
         }
         let mut forces = Vec::new();

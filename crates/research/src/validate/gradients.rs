@@ -23,8 +23,8 @@ use dermis::geometry::{Pose, Primitive, Random, Vec3, Wrench, shapes};
 use dermis::sensor::{Aim, Cotangents, Goal, GradientError, Gradients, Pressed, Reading, Sensor, press, press_to_pose};
 use dermis::skin::{Hydroelastic, Layer, Object, Touch};
 use sensors::{
-    CALIBRATED, CAMERA, CAST_SHADOWS, DOME, GEL, HYDROELASTIC, IMAGE, LAYER, PERSPECTIVE, PHONG, SPRINGS, TIGHT,
-    TIGHT_GEL, layer_with_friction, phong_with_shadows, sensor_of,
+    CALIBRATED, CAMERA, CAST_SHADOWS, DOME, GEL, HYDROELASTIC, IMAGE, LAYER, MAGNETS, PERSPECTIVE, PHONG, SPRINGS,
+    TIGHT, TIGHT_GEL, layer_with_friction, phong_with_shadows, sensor_of,
 };
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -227,6 +227,23 @@ fn setups() -> Vec<Setup> {
         image: false,
         max_ratio: 1.5,
     });
+    let magnetic = [
+        ("magnets in a layer", LAYER.to_owned(), 1e-7, TIGHT, 1e-6),
+        ("magnets in a layer with friction", layer_with_friction(), 2e-8, 3e-13, 1e-4),
+    ];
+    let magnetic = magnetic.map(|(name, layer, step_m, solved_to, tolerance)| Setup {
+        name: format!("{name}, ellipsoid"),
+        text: format!("{layer}{MAGNETS}"),
+        shape: shapes[1].1,
+        keys: vec![("young", 0, "YOUNG", 1e-3), ("remanence", 0, "REMANENCE", 1e-3)],
+        remeshed: &[],
+        step_m,
+        z_rotation: 10.0,
+        solved_to,
+        tolerance,
+        image: false,
+        max_ratio: 1.5,
+    });
     let gels = shapes.iter().filter(|(name, _)| !["cylinder", "capsule"].contains(name)).map(|(name, shape)| Setup {
         name: format!("gel, {name}"),
         text: format!("{GEL}{CAMERA}"),
@@ -276,7 +293,7 @@ fn setups() -> Vec<Setup> {
         image: true,
         max_ratio: f64::INFINITY,
     });
-    springs.chain(hydroelastic).chain(layers).chain(with_friction).chain(gels).chain(cameras).collect()
+    springs.chain(hydroelastic).chain(layers).chain(with_friction).chain(magnetic).chain(gels).chain(cameras).collect()
 }
 
 /// Compares the gradients of `presses` random presses of the sensors and objects whose name is wanted. `progress` is called with the
@@ -365,6 +382,10 @@ impl Setup {
             }
         } else {
             add_load_terms(&mut values, &pressed.touch, &pressed.reading, by);
+            if let Some(magnetics) = sensor.magnetics() {
+                let fields = magnetics.field_of(&magnetics.motions_at(magnetics.magnets(), &pressed.touch));
+                values.extend(fields.iter().zip(&by.magnetic).flat_map(|(field, by)| (*field * *by).to_array()));
+            }
             if let (Some(optics), Some(surface)) = (sensor.optics(), &pressed.touch.surface) {
                 let tracks =
                     optics.markers().map(|markers| markers.track(surface, optics.camera())).unwrap_or_default();
@@ -375,9 +396,14 @@ impl Setup {
     }
 }
 
-/// Random weights of the loads, the taxels and the markers of a reading.
+/// Random weights of the loads, the taxels and the markers of a reading; of a sensor with magnets those of its magnetometers.
 fn weights_of(sensor: &Sensor, random: &mut Random) -> Cotangents {
     let mut any = |size: f64| random.between(-size, size);
+    if let Some(magnetics) = sensor.magnetics() {
+        // 0.1 mT count as much as newtons.
+        let magnetic = magnetics.chips().map(|_| Vec3::new(any(1e4), any(1e4), any(1e4))).collect();
+        return Cotangents { magnetic, ..Cotangents::default() };
+    }
     let count = sensor.taxels().len();
     let mut vector = |size: f64| Vec3::new(any(size), any(size), any(size));
     let on_sensor = Wrench { force: vector(1.0), torque: vector(300.0) };

@@ -18,11 +18,13 @@ use dermis_skin::{Gel, Touch, Warning};
 #[derive(Clone, Debug)]
 pub struct Magnetics {
     shape: Shape,
+    /// The key of the strength of the magnets, and its value (SI).
+    pub(super) strength: (&'static str, f64),
     /// Places (m) without contact.
-    places: Vec<Vec3>,
+    pub(super) places: Vec<Vec3>,
     directions: Vec<Vec3>,
-    carrier: Carrier,
-    chips: Chips,
+    pub(super) carrier: Carrier,
+    pub(super) chips: Chips,
     /// Uniform field (T) in the world frame.
     uniform: Vec3,
     /// Places (m) and moments (A m²) of dipoles in the world frame.
@@ -82,6 +84,14 @@ impl Shape {
                 strength("remanence", remanence.si(), "T")?,
             ),
         })
+    }
+
+    /// The key of its strength, and its value (SI).
+    fn strength(&self) -> (&'static str, f64) {
+        match self {
+            Self::Dipole(moment) => ("moment", *moment),
+            Self::Cylinder(_, remanence) | Self::Cuboid(_, remanence) => ("remanence", *remanence),
+        }
     }
 
     /// Half the extent along each axis (m).
@@ -187,7 +197,12 @@ impl Magnetics {
             .iter()
             .map(|dipole| (place(dipole.at), Vec3::from_array(dipole.moment.map(MagneticMoment::si))))
             .collect();
-        let mut array = Self { shape, places, directions, carrier, chips, uniform, dipoles, rest: Vec::new() };
+        let strength = match &magnets.elastomer {
+            Some(elastomer) => ("remanence", elastomer.remanence.si()),
+            None => shape.strength(),
+        };
+        let mut array =
+            Self { shape, strength, places, directions, carrier, chips, uniform, dipoles, rest: Vec::new() };
         array.rest = array.read(&Touch::default(), &Pose::IDENTITY).tesla;
         Ok(array)
     }
@@ -322,21 +337,9 @@ impl Magnetics {
         let mut on_chip = None;
         let chips: Vec<Vec3> = self.chips().collect();
         let mut fields = vec![Vec3::ZERO; chips.len()];
-        for (magnet, ((at, rotation), direction)) in moved.iter().zip(&self.directions).enumerate() {
-            let sensor_from_magnet = Mat3::from_quat(*rotation);
-            let magnet_from_sensor = sensor_from_magnet.transpose();
-            for (group, (fields, chips)) in fields.chunks_mut(LANES).zip(chips.chunks(LANES)).enumerate() {
-                let place = |i: usize| magnet_from_sensor * (chips[i.min(chips.len() - 1)] - *at);
-                let places: [Vec3; LANES] = std::array::from_fn(place);
-                let found = self.shape.fields(*direction, &places, chips.len());
-                for (i, field) in fields.iter_mut().enumerate() {
-                    if self.shape.overlaps(places[i], 1.0) {
-                        on_chip = on_chip.or(Some((magnet, group * LANES + i)));
-                    } else {
-                        *field += sensor_from_magnet * found[i];
-                    }
-                }
-            }
+        for (magnet, moved) in moved.iter().enumerate() {
+            let covered = self.add_field_of(magnet, moved, &chips, &mut fields);
+            on_chip = on_chip.or(covered.map(|chip| (magnet, chip)));
         }
         for (field, chip) in fields.iter_mut().zip(&chips) {
             let mut disturbance = self.uniform;
@@ -348,6 +351,33 @@ impl Magnetics {
         }
         warnings.extend(on_chip.map(|(magnet, chip)| Warning::MagnetOnChip { magnet, chip }));
         self.chips.axes(&fields, rise_kelvin)
+    }
+
+    /// Adds the flux density (T) of a magnet at a place (m) and rotation at each chip. Returns the first chip inside of it, which gets
+    /// none.
+    pub(super) fn add_field_of(
+        &self,
+        magnet: usize,
+        (at, rotation): &(Vec3, Quat),
+        chips: &[Vec3],
+        fields: &mut [Vec3],
+    ) -> Option<usize> {
+        let sensor_from_magnet = Mat3::from_quat(*rotation);
+        let magnet_from_sensor = sensor_from_magnet.transpose();
+        let mut covered = None;
+        for (group, (fields, chips)) in fields.chunks_mut(LANES).zip(chips.chunks(LANES)).enumerate() {
+            let place = |i: usize| magnet_from_sensor * (chips[i.min(chips.len() - 1)] - *at);
+            let places: [Vec3; LANES] = std::array::from_fn(place);
+            let found = self.shape.fields(self.directions[magnet], &places, chips.len());
+            for (i, field) in fields.iter_mut().enumerate() {
+                if self.shape.overlaps(places[i], 1.0) {
+                    covered = covered.or(Some(group * LANES + i));
+                } else {
+                    *field += sensor_from_magnet * found[i];
+                }
+            }
+        }
+        covered
     }
 
     fn convert(&self, tesla: &mut [Vec3], warnings: &mut Vec<Warning>) {

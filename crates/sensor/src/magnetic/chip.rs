@@ -148,6 +148,19 @@ impl Chips {
         self.chips.iter().zip(fields).map(axes).collect()
     }
 
+    /// Derivatives by the flux densities (1/T, sensor frame) of magnets at the chips, from those by the values of their axes; none of axes whose
+    /// `values` (T) are at the range.
+    pub fn by_fields(&self, by: &[Vec3], values: &[Vec3], rise_kelvin: f64) -> Vec<Vec3> {
+        let gain = 1.0 + self.drift.map_or(0.0, |drift| drift.gain_per_kelvin) * rise_kelvin;
+        let factor = gain * self.remanence_factor(rise_kelvin);
+        let range = self.range.unwrap_or(f64::INFINITY);
+        let one = |(chip, (by, value)): (&Chip, (&Vec3, &Vec3))| {
+            let free = Vec3::from_array(value.to_array().map(|value| f64::from(u8::from(value.abs() < range))));
+            chip.chip_from_sensor.conjugate() * (*by * free * chip.gain) * factor
+        };
+        self.chips.iter().zip(by.iter().zip(values)).map(one).collect()
+    }
+
     /// Limits the values to the range and rounds them to counts. Returns the number of chips beyond the range.
     pub fn convert(&self, values: &mut [Vec3]) -> usize {
         let mut clipped = 0;

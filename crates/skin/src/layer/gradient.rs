@@ -4,6 +4,7 @@ use super::complementarity::{Complementarity, dot, largest};
 use super::kernel::{Functions, Pair};
 use super::material::Poisson;
 use super::product::{Influences, Region};
+use super::relaxation::Tractions;
 use super::response::{ByOutputs, Output, SurfaceResponse};
 use super::solution::{BELOW, SURFACE};
 use super::state::LayerState;
@@ -57,7 +58,9 @@ impl Layer {
         };
         let region = state.region;
         if region.is_empty() {
-            single.iter().for_each(|ply| gradient.parameters.extend(material_keys(ply).map(|key| (key, 0.0))));
+            let keys =
+                |ply: &&Ply| Material::with_gradient(ply, cotangent).into_iter().map(Material::key).chain(["young"]);
+            gradient.parameters.extend(single.iter().flat_map(keys).map(|key| (key, 0.0)));
             gradient.parameters.extend(contact.has_friction().then_some(("mu", 0.0)));
             return Ok(gradient);
         }
@@ -80,6 +83,7 @@ impl Layer {
         // Pressure and stress are in proportion to Young's modulus, the surface does not depend on it.
         let by_young = dot(&right, pressure);
         right.iter_mut().zip(surface.by_pressure(&self.influences)).for_each(|(sum, by)| *sum += by);
+        right.iter_mut().zip(&self.by_inside(&region, cotangent).parts[2]).for_each(|(sum, by)| *sum += by);
         let mut heights = HeightField::empty(self.grid);
         heights.lower(&target.object.surface, &target.sensor_from_object, self.max_height_m());
         let cells: Vec<usize> = (0..region.len()).map(|i| region.cell(i, self.grid.cols)).collect();
@@ -101,7 +105,7 @@ impl Layer {
             .map_or_else(|| vec![0.0; whole.len()], |(_, by)| by);
         cells.iter().zip(&adjoint).for_each(|(&cell, adjoint)| down[cell] -= adjoint);
         surface.set(Output::Z, &down);
-        for material in Material::of(ply) {
+        for material in Material::with_gradient(ply, cotangent) {
             let slopes = self.material_slopes(ply, material);
             let own = slopes.get(Pair::ZPressure).values[0];
             let rims = cells.iter().zip(&adjoint).zip(pressure).map(|((&cell, adjoint), p)| {
@@ -140,6 +144,19 @@ impl Layer {
             area_m2 * (at.x * torque.y - at.y * torque.x - force.z)
         };
         (0..region.len()).map(by).collect()
+    }
+
+    /// Derivatives by the tractions (1/Pa) on the cells of a region through displacements inside of the layer.
+    pub(super) fn by_inside(&self, region: &Region, cotangent: &TouchCotangent) -> Tractions {
+        let area_m2 = self.grid.cell_m * self.grid.cell_m;
+        let mut by = Tractions::zero(region.len());
+        for i in 0..region.len() {
+            let force = cotangent.inside.get(region.cell(i, self.grid.cols)).copied().unwrap_or_default();
+            // The force is (x, y, −p).
+            let along = (force * Vec3::new(area_m2, area_m2, -area_m2)).to_array();
+            by.parts.iter_mut().zip(along).for_each(|(part, by)| part[i] = by);
+        }
+        by
     }
 
     /// Derivatives of the influence coefficients.
@@ -181,14 +198,15 @@ impl Material {
         }
     }
 
+    /// Those by which a scalar is differentiated: none if it depends on displacements inside, whose derivatives are not tabulated.
+    pub fn with_gradient(ply: &Ply, cotangent: &TouchCotangent) -> Vec<Self> {
+        if cotangent.inside.is_empty() { Self::of(ply) } else { Vec::new() }
+    }
+
     pub fn key(self) -> &'static str {
         match self {
             Self::Poisson => "poisson",
             Self::Thickness => "thickness",
         }
     }
-}
-
-fn material_keys(ply: &Ply) -> impl Iterator<Item = &'static str> {
-    std::iter::once("young").chain(Material::of(ply).into_iter().map(Material::key))
 }

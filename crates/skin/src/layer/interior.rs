@@ -87,23 +87,43 @@ impl Interior {
 
     /// Motion at a place (m) under forces (N) on the sensor at the centres (m) of cells.
     pub fn motion(&self, at: Vec2, loads: impl IntoIterator<Item = (Vec2, Vec3)>) -> MaterialMotion {
-        let (mut u, mut r) = (Vec3::ZERO, Vec3::ZERO);
+        let (mut displacement_m, mut rotation_rad) = (Vec3::ZERO, Vec3::ZERO);
         for (cell, force) in loads {
-            let offset = at - cell;
-            let rho = offset.length();
-            let [w, out, tilt, mean, difference, down, rotation, rotation_difference, spin] = self.functions(rho);
-            let Vec2 { x: cos, y: sin } = if rho > 0.0 { offset / rho } else { Vec2::ZERO };
-            let (double, cross) = (cos * cos - sin * sin, 2.0 * sin * cos);
-            let pressure = -force.z;
-            u += Vec3::new(out * cos, out * sin, -w) * pressure;
-            r += Vec3::new(-tilt * sin, tilt * cos, 0.0) * pressure;
-            u += Vec3::new(mean - difference * double, -difference * cross, down * cos) * force.x;
-            u += Vec3::new(-difference * cross, mean + difference * double, down * sin) * force.y;
-            let d = rotation_difference;
-            r += Vec3::new(d * cross, rotation - d * double, spin * sin) * force.x;
-            r += Vec3::new(-rotation - d * double, -d * cross, -spin * cos) * force.y;
+            for (unit, part) in self.units(at - cell).iter().zip(force.to_array()) {
+                displacement_m += unit.displacement_m * part;
+                rotation_rad += unit.rotation_rad * part;
+            }
         }
-        MaterialMotion { displacement_m: u, rotation_rad: r }
+        MaterialMotion { displacement_m, rotation_rad }
+    }
+
+    /// Derivative (1/N) of a scalar by the force on a cell (m), from those by the motion at a place (m).
+    pub fn by_force(&self, at: Vec2, cell: Vec2, by: &MaterialMotion) -> Vec3 {
+        let along =
+            |unit: MaterialMotion| unit.displacement_m.dot(by.displacement_m) + unit.rotation_rad.dot(by.rotation_rad);
+        Vec3::from_array(self.units(at - cell).map(along))
+    }
+
+    /// Motions at an offset (m) from a cell under unit forces on it along x, y and z.
+    fn units(&self, offset: Vec2) -> [MaterialMotion; 3] {
+        let rho = offset.length();
+        let [w, out, tilt, mean, difference, down, rotation, d, spin] = self.functions(rho);
+        let Vec2 { x: cos, y: sin } = if rho > 0.0 { offset / rho } else { Vec2::ZERO };
+        let (double, cross) = (cos * cos - sin * sin, 2.0 * sin * cos);
+        [
+            MaterialMotion {
+                displacement_m: Vec3::new(mean - difference * double, -difference * cross, down * cos),
+                rotation_rad: Vec3::new(d * cross, rotation - d * double, spin * sin),
+            },
+            MaterialMotion {
+                displacement_m: Vec3::new(-difference * cross, mean + difference * double, down * sin),
+                rotation_rad: Vec3::new(-rotation - d * double, -d * cross, -spin * cos),
+            },
+            MaterialMotion {
+                displacement_m: Vec3::new(-out * cos, -out * sin, w),
+                rotation_rad: Vec3::new(tilt * sin, -tilt * cos, 0.0),
+            },
+        ]
     }
 
     /// The tabulated functions at a distance (m), by cubic interpolation; zero beyond the table.

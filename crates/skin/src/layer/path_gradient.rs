@@ -81,8 +81,10 @@ impl Layer {
         }
         // Tractions and stress are in proportion to Young's modulus, the surface does not depend on it.
         let by_young = (0..3).map(|part| dot(&by.parts[part], &last.tractions.parts[part])).sum::<f64>();
+        let inside = self.by_inside(&region, cotangent);
         for source in 0..3 {
             add(&mut by.parts[source], 1.0, &surface.by_source(&self.influences, source));
+            add(&mut by.parts[source], 1.0, &inside.parts[source]);
         }
         let zero = || vec![0.0; region.len()];
         let nothing = || ByPassed { along: [zero(), zero()], down: zero(), depth: zero() };
@@ -121,7 +123,7 @@ impl Layer {
         gradient.parameters.push(("mu", by_mu));
         let [ply] = self.laminate.plies() else { return Ok(gradient) };
         gradient.parameters.push(("young", by_young / ply.young_pa));
-        for material in Material::of(ply) {
+        for material in Material::with_gradient(ply, cotangent) {
             let slopes = self.material_slopes(ply, material);
             let changed = SurfaceResponse { influences: slopes, ..response };
             let own = slopes.get(Pair::ZPressure).values[0];

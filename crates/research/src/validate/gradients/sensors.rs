@@ -93,6 +93,18 @@ poisson = POISSON
 cell = "0.8 mm"
 "#;
 
+/// Magnets of a layer, with chips under it.
+pub(super) const MAGNETS: &str = r#"
+[magnets]
+positions = [["-2 mm", "-2 mm", "-1 mm"], ["2.1 mm", "-1.9 mm", "-1 mm"], ["0.3 mm", "2.2 mm", "-1.2 mm"]]
+directions = [[0.0, 0.0, 1.0], [0.0, 0.3, -1.0], [1.0, 0.2, 0.4]]
+shape = { kind = "cylinder", diameter = "1 mm", height = "0.6 mm", remanence = "REMANENCE T" }
+[magnetometers]
+positions = [["-1.5 mm", "0 mm", "-5 mm"], ["2 mm", "0.5 mm", "-5 mm"]]
+rotations = ["0 deg", "90 deg"]
+gains = [[1.0, 1.1, 0.9]]
+"#;
+
 pub(super) const CAMERA: &str = r#"
 [camera]
 width = 120
@@ -166,7 +178,8 @@ levels = [
 "#;
 
 /// Values of the placeholders of the descriptions.
-pub(super) const VALUES: [(&str, f64); 19] = [
+pub(super) const VALUES: [(&str, f64); 20] = [
+    ("REMANENCE", 1.2),
     ("FRICTION", 0.4),
     ("MODULUS", 6e4),
     ("SIGMA", 0.6),
