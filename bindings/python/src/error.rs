@@ -85,6 +85,7 @@ plain_errors!(
     dermis::gpu::GpuError,
     dermis::record::RecordError,
     dermis::run::RunError,
+    dermis::sensor::GradientError,
     dermis::sensor::PressError,
     dermis::sensor::ResponseError,
     dermis::sensor::UnknownSkin,

@@ -44,7 +44,7 @@ pub fn read(sensor: &Sensor, cotangents: &Bound<'_, PyDict>, count: usize) -> Py
         };
         let numbers = Numbers::read(&value, &name)?;
         if numbers.values.len() != count * size || numbers.shape.first() != Some(&count) {
-            return Err(numbers.wrong_shape(&name, &format!("({count}, …) with {size} numbers for each press")));
+            return Err(numbers.wrong_shape(&name, &format!("({count}, …) with {size} numbers for each reading")));
         }
         if size == 0 {
             continue;
@@ -142,12 +142,16 @@ pub fn arrays<'py>(
     if let Some(object) = mesh {
         let mut sum = vec![Vec3::ZERO; object.surface.mesh().vertices().len()];
         for one in found {
-            let by = one.by_vertices(object).ok_or_else(|| {
-                Error::new_err("`vertices`: a mesh has gradients by them, on springs, hydroelastic skins and layers, on the CPU; a primitive has them by its sizes")
-            })?;
-            sum.iter_mut().zip(by).for_each(|(sum, by)| *sum += by);
+            sum.iter_mut().zip(by_vertices(one, object)?).for_each(|(sum, by)| *sum += by);
         }
         dict.set_item("vertices", crate::pose::vectors(py, &sum)?)?;
     }
     Ok(dict)
+}
+
+/// The derivatives by the vertices of a mesh.
+pub fn by_vertices(found: &Gradients, object: &skin::Object) -> PyResult<Vec<Vec3>> {
+    found.by_vertices(object).ok_or_else(|| {
+        Error::new_err("`vertices`: a mesh has gradients by them, on springs, hydroelastic skins and layers, on the CPU; a primitive has them by its sizes")
+    })
 }

@@ -18,6 +18,7 @@ mod metrics;
 mod motion;
 mod mujoco;
 mod object;
+mod path_gradient;
 mod pose;
 mod progress;
 mod reading;

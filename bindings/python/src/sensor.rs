@@ -8,6 +8,7 @@ use crate::error::{Error, IntoPyErr};
 use crate::gpu::{self, DeviceBatch, Environments, batch::Places};
 use crate::motion::ObjectMotions;
 use crate::object::Object;
+use crate::path_gradient;
 use crate::pose::vectors;
 use crate::progress::Bar;
 use crate::reading::{Reading, ReadingData, ReadingValues};
@@ -572,6 +573,50 @@ impl Sensor {
         let by = crate::gradient::read(self.inner()?, cotangents, poses.len())?;
         let found = crate::gradient::pull_back(py, &self.shared, &obj.object, poses, by)?;
         crate::gradient::arrays(py, &found, vertices.then_some(&obj.object))
+    }
+
+    /// Derivatives of a scalar with respect to the motion of an object in each step of a path, to the object and to the sensor, from
+    /// those with respect to the readings of all steps: one vector-Jacobian product through time, for springs with any friction.
+    ///
+    /// The path is that of ``step`` with each pose and twist in turn, from the present state of the sensor, which does not change.
+    /// obj: the object. poses: (steps, 4, 4), (steps, 7) or (steps, 3). twists: velocity of the object's origin (m/s) and angular
+    /// velocity (rad/s), (steps, 6), in the sensor frame. dt: time of a step (s).
+    /// cotangents: the derivatives by some of "force" and "torque" (steps, 3), "taxels", "forces" and "reported" (steps, …); the
+    /// memory and the noise of the response are left out.
+    ///
+    /// Returns a dict of arrays in SI units: "position" and "rotation" (steps, 3) as for ``vjp``, "twist" (steps, 6), and sums over all steps, (k,):
+    /// "scale" and the sizes of the object, "stiffness" and "damping" or those per area, "sigma0", "sigma1", "viscous",
+    /// "mu_static", "mu_dynamic" and "stribeck_speed" of LuGre friction, "mu" and "regularisation_speed" of Coulomb friction, "gain",
+    /// "offset" and "sigma" of the response. With vertices also "vertices" (vertices, 3), by those of a mesh.
+    ///
+    /// Contact is held constant: where a contact point begins or ceases to touch the derivative is one-sided. Raises dermis.Error
+    /// for NaN, for other skins, and for arrays of other numbers of steps.
+    ///
+    /// >>> import dermis, numpy
+    /// >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
+    /// >>> poses, twists = numpy.tile([0, 0, 9e-3], (5, 1)), numpy.tile([0.01, 0, 0, 0, 0, 0], (5, 1))
+    /// >>> by = sensor.vjp_path(ball, poses, twists, {"force": numpy.ones((5, 3))}, dt=1e-3)
+    /// >>> by["position"].shape, by["twist"].shape, by["radius"].shape
+    /// ((5, 3), (5, 6), (1,))
+    #[pyo3(signature = (obj, poses, twists, cotangents, *, dt, vertices=false))]
+    #[allow(clippy::too_many_arguments)] // they have names in Python
+    fn vjp_path<'py>(
+        &self,
+        py: Python<'py>,
+        obj: PyRef<'_, Object>,
+        poses: &Bound<'py, PyAny>,
+        twists: &Bound<'py, PyAny>,
+        cotangents: &Bound<'py, pyo3::types::PyDict>,
+        dt: f64,
+        vertices: bool,
+    ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
+        let sensor = self.inner()?.clone();
+        let motion = path_gradient::read_motion(poses, twists)?;
+        let by = crate::gradient::read(&sensor, cotangents, motion.len())?;
+        let (dt_s, state, object) = (positive(dt, "dt", "seconds")?, self.history().skin.clone(), obj.object.clone());
+        let work = move || path_gradient::pull_back(&sensor, &state, &object, &motion, &by, dt_s);
+        let found = self.run(py, work)?.into_py_err()?;
+        path_gradient::arrays(py, &found, vertices.then_some(&obj.object))
     }
 
     /// The same sensor, untouched, with other parameters: as for ``preset``.

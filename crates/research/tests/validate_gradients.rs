@@ -7,6 +7,8 @@ fn gradients_are_those_of_central_differences() {
     let some = [
         "springs, ellipsoid",
         "springs, mesh",
+        "springs in time, lugre, ellipsoid",
+        "springs in time, coulomb, mesh",
         "hydroelastic pad, cuboid",
         "hydroelastic pad, mesh",
         "layer, capsule",

@@ -44,6 +44,8 @@ pub enum GradientError {
     WrongSize { what: &'static str, got: usize, expected: usize },
     #[error("the cotangent of {what} is not finite at index {index}: a NaN or an infinity reached it")]
     NotFinite { what: &'static str, index: usize },
+    #[error("the cotangents are those of {got} steps and the path has {expected}")]
+    WrongSteps { got: usize, expected: usize },
     #[error("sensor {sensor:?} has no gradients of its taxels: {reason}")]
     NoTaxels { sensor: String, reason: &'static str },
     #[error("sensor {sensor:?} has no gradients of its magnetometers: magnets in a layer have them")]
@@ -113,6 +115,17 @@ impl Cotangents {
     }
 }
 
+/// Adds derivatives by parameters to sums over readings.
+pub(crate) fn add_parameters(
+    sums: &mut BTreeMap<&'static str, Vec<f64>>,
+    found: impl IntoIterator<Item = (&'static str, Vec<f64>)>,
+) {
+    for (name, values) in found {
+        let sum = sums.entry(name).or_insert_with(|| vec![0.0; values.len()]);
+        sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+    }
+}
+
 /// True if all loads act at points.
 fn has_points(touch: &Touch) -> bool {
     touch.facets.points().is_some() || touch.facets.iter().all(|facet| matches!(facet.load, Load::Point { .. }))
@@ -125,34 +138,52 @@ impl Sensor {
     /// `object` is the object of the press. Contact points and cells that begin or cease to touch make the derivative
     /// one-sided; this is the one at constant contact. Saturated contact points and taxels have none.
     pub fn vjp(&self, object: &Object, pressed: &Pressed, by: &Cotangents) -> Result<Gradients, GradientError> {
+        let mut parameters = BTreeMap::new();
+        let values_newton = &pressed.reading.values_newton;
+        let cotangent = self.touch_cotangent(&pressed.touch, values_newton, by, &mut parameters)?;
+        let target = Target::at_rest(object, pressed.sensor_from_object);
+        let found = self.skin().vjp(&pressed.touch, &pressed.state, &target, &cotangent);
+        let found = found.map_err(|source| GradientError::Skin { sensor: self.name().to_owned(), source })?;
+        add_parameters(&mut parameters, found.parameters.into_iter().map(|(name, by)| (name, vec![by])));
+        Ok(Gradients::new(found.shape, object.surface.primitive(), parameters))
+    }
+
+    /// Derivatives with respect to a touch from those with respect to its reading; those by the parameters of response and
+    /// light are added to `parameters`.
+    pub(crate) fn touch_cotangent(
+        &self,
+        touch: &Touch,
+        values_newton: &[f64],
+        by: &Cotangents,
+        parameters: &mut BTreeMap<&'static str, Vec<f64>>,
+    ) -> Result<TouchCotangent, GradientError> {
         by.validate(self.taxels().len())?;
         let sensor = || self.name().to_owned();
-        let mut parameters: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
         let mut cotangent = TouchCotangent { on_sensor: by.on_sensor, ..TouchCotangent::default() };
-        let by_values = self.by_values(pressed, by, &mut parameters);
+        let by_values = self.by_values(values_newton, by, parameters);
         if let Some(by_forces) = self.by_forces(&by_values, &by.forces)? {
-            match &pressed.touch.base {
+            match &touch.base {
                 Some(base) => {
                     let reason = "under a layer they must form a grid";
                     let no_grid = || GradientError::NoTaxels { sensor: sensor(), reason };
                     cotangent.base = self.taxels().by_base_stress(base, &by_forces).ok_or_else(no_grid)?;
                 }
-                None if has_points(&pressed.touch) => {
-                    cotangent.forces = self.taxels().by_point_forces(&pressed.touch, &by_forces);
+                None if has_points(touch) => {
+                    cotangent.forces = self.taxels().by_point_forces(touch, &by_forces);
                 }
                 None => {
                     let reason = "a load lies beyond the `reach` of its taxel: enlarge it";
                     let beyond = || GradientError::NoTaxels { sensor: sensor(), reason };
-                    cotangent.parts = self.taxels().by_facet_parts(&pressed.touch, &by_forces).ok_or_else(beyond)?;
+                    cotangent.parts = self.taxels().by_facet_parts(touch, &by_forces).ok_or_else(beyond)?;
                 }
             }
         }
         if !by.markers.is_empty() || by.image.iter().any(|channel| !channel.is_empty()) {
             let optical = |source| GradientError::Optics { sensor: sensor(), source };
-            let (optics, surface) = self.camera_view(&pressed.touch).map_err(optical)?;
+            let (optics, surface) = self.camera_view(touch).map_err(optical)?;
             let gradient = optics.vjp(surface, &by.image, &by.markers).map_err(optical)?;
             cotangent.surface = gradient.surface;
-            parameters.extend(gradient.light);
+            add_parameters(parameters, gradient.light);
         }
         if !by.magnetic.is_empty() {
             let no_magnets = || GradientError::NoMagnets { sensor: sensor() };
@@ -161,34 +192,30 @@ impl Sensor {
             if got != expected {
                 return Err(GradientError::WrongSize { what: "the magnetometers", got, expected });
             }
-            let gradient = magnetics.vjp(&pressed.touch, &by.magnetic).ok_or_else(no_magnets)?;
+            let gradient = magnetics.vjp(touch, &by.magnetic).ok_or_else(no_magnets)?;
             let grid = layer.grid();
             cotangent.inside = vec![Vec3::ZERO; grid.rows * grid.cols];
             for (place, by) in gradient.forces {
                 grid.cell_at(place).into_iter().for_each(|cell| cotangent.inside[cell] += by);
             }
             let (key, by) = gradient.strength;
-            parameters.insert(key, vec![by]);
+            add_parameters(parameters, [(key, vec![by])]);
         }
-        let target = Target::at_rest(object, pressed.sensor_from_object);
-        let found = self.skin().vjp(&pressed.touch, &pressed.state, &target, &cotangent);
-        let found = found.map_err(|source| GradientError::Skin { sensor: sensor(), source })?;
-        parameters.extend(found.parameters.into_iter().map(|(name, by)| (name, vec![by])));
-        Ok(Gradients::new(found.shape, object.surface.primitive(), parameters))
+        Ok(cotangent)
     }
 
     /// Derivatives by the values of the taxels, including those through the response; its parameters are added.
     fn by_values(
         &self,
-        pressed: &Pressed,
+        values_newton: &[f64],
         by: &Cotangents,
         parameters: &mut BTreeMap<&'static str, Vec<f64>>,
     ) -> Vec<f64> {
         if by.reported.is_empty() {
             return by.taxels.clone();
         }
-        let (mut by_values, found) = self.chain().vjp(&pressed.reading.values_newton, &by.reported);
-        parameters.extend(found);
+        let (mut by_values, found) = self.chain().vjp(values_newton, &by.reported);
+        add_parameters(parameters, found);
         by_values.iter_mut().zip(&by.taxels).for_each(|(sum, by)| *sum += by);
         by_values
     }

@@ -47,6 +47,7 @@ mod taxel_mesh;
 mod taxels;
 mod through_value;
 mod toml_file;
+mod touch_path;
 pub mod urdf;
 mod weights;
 
@@ -74,4 +75,5 @@ pub use surface::{BodySpec, SurfaceSpec};
 pub use taxel_mesh::TaxelMesh;
 pub use taxels::Taxels;
 pub use toml_file::{TomlError, parse_toml};
+pub use touch_path::{PathGradients, TouchPath};
 pub use weights::Weights;

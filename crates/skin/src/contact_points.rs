@@ -5,7 +5,7 @@ use crate::lane_sums::{WIDTH, total};
 use crate::point_block::PointBlock;
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::spare::{Spare, keep, reuse};
-use crate::{Facet, Friction, Site, Support};
+use crate::{Bristle, Facet, Friction, Site, Support};
 use dermis_geometry::{Vec3, Wrench};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -67,6 +67,12 @@ impl ContactPoints {
         }
     }
 
+    /// The bristles of each point.
+    #[inline]
+    pub(crate) fn bristles(&self) -> impl Iterator<Item = Bristle> + '_ {
+        self.blocks.iter().flat_map(|block| (0..block.count).map(|lane| block.bristle(lane)))
+    }
+
     /// The object of each point.
     pub fn objects(&self) -> impl Iterator<Item = u32> + '_ {
         self.blocks.iter().flat_map(|block| block.object[..block.count].iter().copied())
@@ -102,6 +108,34 @@ impl ContactPoints {
             }
         }
         sound && next <= sites
+    }
+
+    /// Adds to sites in order the place of their bristles (block × lanes + lane).
+    pub(crate) fn add_places(&self, found: &mut [(u32, u32)]) {
+        let mut next = 0;
+        for (index, block) in self.blocks.iter().enumerate() {
+            let first = (index * LANES) as u32;
+            // Often the same sites touched in the last step.
+            let same = found.get(next..next + block.count).is_some_and(|found| {
+                found.iter().zip(&block.site).fold(0, |other, (found, site)| other | (found.0 ^ site)) == 0
+            });
+            if same {
+                for (place, found) in (first..).zip(&mut found[next..next + block.count]) {
+                    found.1 = place;
+                }
+                next += block.count;
+                continue;
+            }
+            for (place, &site) in (first..).zip(&block.site[..block.count]) {
+                while found.get(next).is_some_and(|found| found.0 < site) {
+                    next += 1;
+                }
+                if let Some(found) = found.get_mut(next).filter(|found| found.0 == site) {
+                    found.1 = place;
+                    next += 1;
+                }
+            }
+        }
     }
 
     /// Number of saturated points.

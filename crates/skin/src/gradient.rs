@@ -1,6 +1,7 @@
 //! Derivatives of a scalar through a touch.
 
-use dermis_geometry::{ShapeGradient, Vec3, Wrench};
+use crate::Touch;
+use dermis_geometry::{Pose, ShapeGradient, Twist, Vec3, Wrench};
 
 /// Derivatives of a scalar L with respect to the parts of a [`crate::Touch`]. An empty list is zero.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,4 +47,37 @@ pub struct SkinGradient {
     pub shape: ShapeGradient,
     /// By the parameters of the skin in SI units, named by their keys in a description.
     pub parameters: Vec<(&'static str, f64)>,
+}
+
+/// One step of an object along a path on a skin.
+#[derive(Clone, Debug)]
+pub struct PathStep {
+    /// Pose of the object.
+    pub sensor_from_object: Pose,
+    /// Velocity of the object minus that of the sensor, in the sensor's frame, at the sensor's origin.
+    pub velocity: Twist,
+    /// The contact loads of the step.
+    pub touch: Touch,
+}
+
+/// Derivatives of a scalar L with respect to pose and velocity of the object in one step of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepGradient {
+    /// By the position of the object's origin (1/m), in the sensor's frame.
+    pub position: Vec3,
+    /// By a rotation vector (1/rad) in the sensor's frame, about the object's origin, applied after the present rotation.
+    pub rotation: Vec3,
+    /// By the velocity (s/m) at the sensor's origin, at constant pose.
+    pub linear: Vec3,
+    /// By the angular velocity (s/rad), at constant pose.
+    pub angular: Vec3,
+}
+
+/// Derivatives of a scalar L through all steps of a path.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PathGradient {
+    /// By the motion in each step.
+    pub steps: Vec<StepGradient>,
+    /// By the size of the object and the parameters of the skin; position and rotation are the sums over the steps.
+    pub whole: SkinGradient,
 }

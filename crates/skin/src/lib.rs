@@ -21,6 +21,7 @@ mod contact_points;
 mod contacts;
 mod facets;
 mod friction;
+mod friction_adjoint;
 mod friction_lanes;
 mod friction_slope;
 pub mod gel;
@@ -50,7 +51,7 @@ pub use contacts::{Contact, Contacts};
 pub use facets::Facets;
 pub use friction::{Coulomb, Friction};
 pub use gel::{Constitution, Gel, GelFriction, GelParameters};
-pub use gradient::{FacetPart, PartEdge, SkinGradient, TouchCotangent};
+pub use gradient::{FacetPart, PartEdge, PathGradient, PathStep, SkinGradient, StepGradient, TouchCotangent};
 pub use hydroelastic::{Hydroelastic, HydroelasticParameters};
 pub use implicit::{
     ImplicitContact, ImplicitLoad, ImplicitMotion, ImplicitPoint, Matrix6, PointLoad, PointLoads, StickingSlope,
@@ -254,6 +255,19 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
         _cotangent: &TouchCotangent,
     ) -> Result<SkinGradient, SkinError> {
         Err(SkinError::NoGradient { reason: "of the skins, `springs`, `hydroelastic`, `layer` and `gel` have them" })
+    }
+
+    /// Derivatives of a scalar with respect to the motion of one object, the object and the skin, from those with respect to
+    /// each touch of a path: the touches are what [`Skin::touch`] returned for steps of `dt_s` from `state`.
+    fn vjp_path(
+        &self,
+        _state: &State,
+        _object: &Object,
+        _steps: &[PathStep],
+        _cotangents: &[TouchCotangent],
+        _dt_s: f64,
+    ) -> Result<PathGradient, SkinError> {
+        Err(SkinError::NoGradient { reason: "of the skins, only `springs` has them along a path in time" })
     }
 
     /// Contact loads from the contact points of another engine, in static equilibrium. The default assigns each force to

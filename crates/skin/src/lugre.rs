@@ -291,6 +291,17 @@ fn decay_near(x: f64) -> (f64, f64) {
     (1.0 - x * phi, phi)
 }
 
+/// φ′(x) = (e^(−x) − φ)/x from [`decay`]; near zero by the terms of φ′ = −Σ n (−x)ⁿ⁻¹/(n + 1)!.
+pub(crate) fn decay_slope(x: f64, left: f64, phi: f64) -> f64 {
+    if x >= NEAR {
+        return (left - phi) / x;
+    }
+    let xx = x * x;
+    let low = (1.0 / 2.0 - x * (1.0 / 3.0)) + xx * (1.0 / 8.0 - x * (1.0 / 30.0));
+    let high = (1.0 / 144.0 - x * (1.0 / 840.0)) + xx * (1.0 / 5760.0 - x * (1.0 / 45360.0));
+    -(low + xx * xx * high)
+}
+
 /// Rotates a deflection with the contact plane, by the shortest rotation between the normals.
 ///
 /// For unit normals f and t the rotation is R = 1 − (f + t)(f + t)ᵀ/(1 + f·t) + 2 t fᵀ. The component along t is
@@ -333,6 +344,28 @@ pub(crate) fn rotate_lanes_into_plane(deflection_m: &Lanes3, from: &Lanes3, to: 
     !opposite
 }
 
+/// Derivatives by the deflection and by the normals `from` and `to` from that by the result of [`rotate_into_plane`]. Zero for
+/// nearly opposite normals, whose rotation is not unique.
+///
+/// With q = 1 + **f**·**t**, k = (**f** + **t**)·**z**/q and **w** = **z** − k **f** the result is **w** − **t** (**t**·**w**). It
+/// depends on the normals where they are equal too.
+pub(crate) fn rotate_into_plane_adjoint(deflection_m: Vec3, from: Vec3, to: Vec3, by: Vec3) -> [Vec3; 3] {
+    let q = 1.0 + from.dot(to);
+    if q <= NEARLY_OPPOSITE {
+        return [Vec3::ZERO; 3];
+    }
+    let k = (from + to).dot(deflection_m) / q;
+    let rotated = deflection_m - from * k;
+    let along = to.dot(by);
+    let by_rotated = by - to * along;
+    let by_k = -from.dot(by_rotated) / q;
+    [
+        by_rotated + (from + to) * by_k,
+        (deflection_m - to * k) * by_k - by_rotated * k,
+        (deflection_m - from * k) * by_k - by * rotated.dot(to) - rotated * along,
+    ]
+}
+
 /// Limit of 1 + the cosine of the angle between normals, below which the short formula of their rotation is not used.
 const NEARLY_OPPOSITE: f64 = 1e-6;
 
@@ -350,6 +383,12 @@ mod tests {
             assert!((e - (-x).exp()).abs() <= 6e-16, "{x}: {e}");
             let truth = -(-x).exp_m1() / x;
             assert!((phi - truth).abs() <= 1e-15 * truth, "{x}: {phi}");
+            let step = 1e-4 * (1.0 + x);
+            let slope = |h: f64| (decay(x + h + 2.0 * step).1 - decay(x - h + 2.0 * step).1) / (2.0 * h);
+            let truth = (4.0 * slope(0.5 * step) - slope(step)) / 3.0;
+            let at = x + 2.0 * step;
+            let (e, phi) = decay(at);
+            assert!((decay_slope(at, e, phi) - truth).abs() < 1e-10, "{x}: {truth}");
         }
         assert_eq!(decay(0.0), (1.0, 1.0));
     }
@@ -367,6 +406,33 @@ mod tests {
                 let rotated = rotate_into_plane(deflection, from, to);
                 assert!((rotated - expected).length() < 1e-10, "{from} {to}: {rotated} {expected}");
                 assert!(rotated.dot(to).abs() < 1e-12);
+            }
+        }
+    }
+
+    /// Compares with differences along rotations of either normal, which stays a unit vector, also from equal normals.
+    #[test]
+    fn a_rotated_deflection_has_the_derivatives_of_differences() {
+        let mut random = dermis_geometry::Random::new(9);
+        let mut unit = || random.direction();
+        for i in 0..300 {
+            let (from, aside, by, axis) = (unit(), unit(), unit(), unit());
+            let to = if i % 3 == 0 { from } else { (from + aside * 0.6).normalize() };
+            let z = from.cross(aside);
+            let found = rotate_into_plane_adjoint(z, from, to, by);
+            // The deflection is in the plane of `from` and rotates with it.
+            let value = |e: f64, f: f64| {
+                let (first, second) = (Quat::from_axis_angle(axis, e), Quat::from_axis_angle(axis, f));
+                by.dot(rotate_into_plane(first * z, first * from, second * to))
+            };
+            let slope = |at: &dyn Fn(f64) -> f64| {
+                let [coarse, fine] = [1e-3, 5e-4].map(|h| (at(h) - at(-h)) / (2.0 * h));
+                (4.0 * fine - coarse) / 3.0
+            };
+            let truth = [slope(&|e| value(e, 0.0)), slope(&|f| value(0.0, f))];
+            let got = [found[0].dot(axis.cross(z)) + found[1].dot(axis.cross(from)), found[2].dot(axis.cross(to))];
+            for (got, truth) in got.into_iter().zip(truth) {
+                assert!((got - truth).abs() < 1e-8, "{i}: {got} {truth}");
             }
         }
     }

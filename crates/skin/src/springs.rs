@@ -4,6 +4,7 @@ mod block;
 mod elasticity;
 mod gradient;
 mod mesh_hits;
+mod path_gradient;
 mod rays;
 mod site;
 mod site_cells;
@@ -18,8 +19,8 @@ use crate::resolution::{MIN_FLAT_POINTS, Resolution, SEARCH, flat_on_few_points,
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::spare::{Spare, keep, reuse};
 use crate::{
-    ContactPoints, Friction, ImplicitContact, Motion, PointBristles, PointLoads, Skin, SkinError, SkinGradient, State,
-    Support, Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
+    ContactPoints, Friction, ImplicitContact, Motion, PathGradient, PathStep, PointBristles, PointLoads, Skin,
+    SkinError, SkinGradient, State, Support, Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
 };
 use block::Presser;
 use dermis_geometry::{Bounds, Bvh, Hit, Mat3, Pose, Primitive, Ray, Twist, Vec3, Wrench};
@@ -261,7 +262,7 @@ impl Springs {
         let covers = |seen: &NearObject<'_>| seen.reach.min.cmple(upper).all() && seen.reach.max.cmpge(lower).all();
         if near.iter().any(|seen| seen.hits.is_none() && covers(seen)) {
             found.extend((0..self.sites.len() as u32).map(|site| (site, FREE)));
-            add_places(&mut found, last);
+            last.add_places(&mut found);
             return found;
         }
         let mut marked = vec![0u64; self.sites.len().div_ceil(64)];
@@ -284,7 +285,7 @@ impl Springs {
                 found.push((site, FREE));
             }
         }
-        add_places(&mut found, last);
+        last.add_places(&mut found);
         found
     }
 
@@ -452,34 +453,6 @@ impl Kernel for Walk<'_, '_> {
     }
 }
 
-/// Adds to sites in order the place of their bristles.
-fn add_places(found: &mut [(u32, u32)], last: &ContactPoints) {
-    let mut next = 0;
-    for (index, block) in last.blocks.iter().enumerate() {
-        let first = (index * LANES) as u32;
-        // Often the same sites touched in the last step.
-        let same = found.get(next..next + block.count).is_some_and(|found| {
-            found.iter().zip(&block.site).fold(0, |other, (found, site)| other | (found.0 ^ site)) == 0
-        });
-        if same {
-            for (place, found) in (first..).zip(&mut found[next..next + block.count]) {
-                found.1 = place;
-            }
-            next += block.count;
-            continue;
-        }
-        for (place, &site) in (first..).zip(&block.site[..block.count]) {
-            while found.get(next).is_some_and(|found| found.0 < site) {
-                next += 1;
-            }
-            if let Some(found) = found.get_mut(next).filter(|found| found.0 == site) {
-                found.1 = place;
-                next += 1;
-            }
-        }
-    }
-}
-
 /// Velocities of the objects by their target index.
 fn several_velocities(near: &[NearObject<'_>]) -> Vec<Twist> {
     let count = near.iter().map(|seen| seen.index as usize + 1).max().unwrap_or(0);
@@ -535,6 +508,17 @@ impl Skin for Springs {
         cotangent: &TouchCotangent,
     ) -> Result<SkinGradient, SkinError> {
         self.gradient(touch, target, cotangent)
+    }
+
+    fn vjp_path(
+        &self,
+        state: &State,
+        object: &crate::Object,
+        steps: &[PathStep],
+        cotangents: &[TouchCotangent],
+        dt_s: f64,
+    ) -> Result<PathGradient, SkinError> {
+        self.path_gradient(state, object, steps, cotangents, dt_s)
     }
 
     fn hold(&self, (touch, state): &(Touch, State)) -> Option<ImplicitContact> {

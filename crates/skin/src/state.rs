@@ -43,7 +43,7 @@ impl PointBristles {
     /// The bristles of each texel.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Bristle> + '_ {
-        self.0.blocks.iter().flat_map(|block| (0..block.count).map(|lane| block.bristle(lane)))
+        self.0.bristles()
     }
 }
 

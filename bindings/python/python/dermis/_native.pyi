@@ -800,6 +800,34 @@ class Sensor(_Copyable):
         (1, 3)
         """
 
+    def vjp_path(
+        self, obj: Object, poses: ArrayLike, twists: ArrayLike, cotangents: dict[str, Any], *, dt: float, vertices: bool = False
+    ) -> dict[str, _F64]:
+        """Derivatives of a scalar with respect to the motion of an object in each step of a path, to the object and to the sensor, from
+        those with respect to the readings of all steps: one vector-Jacobian product through time, for springs with any friction.
+
+        The path is that of ``step`` with each pose and twist in turn, from the present state of the sensor, which does not change.
+        obj: the object. poses: (steps, 4, 4), (steps, 7) or (steps, 3). twists: velocity of the object's origin (m/s) and angular
+        velocity (rad/s), (steps, 6), in the sensor frame. dt: time of a step (s).
+        cotangents: the derivatives by some of "force" and "torque" (steps, 3), "taxels", "forces" and "reported" (steps, …); the
+        memory and the noise of the response are left out.
+
+        Returns a dict of arrays in SI units: "position" and "rotation" (steps, 3) as for ``vjp``, "twist" (steps, 6), and sums over all steps, (k,):
+        "scale" and the sizes of the object, "stiffness" and "damping" or those per area, "sigma0", "sigma1", "viscous",
+        "mu_static", "mu_dynamic" and "stribeck_speed" of LuGre friction, "mu" and "regularisation_speed" of Coulomb friction, "gain",
+        "offset" and "sigma" of the response. With vertices also "vertices" (vertices, 3), by those of a mesh.
+
+        Contact is held constant: where a contact point begins or ceases to touch the derivative is one-sided. Raises dermis.Error
+        for NaN, for other skins, and for arrays of other numbers of steps.
+
+        >>> import dermis, numpy
+        >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
+        >>> poses, twists = numpy.tile([0, 0, 9e-3], (5, 1)), numpy.tile([0.01, 0, 0, 0, 0, 0], (5, 1))
+        >>> by = sensor.vjp_path(ball, poses, twists, {"force": numpy.ones((5, 3))}, dt=1e-3)
+        >>> by["position"].shape, by["twist"].shape, by["radius"].shape
+        ((5, 3), (5, 6), (1,))
+        """
+
     def with_parameters(self, parameters: Mapping[str, Any]) -> Sensor:
         """The same sensor, untouched, with other parameters: as for ``preset``."""
 

@@ -16,15 +16,15 @@ SIZES = ("scale", "radius", "semi_axes", "size", "length", "vertices")
 """Parameters of the object."""
 
 _SENSOR = {
-    "stiffness": ("skin", "stiffness", "N/m"),
-    "stiffness_per_area": ("skin", "stiffness_per_area", "Pa/m"),
-    "hydroelastic_modulus": ("skin", "hydroelastic_modulus", "Pa"),
-    "young": ("skin", "young", "Pa"),
-    "poisson": ("skin", "poisson", None),
-    "thickness": ("skin", "thickness", "m"),
-    "mu": ("skin", "mu", None),
+    "stiffness": (("skin", "stiffness"), "N/m"),
+    "stiffness_per_area": (("skin", "stiffness_per_area"), "Pa/m"),
+    "hydroelastic_modulus": (("skin", "hydroelastic_modulus"), "Pa"),
+    "young": (("skin", "young"), "Pa"),
+    "poisson": (("skin", "poisson"), None),
+    "thickness": (("skin", "thickness"), "m"),
+    "mu": (("skin", "mu"), None),
 }
-"""Parameters of the sensor: table, key and unit."""
+"""Parameters of the sensor: keys and unit."""
 
 
 _ON_GPU = {*SIZES, "young", "mu"} - {"vertices"}
@@ -44,21 +44,7 @@ class Presses:
     """
 
     def __init__(self, sensor: Sensor, obj: Object, parameters: Mapping[str, _Array], *, on_gpu: bool = False) -> None:
-        overrides: dict[str, dict[str, Any]] = {}
-        for name, value in parameters.items():
-            if not np.all(np.isfinite(value)):
-                raise Error(f"`{name}` must be finite numbers, got {value}")
-            if name in SIZES:
-                obj = obj.resized(name, value)
-            elif name in _SENSOR:
-                table, key, unit = _SENSOR[name]
-                number = float(np.asarray(value).reshape(()))
-                overrides.setdefault(table, {})[key] = number if unit is None else f"{number!r} {unit}"
-            else:
-                known = ", ".join([*SIZES, *_SENSOR])
-                raise Error(f"`params` has {name!r}; it may have {known}")
-        self.sensor = sensor.with_parameters(overrides) if overrides else sensor
-        self.obj = obj
+        self.sensor, self.obj = with_values(sensor, obj, parameters, _SENSOR)
         self.parameters = parameters
         wanted = on_gpu and set(parameters) <= _ON_GPU and _has_gpu_gradients(self.sensor.toml)
         self.device: Literal["auto", "cpu", "cuda"] = "auto" if wanted else "cpu"
@@ -93,17 +79,52 @@ class Presses:
             given["image"] = np.ascontiguousarray(image) if isinstance(image, np.ndarray) else image
         wanted = "vertices" in self.parameters
         found = self.sensor.vjp(self.obj, normalised(poses), given, device=self.device, vertices=wanted)
-        by_poses = found["position"]
-        if poses.shape[1] == 7:
-            by_poses = np.concatenate([by_poses, by_quaternions(poses[:, 3:], found["rotation"])], axis=1)
-        by_parameters = {}
-        for name, value in self.parameters.items():
-            if name not in found:
-                known = ", ".join(sorted(found))
-                raise Error(f"sensor {self.sensor.name!r} with this object has no gradient by {name!r}; it has those by {known}")
-            total = found[name] if name == "vertices" else found[name].sum(axis=0)
-            by_parameters[name] = total.reshape(np.shape(value))
-        return by_poses, by_parameters
+        totals = {name: by if name == "vertices" else by.sum(axis=0) for name, by in found.items()}
+        return by_pose_arrays(poses, found), totals_of(self.sensor, self.parameters, totals)
+
+
+def with_values(
+    sensor: Sensor,
+    obj: Object,
+    parameters: Mapping[str, _Array],
+    of_sensor: Mapping[str, tuple[tuple[str, ...], str | None]],
+) -> tuple[Sensor, Object]:
+    """Sensor and object with values of their parameters; ``of_sensor`` has the keys and the unit of those of the sensor."""
+    overrides: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if not np.all(np.isfinite(value)):
+            raise Error(f"`{name}` must be finite numbers, got {value}")
+        if name in SIZES:
+            obj = obj.resized(name, value)
+        elif name in of_sensor:
+            (*tables, key), unit = of_sensor[name]
+            number = float(np.asarray(value).reshape(()))
+            table = overrides
+            for inner in tables:
+                table = table.setdefault(inner, {})
+            table[key] = number if unit is None else f"{number!r} {unit}"
+        else:
+            known = ", ".join([*SIZES, *of_sensor])
+            raise Error(f"`params` has {name!r}; it may have {known}")
+    return sensor.with_parameters(overrides) if overrides else sensor, obj
+
+
+def by_pose_arrays(poses: _Array, found: Mapping[str, _Array]) -> _Array:
+    """Derivatives by poses (n, 3) or (n, 7) from those by position and rotation."""
+    if poses.shape[1] == 3:
+        return found["position"]
+    return np.concatenate([found["position"], by_quaternions(poses[:, 3:], found["rotation"])], axis=1)
+
+
+def totals_of(sensor: Sensor, parameters: Mapping[str, _Array], totals: Mapping[str, _Array]) -> dict[str, _Array]:
+    """Derivatives by the parameters in their shapes."""
+    by_parameters = {}
+    for name, value in parameters.items():
+        if name not in totals:
+            known = ", ".join(sorted(totals))
+            raise Error(f"sensor {sensor.name!r} with this object has no gradient by {name!r}; it has those by {known}")
+        by_parameters[name] = totals[name].reshape(np.shape(value))
+    return by_parameters
 
 
 def normalised(poses: _Array) -> _Array:

@@ -1,4 +1,4 @@
-"""Presses with gradients for JAX.
+"""Presses and paths with gradients for JAX.
 
 >>> import dermis
 >>> import jax
@@ -11,7 +11,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -20,8 +20,9 @@ import numpy as np
 
 from dermis._native import Object, Sensor
 from dermis._presses import Presses
+from dermis._slides import Slides
 
-__all__ = ["Pressed", "press"]
+__all__ = ["Pressed", "Slid", "press", "slide"]
 
 
 class Pressed(NamedTuple):
@@ -53,29 +54,71 @@ def press(
     single = Presses(sensor, obj, {}).read(away, image=image)
     shapes = tuple(jax.ShapeDtypeStruct((pose.shape[0], *part.shape[1:]), pose.dtype) for part in single)
 
-    def numbers(tree: Any) -> Any:
-        return jax.tree.map(lambda value: np.asarray(value, dtype=np.float64), tree)
-
-    def typed(tree: Any) -> Any:
-        return jax.tree.map(lambda value: np.asarray(value, dtype=pose.dtype), tree)
-
     def read(pose: Any, values: Any) -> Any:
-        return typed(Presses(sensor, obj, numbers(values)).read(numbers(pose), image=image))
+        return Presses(sensor, obj, values).read(pose, image=image)
 
-    def pull_back(pose: Any, values: Any, cotangents: Any) -> Any:
-        return typed(Presses(sensor, obj, numbers(values)).pull_back(numbers(pose), *numbers(cotangents)))
+    def pull_back(inputs: Any, cotangents: Any) -> Any:
+        pose, values = inputs
+        return Presses(sensor, obj, values).pull_back(pose, *cotangents)
+
+    return Pressed(*_run(read, pull_back, shapes, (pose, values)))
+
+
+class Slid(NamedTuple):
+    """Readings of the steps of a path."""
+
+    wrench: jax.Array
+    """Force (N) and torque (N m) on the sensor about its origin, (steps, 6)."""
+    taxels: jax.Array
+    """Forces on the taxels before the response of the sensor (N), (steps, rows, cols) or (steps, taxels)."""
+
+
+def slide(
+    sensor: Sensor, obj: Object, poses: Any, twists: Any, dt: float, params: Mapping[str, Any] | None = None
+) -> Slid:
+    """Moves an object along a path on a sensor with springs; the results can be differentiated through time.
+
+    Arguments as for ``dermis.torch.slide``. Runs on the host in double precision, inside ``jax.jit`` too; results have the type
+    of ``poses``.
+    """
+    poses = jnp.asarray(poses)
+    twists = jnp.asarray(twists, dtype=poses.dtype)
+    values = {name: jnp.asarray(value, dtype=poses.dtype) for name, value in (params or {}).items()}
+    sizes = ((6,), sensor.shape)
+    shapes = tuple(jax.ShapeDtypeStruct((poses.shape[0], *size), poses.dtype) for size in sizes)
+
+    def read(poses: Any, twists: Any, values: Any) -> Any:
+        return Slides(sensor, obj, values, dt).read(poses, twists)
+
+    def pull_back(inputs: Any, cotangents: Any) -> Any:
+        poses, twists, values = inputs
+        return Slides(sensor, obj, values, dt).pull_back(poses, twists, *cotangents)
+
+    return Slid(*_run(read, pull_back, shapes, (poses, twists, values)))
+
+
+def _run(read: Callable[..., Any], pull_back: Callable[..., Any], shapes: Any, inputs: tuple[Any, ...]) -> Any:
+    """Calls ``read`` on the host with arrays of double precision, with the gradient of ``pull_back``; the first input has the type
+    of the results."""
+    dtype = inputs[0].dtype
+
+    def on_host(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*tree: Any) -> Any:
+            doubles = jax.tree.map(lambda value: np.asarray(value, dtype=np.float64), tree)
+            return jax.tree.map(lambda value: np.asarray(value, dtype=dtype), function(*doubles))
+
+        return call
 
     @jax.custom_vjp
-    def run(pose: Any, values: Any) -> Any:
-        return jax.pure_callback(read, shapes, pose, values)
+    def run(*inputs: Any) -> Any:
+        return jax.pure_callback(on_host(read), shapes, *inputs)
 
-    def forward(pose: Any, values: Any) -> Any:
-        return run(pose, values), (pose, values)
+    def forward(*inputs: Any) -> Any:
+        return run(*inputs), inputs
 
-    def backward(saved: Any, cotangents: Any) -> Any:
-        pose, values = saved
-        like = jax.tree.map(lambda value: jax.ShapeDtypeStruct(value.shape, value.dtype), (pose, values))
-        return jax.pure_callback(pull_back, like, pose, values, cotangents)
+    def backward(inputs: Any, cotangents: Any) -> Any:
+        like = jax.tree.map(lambda value: jax.ShapeDtypeStruct(value.shape, value.dtype), inputs)
+        return jax.pure_callback(on_host(pull_back), like, inputs, cotangents)
 
     run.defvjp(forward, backward)
-    return Pressed(*run(pose, values))
+    return run(*inputs)

@@ -32,9 +32,10 @@ from torch.utils.data import Dataset
 
 from dermis._native import DeviceArray, Object, Sensor
 from dermis._presses import Presses
+from dermis._slides import Slides
 from dermis.dataset import Touches
 
-__all__ = ["Pressed", "TouchDataset", "press"]
+__all__ = ["Pressed", "Slid", "TouchDataset", "press", "slide"]
 
 
 class Pressed(NamedTuple):
@@ -99,6 +100,68 @@ class _Press(torch.autograd.Function):
         by_pose, by_values = ctx.presses.pull_back(_numbers(pose), *[_numbers(by) for by in others], by_image)
         by = [torch.as_tensor(by_values[name]).to(value) for name, value in zip(ctx.names, values, strict=True)]
         return None, None, None, None, torch.as_tensor(by_pose).to(pose), *by
+
+
+class Slid(NamedTuple):
+    """Readings of the steps of a path."""
+
+    wrench: torch.Tensor
+    """Force (N) and torque (N m) on the sensor about its origin, (steps, 6)."""
+    taxels: torch.Tensor
+    """Forces on the taxels before the response of the sensor (N), (steps, rows, cols) or (steps, taxels)."""
+
+
+def slide(
+    sensor: Sensor,
+    obj: Object,
+    poses: torch.Tensor,
+    twists: torch.Tensor,
+    dt: float,
+    params: Mapping[str, torch.Tensor] | None = None,
+) -> Slid:
+    """Moves an object along a path on a sensor with springs, one step of dt (s) each; the results carry gradients through time.
+
+    poses: position (m) of the object in the sensor frame in each step, (steps, 3), or position and quaternion
+    (x, y, z, qw, qx, qy, qz), (steps, 7). twists: velocity (m/s) of the object's origin and angular velocity (rad/s), (steps, 6).
+    params: sizes of the object as for ``press``, and "stiffness", "damping" or those "_per_area", "sigma0", "sigma1",
+    "viscous", "mu_static", "mu_dynamic" and "stribeck_speed" of LuGre friction, "mu" and "regularisation_speed" of Coulomb friction.
+
+    Starts from the present state of the sensor, which does not change. Runs on the CPU in double precision; results have the
+    type and device of ``poses``. Where a contact point begins or ceases to touch, the gradient is that of constant contact.
+    Raises dermis.Error for other skins and for parameters without gradients.
+    """
+    names = list(params or {})
+    return Slid(*_Slide.apply(sensor, obj, dt, names, poses, twists, *[(params or {})[name] for name in names]))
+
+
+class _Slide(torch.autograd.Function):
+    """Paths, differentiated by ``Sensor.vjp_path``."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        sensor: Sensor,
+        obj: Object,
+        dt: float,
+        names: list[str],
+        poses: torch.Tensor,
+        twists: torch.Tensor,
+        *values: torch.Tensor,
+    ) -> tuple[torch.Tensor, ...]:
+        parameters = {name: _numbers(value) for name, value in zip(names, values, strict=True)}
+        ctx.slides, ctx.names = Slides(sensor, obj, parameters, dt), names
+        ctx.save_for_backward(poses, twists, *values)
+        return tuple(torch.as_tensor(part).to(poses) for part in ctx.slides.read(_numbers(poses), _numbers(twists)))
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *cotangents: torch.Tensor) -> tuple[Any, ...]:
+        poses, twists, *values = ctx.saved_tensors
+        found = ctx.slides.pull_back(_numbers(poses), _numbers(twists), *[_numbers(by) for by in cotangents])
+        by_poses, by_twists, by_values = found
+        by = [torch.as_tensor(by_values[name]).to(value) for name, value in zip(ctx.names, values, strict=True)]
+        moves = [torch.as_tensor(by_poses).to(poses), torch.as_tensor(by_twists).to(twists)]
+        return None, None, None, None, *moves, *by
 
 
 def _shared(part: Any) -> torch.Tensor:

@@ -9,17 +9,19 @@
 //! differences in double precision. A pixel has no part in the scalar if its shadow is cast by other points of the surface at some
 //! point of the differences ([`dermis::sensor::optics::Optics::shadow_casters`]), or if its differences have another kink; the
 //! share of such pixels is reported. An indentation that grows in proportion ("depth") changes no such point of a calibrated light.
+//! "springs in time" are paths of several steps, whose scalar is a weighted sum of the readings of all steps.
 
 mod comparison;
 mod differences;
 mod images;
+mod paths;
 mod sensors;
 
 use super::ValidateError;
 use comparison::compare;
 use dermis::geometry::{Pose, Primitive, Random, Vec3, Wrench, shapes};
-use dermis::sensor::{Aim, Cotangents, Goal, GradientError, Gradients, Pressed, Sensor, press, press_to_pose};
-use dermis::skin::{Hydroelastic, Layer, Object};
+use dermis::sensor::{Aim, Cotangents, Goal, GradientError, Gradients, Pressed, Reading, Sensor, press, press_to_pose};
+use dermis::skin::{Hydroelastic, Layer, Object, Touch};
 use sensors::{
     CALIBRATED, CAMERA, CAST_SHADOWS, DOME, GEL, HYDROELASTIC, IMAGE, LAYER, MAGNETS, PERSPECTIVE, PHONG, SPRINGS,
     TIGHT, TIGHT_GEL, layer_with_friction, phong_with_shadows, sensor_of,
@@ -46,12 +48,12 @@ pub struct GradientErrors {
     pub tolerance: f64,
 }
 
-/// Time of a vector–Jacobian product by that of its press.
+/// Time of a vector–Jacobian product by that of its press, or of the steps of its path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GradientCost {
     /// Name of the sensor and its object.
     pub case: String,
-    /// Time (µs) of a press at a pose.
+    /// Time (µs) of a press at a pose, or of the steps of a path.
     pub press_us: f64,
     /// Time (µs) of a vector–Jacobian product.
     pub vjp_us: f64,
@@ -308,6 +310,12 @@ pub fn run(
         report.errors.extend(errors);
         report.costs.extend(cost);
     }
+    for setup in paths::setups().into_iter().filter(|setup| is_wanted(&setup.name)) {
+        progress(&setup.name);
+        let (errors, cost) = setup.compare(presses)?;
+        report.errors.extend(errors);
+        report.costs.push(cost);
+    }
     Ok(report)
 }
 
@@ -336,7 +344,6 @@ impl Setup {
         let aim = Aim { at_m: [any(2e-3), any(2e-3)], tilt_rad: [any(0.3), any(0.3)], yaw_rad: any(3.0) };
         let depth_m = 0.12 * sensor.skin().max_depth_m() * (2.0 + any(1.0));
         let Ok(pressed) = press(sensor, object, &aim, Goal::Depth(depth_m)) else { return Ok(None) };
-        let count = sensor.taxels().len();
         let weights = if self.image {
             let camera = sensor.optics().map(|optics| (optics.camera().width, optics.camera().height));
             let (width, height) = camera.unwrap_or_default();
@@ -352,22 +359,7 @@ impl Setup {
             };
             Cotangents { image: waves.map(channel), ..Cotangents::default() }
         } else {
-            let mut vector = |size: f64| Vec3::new(any(size), any(size), any(size));
-            let on_sensor = Wrench { force: vector(1.0), torque: vector(300.0) };
-            let forces = (0..count).map(|_| vector(1.0)).collect();
-            let [taxels, reported] = [0; 2].map(|_| (0..count).map(|_| any(1.0)).collect());
-            let markers = sensor.optics().and_then(|optics| optics.markers()).map_or(0, |all| all.points_m().len());
-            // Pixels of the markers count as much as newtons.
-            let markers = (0..markers).map(|_| [any(1.0), any(1.0)]).collect();
-            let plain = Cotangents { on_sensor, forces, taxels, reported, markers, ..Cotangents::default() };
-            match sensor.magnetics() {
-                // 0.1 mT count as much as newtons.
-                Some(magnetics) => {
-                    let magnetic = magnetics.chips().map(|_| Vec3::new(any(1e4), any(1e4), any(1e4))).collect();
-                    Cotangents { magnetic, ..Cotangents::default() }
-                }
-                None => plain,
-            }
+            weights_of(sensor, random)
         };
         let pose = pressed.sensor_from_object;
         let pressed = press_to_pose(sensor, object, &pose).map_err(bad_press)?;
@@ -382,7 +374,6 @@ impl Setup {
 
     fn terms(&self, sensor: &Sensor, object: &Object, pose: &Pose, by: &Cotangents) -> Result<Terms, ValidateError> {
         let pressed = press_to_pose(sensor, object, pose).map_err(bad_press)?;
-        let reading = &pressed.reading;
         let mut values = Vec::new();
         if self.image {
             let frame = sensor.render(&pressed.touch, 0).map_err(bad_press)?;
@@ -390,13 +381,7 @@ impl Setup {
                 values.extend(channel.iter().zip(by).map(|(level, by)| f64::from(*level) * by));
             }
         } else {
-            let Wrench { force, torque } = pressed.touch.on_sensor;
-            values.extend((force * by.on_sensor.force).to_array());
-            values.extend((torque * by.on_sensor.torque).to_array());
-            values.extend(reading.values_newton.iter().zip(&by.taxels).map(|(value, by)| value * by));
-            values.extend(reading.reported_newton.iter().zip(&by.reported).map(|(value, by)| value * by));
-            values
-                .extend(reading.forces_newton.iter().zip(&by.forces).flat_map(|(force, by)| (*force * *by).to_array()));
+            add_load_terms(&mut values, &pressed.touch, &pressed.reading, by);
             if let Some(magnetics) = sensor.magnetics() {
                 let fields = magnetics.field_of(&magnetics.motions_at(magnetics.magnets(), &pressed.touch));
                 values.extend(fields.iter().zip(&by.magnetic).flat_map(|(field, by)| (*field * *by).to_array()));
@@ -407,8 +392,37 @@ impl Setup {
                 values.extend(tracks.iter().zip(&by.markers).flat_map(|(at, by)| [at[2] * by[0], at[3] * by[1]]));
             }
         }
-        Ok(Terms { values, contact: touched(sensor, object, &pressed) })
+        Ok(Terms { values, contact: touched(sensor, object, pose, &pressed.touch) })
     }
+}
+
+/// Random weights of the loads, the taxels and the markers of a reading; of a sensor with magnets those of its magnetometers.
+fn weights_of(sensor: &Sensor, random: &mut Random) -> Cotangents {
+    let mut any = |size: f64| random.between(-size, size);
+    if let Some(magnetics) = sensor.magnetics() {
+        // 0.1 mT count as much as newtons.
+        let magnetic = magnetics.chips().map(|_| Vec3::new(any(1e4), any(1e4), any(1e4))).collect();
+        return Cotangents { magnetic, ..Cotangents::default() };
+    }
+    let count = sensor.taxels().len();
+    let mut vector = |size: f64| Vec3::new(any(size), any(size), any(size));
+    let on_sensor = Wrench { force: vector(1.0), torque: vector(300.0) };
+    let forces = (0..count).map(|_| vector(1.0)).collect();
+    let [taxels, reported] = [0; 2].map(|_| (0..count).map(|_| any(1.0)).collect());
+    let markers = sensor.optics().and_then(|optics| optics.markers()).map_or(0, |all| all.points_m().len());
+    // Pixels of the markers count as much as newtons.
+    let markers = (0..markers).map(|_| [any(1.0), any(1.0)]).collect();
+    Cotangents { on_sensor, forces, taxels, reported, markers, ..Cotangents::default() }
+}
+
+/// Adds the loads and the taxels of a reading, each with its weight.
+fn add_load_terms(values: &mut Vec<f64>, touch: &Touch, reading: &Reading, by: &Cotangents) {
+    let Wrench { force, torque } = touch.on_sensor;
+    values.extend((force * by.on_sensor.force).to_array());
+    values.extend((torque * by.on_sensor.torque).to_array());
+    values.extend(reading.values_newton.iter().zip(&by.taxels).map(|(value, by)| value * by));
+    values.extend(reading.reported_newton.iter().zip(&by.reported).map(|(value, by)| value * by));
+    values.extend(reading.forces_newton.iter().zip(&by.forces).flat_map(|(force, by)| (*force * *by).to_array()));
 }
 
 fn bad_press(error: impl std::fmt::Display) -> ValidateError {
@@ -416,8 +430,7 @@ fn bad_press(error: impl std::fmt::Display) -> ValidateError {
 }
 
 /// The contact points or cells, each with the face of the object there.
-fn touched(sensor: &Sensor, object: &Object, pressed: &Pressed) -> Vec<Touched> {
-    let pose = &pressed.sensor_from_object;
+fn touched(sensor: &Sensor, object: &Object, pose: &Pose, touch: &Touch) -> Vec<Touched> {
     let object_from_sensor = pose.inverse();
     if sensor.skin_as::<Hydroelastic>().is_some() {
         return Vec::new();
@@ -448,32 +461,43 @@ fn touched(sensor: &Sensor, object: &Object, pressed: &Pressed) -> Vec<Touched> 
         };
         (rounded(anchor, 1e-9), face)
     };
-    pressed.touch.facets.iter().map(one).collect()
+    touch.facets.iter().map(one).collect()
 }
 
-/// Times of a press and a product on the sensor with the usual tolerance: the smallest of several runs over all trials.
-fn cost(setup: &Setup, trials: &[Trial], object: &Object) -> Result<Option<GradientCost>, ValidateError> {
+/// Times of a press and a product on the sensor with the usual tolerance.
+fn cost(setup: &Setup, trials: &[Trial], object: &Object) -> Result<GradientCost, ValidateError> {
+    let sensor = sensor_of(&setup.text, None, None)?;
+    let forward = |trial: &Trial| press_to_pose(&sensor, object, &trial.pose).map_err(bad_press);
+    let pressed = trials.iter().map(forward).collect::<Result<Vec<Pressed>, _>>()?;
+    let backward = |trial: &Trial, pressed: &Pressed| sensor.vjp(object, pressed, &trial.weights).map_err(bad_press);
+    let [press_us, vjp_us] = times_us(trials, &pressed, forward, backward)?;
+    let (case, max_ratio) = (setup.name.clone(), setup.max_ratio);
+    Ok(GradientCost { case, press_us, vjp_us, ratio: vjp_us / press_us, max_ratio })
+}
+
+/// Mean times (µs) of the trials, and of their products from the results: of each the smallest of several runs, because other
+/// programs interrupt some.
+fn times_us<T, R, G>(
+    trials: &[T],
+    results: &[R],
+    forward: impl Fn(&T) -> Result<R, ValidateError>,
+    backward: impl Fn(&T, &R) -> Result<G, ValidateError>,
+) -> Result<[f64; 2], ValidateError> {
     const RUNS: usize = 20;
     /// After which no further run begins.
     const LONG: Duration = Duration::from_secs(20);
-    let sensor = sensor_of(&setup.text, None, None)?;
-    let (mut press_us, mut vjp_us) = (f64::INFINITY, f64::INFINITY);
-    let pressed: Result<Vec<Pressed>, _> =
-        trials.iter().map(|trial| press_to_pose(&sensor, object, &trial.pose)).collect();
-    let pressed = pressed.map_err(bad_press)?;
+    let mut least_us = vec![[f64::INFINITY; 2]; trials.len()];
     let begin = Instant::now();
     for _ in (0..RUNS).take_while(|_| begin.elapsed() < LONG) {
-        let start = Instant::now();
-        for trial in trials {
-            press_to_pose(&sensor, object, &trial.pose).map_err(bad_press)?;
+        for ((trial, result), [press_us, vjp_us]) in trials.iter().zip(results).zip(&mut least_us) {
+            let start = Instant::now();
+            forward(trial)?;
+            let middle = Instant::now();
+            backward(trial, result)?;
+            *press_us = press_us.min((middle - start).as_secs_f64() * 1e6);
+            *vjp_us = vjp_us.min(middle.elapsed().as_secs_f64() * 1e6);
         }
-        press_us = press_us.min(start.elapsed().as_secs_f64() * 1e6 / trials.len().max(1) as f64);
-        let start = Instant::now();
-        for (trial, pressed) in trials.iter().zip(&pressed) {
-            sensor.vjp(object, pressed, &trial.weights).map_err(bad_press)?;
-        }
-        vjp_us = vjp_us.min(start.elapsed().as_secs_f64() * 1e6 / trials.len().max(1) as f64);
     }
-    let (case, max_ratio) = (setup.name.clone(), setup.max_ratio);
-    Ok(Some(GradientCost { case, press_us, vjp_us, ratio: vjp_us / press_us, max_ratio }))
+    let mean = |which: usize| least_us.iter().map(|times| times[which]).sum::<f64>() / trials.len().max(1) as f64;
+    Ok([mean(0), mean(1)])
 }

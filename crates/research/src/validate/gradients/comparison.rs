@@ -11,12 +11,12 @@ use dermis::skin::Object;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// One derivative of a press.
-struct Compared {
-    parameter: String,
-    got: f64,
+/// One derivative of a press or of a path.
+pub(super) struct Compared {
+    pub parameter: String,
+    pub got: f64,
     /// By differences, with the size of its terms; `None` if the press is excluded.
-    truth: Option<(f64, f64)>,
+    pub truth: Option<(f64, f64)>,
 }
 
 impl Compared {
@@ -93,15 +93,8 @@ impl Setup {
             keep("scale".to_owned(), entry_of(gradients, "scale", 0), extrapolated(contact, relative, limits, at)?);
         }
         if let Some(by_vertices) = gradients.by_vertices(object) {
-            // All vertices move, each in its own direction, by up to the step.
-            let mesh = object.surface.mesh();
-            let moves: Vec<Vec3> =
-                mesh.vertices().iter().map(|_| Vec3::from_array([0; 3].map(|_| random.between(-1.0, 1.0)))).collect();
-            let at = |step: f64| {
-                let vertices = mesh.vertices().iter().zip(&moves).map(|(vertex, by)| *vertex + *by * step).collect();
-                let moved = TriMesh::new(mesh.name(), vertices, mesh.triangles().to_vec()).map_err(bad_press)?;
-                self.terms(sensor, &Object::new(moved), pose, weights)
-            };
+            let moves = random_moves(object, random);
+            let at = |step: f64| self.terms(sensor, &with_moved_vertices(object, &moves, step)?, pose, weights);
             let got = by_vertices.iter().zip(&moves).map(|(by, along)| by.dot(*along)).sum();
             keep("vertices".to_owned(), got, extrapolated(contact, self.step_m, limits, at)?);
         }
@@ -126,11 +119,7 @@ impl Setup {
     ) -> Result<Compared, ValidateError> {
         let Trial { pose, weights, gradients, contact } = trial;
         let (name, index, _, step) = key.key;
-        let at = |moved: f64| {
-            let part = moved / (key.value * step);
-            let near = key.sensors.iter().min_by(|a, b| (a.0 - part).abs().total_cmp(&(b.0 - part).abs()));
-            self.terms(near.map_or(sensor, |(_, sensor)| sensor), object, pose, weights)
-        };
+        let at = |moved: f64| self.terms(key.changed_by(moved).unwrap_or(sensor), object, pose, weights);
         // A list has one entry per taxel; here all of them change together.
         let got = if name == "gain" {
             gradients.get(name).map_or(f64::NAN, |all| all.iter().sum())
@@ -142,25 +131,76 @@ impl Setup {
     }
 }
 
+/// A motion of each vertex of an object's mesh, in its own direction.
+pub(super) fn random_moves(object: &Object, random: &mut Random) -> Vec<Vec3> {
+    let mut any = |_| Vec3::from_array([0; 3].map(|_| random.between(-1.0, 1.0)));
+    object.surface.mesh().vertices().iter().map(&mut any).collect()
+}
+
+/// The object of a mesh whose vertices have moved by a step times their motion.
+pub(super) fn with_moved_vertices(object: &Object, moves: &[Vec3], step: f64) -> Result<Object, ValidateError> {
+    let mesh = object.surface.mesh();
+    let vertices = mesh.vertices().iter().zip(moves).map(|(vertex, by)| *vertex + *by * step).collect();
+    Ok(Object::new(TriMesh::new(mesh.name(), vertices, mesh.triangles().to_vec()).map_err(bad_press)?))
+}
+
 /// A key of a sensor, and the sensor with the values of the differences.
-struct ChangedKey {
-    key: Key,
-    value: f64,
+pub(super) struct ChangedKey {
+    pub key: Key,
+    pub value: f64,
     /// Each with its part of the step.
     sensors: Vec<(f64, Sensor)>,
 }
 
 impl ChangedKey {
-    fn new(setup: &Setup, key: Key) -> Result<Self, ValidateError> {
+    /// Of the sensor with this description, solved to a tolerance.
+    pub fn new(text: &str, solved_to: f64, key: Key) -> Result<Self, ValidateError> {
         let (_, _, placeholder, step) = key;
         let value = VALUES.iter().find(|(name, _)| *name == placeholder).map_or(0.0, |(_, value)| *value);
         let mut sensors = Vec::new();
         for part in PARTS.into_iter().chain(PARTS.map(|part| -part)) {
             let changed = Some((placeholder, value * (1.0 + part * step)));
-            sensors.push((part, sensor_of(&setup.text, changed, Some(setup.solved_to))?));
+            sensors.push((part, sensor_of(text, changed, Some(solved_to))?));
         }
         Ok(Self { key, value, sensors })
     }
+
+    /// The sensor whose value is changed by the one of the steps that is nearest to `moved`.
+    pub fn changed_by(&self, moved: f64) -> Option<&Sensor> {
+        let part = moved / (self.value * self.key.3);
+        let near = self.sensors.iter().min_by(|a, b| (a.0 - part).abs().total_cmp(&(b.0 - part).abs()));
+        near.map(|(_, sensor)| sensor)
+    }
+}
+
+/// The largest error by each parameter.
+pub(super) fn errors_of(
+    case: &str,
+    tolerance: f64,
+    compared: impl IntoIterator<Item = Compared>,
+) -> Vec<GradientErrors> {
+    let mut found: BTreeMap<String, (usize, usize, f64)> = BTreeMap::new();
+    for one in compared {
+        let error = one.rel_error();
+        let (presses, excluded, worst) = found.entry(one.parameter).or_insert((0, 0, 0.0));
+        match error {
+            Some(error) => {
+                *presses += 1;
+                *worst = if error > *worst || error.is_nan() { error } else { *worst };
+            }
+            None => *excluded += 1,
+        }
+    }
+    let errors = found.into_iter().map(|(parameter, (presses, excluded, worst_rel))| GradientErrors {
+        case: case.to_owned(),
+        kinked: 0.0,
+        tolerance,
+        parameter,
+        presses,
+        excluded,
+        worst_rel,
+    });
+    errors.collect()
 }
 
 /// Compares `presses` random presses.
@@ -177,7 +217,11 @@ pub(super) fn compare(
         }
         trials.extend(setup.trial(&sensor, &object, &mut random)?);
     }
-    let keys = setup.keys.iter().map(|key| ChangedKey::new(setup, *key)).collect::<Result<Vec<_>, _>>()?;
+    let keys = setup
+        .keys
+        .iter()
+        .map(|key| ChangedKey::new(&setup.text, setup.solved_to, *key))
+        .collect::<Result<Vec<_>, _>>()?;
     let view = sensor.optics().filter(|_| setup.image).map(|optics| ImageSlopes {
         setup,
         sensor: &sensor,
@@ -198,33 +242,15 @@ pub(super) fn compare(
     };
     let compared: Result<Vec<_>, ValidateError> = trials.par_iter().enumerate().map(of_trial).collect();
     let (compared, kinks): (Vec<_>, Vec<_>) = compared?.into_iter().unzip();
-    let mut found: BTreeMap<String, (usize, usize, f64)> = BTreeMap::new();
-    for one in compared.into_iter().flatten() {
-        let error = one.rel_error();
-        let (presses, excluded, worst) = found.entry(one.parameter).or_insert((0, 0, 0.0));
-        match error {
-            Some(error) => {
-                *presses += 1;
-                *worst = if error > *worst || error.is_nan() { error } else { *worst };
-            }
-            None => *excluded += 1,
-        }
-    }
+    let mut errors = errors_of(&setup.name, setup.tolerance, compared.into_iter().flatten());
     let kinks = kinks.concat();
     let kinked = kinks.iter().sum::<f64>() / kinks.len().max(1) as f64;
     let is_along = |parameter: &str| setup.image && (parameter == "surface" || parameter.starts_with("position"));
-    let errors = found.into_iter().map(|(parameter, (presses, excluded, worst_rel))| GradientErrors {
-        case: setup.name.clone(),
-        kinked: if is_along(&parameter) { kinked } else { 0.0 },
-        tolerance: setup.tolerance,
-        parameter,
-        presses,
-        excluded,
-        worst_rel,
-    });
-    Ok((errors.collect(), if setup.max_ratio.is_finite() { cost(setup, &trials, &object)? } else { None }))
+    errors.iter_mut().filter(|errors| is_along(&errors.parameter)).for_each(|errors| errors.kinked = kinked);
+    let cost = if setup.max_ratio.is_finite() { Some(cost(setup, &trials, &object)?) } else { None };
+    Ok((errors, cost))
 }
 
-fn entry_of(gradients: &Gradients, name: &str, index: usize) -> f64 {
+pub(super) fn entry_of(gradients: &Gradients, name: &str, index: usize) -> f64 {
     gradients.get(name).and_then(|values| values.get(index)).copied().unwrap_or(f64::NAN)
 }

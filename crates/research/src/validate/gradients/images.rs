@@ -39,7 +39,7 @@ impl ImageSlopes<'_> {
     fn pressed(&self, pose: &Pose) -> Result<(Pressed, SurfaceField, Vec<Touched>), ValidateError> {
         let pressed = press_to_pose(self.sensor, self.object, pose).map_err(bad_press)?;
         let surface = pressed.touch.surface.clone().ok_or_else(|| bad_press("without a surface"))?;
-        let contact = touched(self.sensor, self.object, &pressed);
+        let contact = touched(self.sensor, self.object, pose, &pressed.touch);
         Ok((pressed, surface, contact))
     }
 

@@ -21,6 +21,18 @@ spread = { sigma_taxels = SIGMA, kernel = 3 }
 curve = { kind = "polynomial", coefficients = [1.0, 0.2], until = "5 N" }
 "#;
 
+/// Springs with damping and bristles.
+pub(super) fn springs_with_lugre() -> String {
+    let friction = r#"friction = { kind = "lugre", sigma0 = "BRISTLES N/m", sigma1 = "BRUSHING N s/m", viscous = "VISCOUS N s/m", mu_static = STATIC, mu_dynamic = DYNAMIC, stribeck_speed = "STRIBECK m/s" }"#;
+    SPRINGS.replace("[response]", &format!("damping = \"DAMPING N s/m\"\n{friction}\n[response]"))
+}
+
+/// Springs with damping and regularised Coulomb friction.
+pub(super) fn springs_with_coulomb() -> String {
+    let friction = r#"friction = { kind = "coulomb", mu = FRICTION, regularisation_speed = "CREEP m/s" }"#;
+    SPRINGS.replace("[response]", &format!("damping = \"DAMPING N s/m\"\n{friction}\n[response]"))
+}
+
 pub(super) const HYDROELASTIC: &str = r#"
 name = "hydroelastic"
 [surface.grid]
@@ -166,7 +178,7 @@ levels = [
 "#;
 
 /// Values of the placeholders of the descriptions.
-pub(super) const VALUES: [(&str, f64); 12] = [
+pub(super) const VALUES: [(&str, f64); 20] = [
     ("REMANENCE", 1.2),
     ("FRICTION", 0.4),
     ("MODULUS", 6e4),
@@ -179,6 +191,14 @@ pub(super) const VALUES: [(&str, f64); 12] = [
     ("AZIMUTH", 0.5),
     ("DIFFUSE", 90.0),
     ("LEVEL", 40.0),
+    ("BRISTLES", 600.0),
+    ("BRUSHING", 0.3),
+    ("VISCOUS", 0.05),
+    ("STATIC", 0.5),
+    ("DYNAMIC", 0.35),
+    ("STRIBECK", 0.02),
+    ("DAMPING", 1.2),
+    ("CREEP", 4e-3),
 ];
 
 /// A sensor with other values of its placeholders. A layer and a gel are solved to `tolerance`, so that differences are smooth;
