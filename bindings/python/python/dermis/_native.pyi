@@ -452,9 +452,10 @@ class Environments:
         *,
         dt: float,
         pose: Any,
+        object: Any = None,
         sensor_pose: Any = None,
         quaternion: Literal["wxyz", "xyzw"] = "wxyz",
-        object_offset: ArrayLike | None = None,
+        object_offset: ArrayLike | list[ArrayLike | None] | None = None,
         sensor_offset: ArrayLike | None = None,
         twist: Any = None,
         sensor_twist: Any = None,
@@ -472,7 +473,7 @@ class Environments:
         on_object_at: Any = None,
         on_sensor: Any = None,
         on_sensor_at: Any = None,
-        add_to_object: bool = False,
+        add_to_object: bool | list[bool] | None = None,
         add_to_sensor: bool = False,
     ) -> None:
         """Names the arrays that ``launch`` reads and writes in place, and its time step dt (s).
@@ -663,7 +664,7 @@ class Sensor(_Copyable):
     ) -> Batch[_R] | DeviceBatch: ...
     def environments(
         self,
-        obj: Object,
+        obj: Object | Sequence[Object],
         count: int,
         *,
         device: Literal["cpu", "cuda", "auto"] = "auto",

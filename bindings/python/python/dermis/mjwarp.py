@@ -16,6 +16,7 @@ On a GPU the steps can be captured in a CUDA graph: ``with warp.ScopedCapture() 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -55,8 +56,8 @@ def attach(
     *,
     model: Any,
     site: str,
-    object: str,
-    shape: dermis.Object | None = None,
+    object: str | Sequence[str],
+    shape: dermis.Object | Sequence[dermis.Object | None] | None = None,
     mode: Literal["couple", "sense"] = "couple",
     dtype: Literal["float32", "float64"] = "float32",
     response: bool = False,
@@ -68,10 +69,11 @@ def attach(
     """Attaches a sensor to a site of a MuJoCo Warp model; it works in every ``step`` from then on, also in captured graphs.
 
     m, d: the Model and Data of MuJoCo Warp. model: the ``mujoco.MjModel`` that they were made of, for names. site: the sensor's frame, +z
-    out of the skin. object: name of the geom that touches the sensor. shape: the geom's shape in its frame; default: that of a sphere,
-    box, cylinder, capsule or ellipsoid.
+    out of the skin. object: name of the geom that touches the sensor, or names of up to 32 such geoms. shape: the geom's shape in its
+    frame, or a list with the shape of each; default: that of a sphere, box, cylinder, capsule or ellipsoid. Call it again for every further
+    sensor.
 
-    mode="couple" replaces MuJoCo's contact between the geom and all geoms of the site's body by the skin: its loads on both bodies are
+    mode="couple" replaces MuJoCo's contact between the geoms and all geoms of the site's body by the skin: its loads on their bodies are
     written to ``d.xfrc_applied`` of these bodies in every step, at their centers of mass, and replace what was there; several sensors on one
     body add up. mode="sense" changes nothing but computes the
     reading.
@@ -89,13 +91,18 @@ def attach(
     if mode not in ("couple", "sense"):
         raise dermis.Error(f'`mode` must be "couple" or "sense", got {mode!r}')
     at = _id(mujoco, model, mujoco.mjtObj.mjOBJ_SITE, site, "site")
-    geom = _id(mujoco, model, mujoco.mjtObj.mjOBJ_GEOM, object, "object")
-    carrier, body = int(model.site_bodyid[at]), int(model.geom_bodyid[geom])
-    if carrier == body:
-        raise dermis.Error(f"site {site!r} and geom {object!r} are on the same body")
+    names = [object] if isinstance(object, str) else list(object)
+    geoms = [_id(mujoco, model, mujoco.mjtObj.mjOBJ_GEOM, name, "object") for name in names]
+    carrier, bodies = int(model.site_bodyid[at]), [int(model.geom_bodyid[geom]) for geom in geoms]
+    for name, body in zip(names, bodies, strict=True):
+        if carrier == body:
+            raise dermis.Error(f"site {site!r} and geom {name!r} are on the same body")
+    given = [shape] * len(geoms) if shape is None or isinstance(shape, dermis.Object) else list(shape)
+    if len(given) != len(geoms):
+        raise dermis.Error(f"`shape` has {len(given)} entries, and there are {len(geoms)} objects")
     device = d.xpos.device
     environments = sensor.environments(
-        shape or _shape(mujoco, model, geom),
+        [own or _shape(mujoco, model, geom) for own, geom in zip(given, geoms, strict=True)],
         d.nworld,
         device="cuda" if device.is_cuda else "cpu",
         randomise=randomise,
@@ -108,24 +115,29 @@ def attach(
     wrench = wp.zeros((d.nworld, 6), dtype=kind, device=device)
     loads: dict[str, Any] = {}
     if mode == "couple":
-        _exclude(wp, m, model, geom, carrier)
-        # The first sensor on a body replaces its load of the last step, further sensors add to it.
+        _exclude(wp, m, model, set(geoms), carrier)
+        # The first load on a body replaces that of the last step, further ones are added.
         written = m.__dict__.setdefault("_dermis_loads", set())
-        for what, index in (("object", body), ("sensor", carrier)):
-            if index != 0:
-                loads[f"on_{what}"] = _part(d.xfrc_applied, index)
-                loads[f"on_{what}_at"] = _part(d.xipos, index)
-                loads[f"add_to_{what}"] = index in written
-                written.add(index)
+
+        def load(index: int) -> tuple[Any, Any, bool]:
+            if index == 0:
+                return None, None, False
+            add = index in written
+            written.add(index)
+            return _part(d.xfrc_applied, index), _part(d.xipos, index), add
+
+        on_objects, objects_at, add_to_objects = zip(*map(load, bodies), strict=True)
+        loads |= {"on_object": list(on_objects), "on_object_at": list(objects_at), "add_to_object": list(add_to_objects)}
+        loads["on_sensor"], loads["on_sensor_at"], loads["add_to_sensor"] = load(carrier)
     # cvel is the velocity, angular part first, at the center of mass of the kinematic tree.
     environments.bind(
         dt=float(model.opt.timestep),
-        pose=(_part(d.xpos, body), _part(d.xquat, body)),
+        pose=[(_part(d.xpos, body), _part(d.xquat, body)) for body in bodies],
         sensor_pose=(_part(d.xpos, carrier), _part(d.xquat, carrier)),
-        object_offset=np.concatenate([model.geom_pos[geom], model.geom_quat[geom]]),
+        object_offset=[np.concatenate([model.geom_pos[geom], model.geom_quat[geom]]) for geom in geoms],
         sensor_offset=np.concatenate([model.site_pos[at], model.site_quat[at]]),
-        twist=_part(d.cvel, body),
-        twist_at=_part(d.subtree_com, int(model.body_rootid[body])),
+        twist=[_part(d.cvel, body) for body in bodies],
+        twist_at=[_part(d.subtree_com, int(model.body_rootid[body])) for body in bodies],
         sensor_twist=_part(d.cvel, carrier),
         sensor_twist_at=_part(d.subtree_com, int(model.body_rootid[carrier])),
         twist_order="angular",
@@ -196,12 +208,12 @@ def _shape(mujoco: Any, model: Any, geom: int) -> dermis.Object:
     raise dermis.Error(f"geom {model.geom(geom).name!r} has no shape that is known here: pass `shape`, in the geom's frame")
 
 
-def _exclude(wp: Any, m: Any, model: Any, geom: int, carrier: int) -> None:
-    """Removes the contact of a geom with all geoms of a body from the pairs of geoms that are tested."""
+def _exclude(wp: Any, m: Any, model: Any, geoms: set[int], carrier: int) -> None:
+    """Removes the contact of geoms with all geoms of a body from the pairs of geoms that are tested."""
     others = set(np.flatnonzero(model.geom_bodyid == carrier))
 
     def excluded(pairs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        return np.array([geom in pair and bool(others & set(pair)) for pair in pairs.tolist()], dtype=bool)
+        return np.array([bool(geoms & set(pair)) and bool(others & set(pair)) for pair in pairs.tolist()], dtype=bool)
 
     device = m.nxn_pairid.device
     pairs, ids = m.nxn_geom_pair.numpy(), m.nxn_pairid.numpy().copy()

@@ -14,14 +14,18 @@ pub const SATURATED: u32 = 8;
 /// The skin could not be solved.
 pub const FAILED: u32 = 16;
 
+/// The index of an object's shape is not in the list.
+pub const NO_SUCH_OBJECT: u32 = 32;
+
 /// The bits of faults: in such a step the environment had no contact.
-const FAULTS: [(u32, &str); 4] = [
+const FAULTS: [(u32, &str); 5] = [
     (NOT_FINITE, "a pose or a velocity is not finite"),
     (
         NOT_A_ROTATION,
         "a rotation is none: its quaternion must have length 1, its matrix columns of length 1 at right angles",
     ),
     (OUT_OF_RANGE, "the object is more than 1,000 km from the sensor, or a body is faster than 1e6 m/s or rad/s"),
+    (NO_SUCH_OBJECT, "the index of its object is not in the list of objects"),
     (FAILED, "the skin could not be solved"),
 ];
 

@@ -3,10 +3,10 @@
 // Bit of the status: the skin could not be solved, as on the host.
 #define FAILED 16u
 
-// Pose of each object in the sensor's frame and its velocity at the sensor's origin, one environment per thread. An object with a fault is
-// far above. Keeps the largest depth (m) of the last step, and begins the count of cells under a cliff.
-extern "C" __global__ void place_objects(const Bodies* bodies, const ContactRegion* regions, double* poses, double* twists, double* last_depths,
-                                         u64* cliffs, u32 n) {
+// Pose of each object in the sensor's frame, its velocity at the sensor's origin and its shape, one environment per thread. An object with a
+// fault is far above. Keeps the largest depth (m) of the last step, and begins the count of cells under a cliff.
+extern "C" __global__ void place_objects(const Bodies* bodies, const ContactRegion* regions, double* poses, double* twists, u32* shape_of,
+                                         double* last_depths, u64* cliffs, u32 n) {
     const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i == 0) *cliffs = 0;
     if (i >= n) return;
@@ -19,6 +19,7 @@ extern "C" __global__ void place_objects(const Bodies* bodies, const ContactRegi
     pose[3] = q.x; pose[4] = q.y; pose[5] = q.z; pose[6] = q.w;
     twist[0] = v.x; twist[1] = v.y; twist[2] = v.z;
     twist[3] = w.x; twist[4] = w.y; twist[5] = w.z;
+    shape_of[i] = bodies[i].shape;
     last_depths[i] = regions[i].max_depth;
 }
 

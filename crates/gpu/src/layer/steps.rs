@@ -44,7 +44,7 @@ pub(super) fn program() -> Program {
     program
 }
 
-/// A sensor with a layer in many environments on the GPU, each with one object.
+/// A sensor with a layer in many environments on the GPU, each with one object at a time.
 #[derive(Debug)]
 pub(crate) struct LayerSteps {
     gpu: Arc<Gpu>,
@@ -61,6 +61,8 @@ pub(crate) struct LayerSteps {
     lists: DeviceBuffer<i32>,
     poses: DeviceBuffer<f64>,
     twists: DeviceBuffer<f64>,
+    /// Index of the shape of each object.
+    shape_of: DeviceBuffer<u32>,
     last_depths: DeviceBuffer<f64>,
     touching: DeviceBuffer<u32>,
     status: PtrMut<u32>,
@@ -94,7 +96,7 @@ impl LayerSteps {
     pub fn new(
         gpu: &Arc<Gpu>,
         sensor: &Sensor,
-        object: &Object,
+        shapes: &[Arc<Object>],
         count: usize,
         status: PtrMut<u32>,
     ) -> Result<Self, GpuError> {
@@ -102,7 +104,7 @@ impl LayerSteps {
         if !layer.parameters().relaxation.is_empty() {
             return Err(unsupported(sensor, "its layer relaxes; on a GPU only elastic layers advance in time"));
         }
-        let batch = LayerBatch::in_time(gpu, sensor, object)?;
+        let batch = LayerBatch::in_time(gpu, sensor, shapes)?;
         let taxels = sensor.taxels().len();
         if batch.taxels.count() != taxels {
             return Err(unsupported(sensor, "its taxels have no grid"));
@@ -144,6 +146,7 @@ impl LayerSteps {
             lists: gpu.uninitialised((sizes + 1) * count)?,
             poses: gpu.uninitialised(7 * count)?,
             twists: gpu.uninitialised(6 * count)?,
+            shape_of: gpu.zeros(count)?,
             last_depths: gpu.zeros(count)?,
             touching: gpu.zeros(count)?,
             status,
@@ -192,9 +195,9 @@ impl LayerSteps {
         unsafe {
             launch_on!(
                 gpu, stream, self.kernels.place, (count.div_ceil(THREADS), THREADS); &bodies, regions, &self.poses.at_mut(0),
-                &self.twists.at_mut(0), &self.last_depths.at_mut(0), &chunk.cliff_count.at_mut(0), &n
+                &self.twists.at_mut(0), &self.shape_of.at_mut(0), &self.last_depths.at_mut(0), &chunk.cliff_count.at_mut(0), &n
             )?;
-            self.batch.rasterize(&self.heights, chunk, self.poses.at(0), stream)?;
+            self.batch.rasterize(&self.heights, chunk, self.poses.at(0), self.shape_of.at(0), stream)?;
             self.batch.find_regions(&self.heights, chunk, stream)?;
             launch_on!(
                 gpu, stream, self.kernels.lift, (count, THREADS); regions, touching, &numbers, tractions, surfaces, belows
