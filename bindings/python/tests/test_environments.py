@@ -376,7 +376,7 @@ def test_sensors_share_a_stream_and_a_graph(device):
     fingers, outputs = [], []
     for side in (-1, 1):
         # The skin of each finger faces the box.
-        frame = np.tile([side * 19.5e-3 / 2, 0, 0, np.sqrt(0.5), 0, side * np.sqrt(0.5), 0], (N, 1))
+        frame = np.tile([side * 9.75e-3, 0, 0, np.sqrt(0.5), 0, -side * np.sqrt(0.5), 0], (N, 1))
         wrench, read = on(device, np.zeros((N, 6)))
         finger = dermis.Sensor.preset("uji-foam-14x6").environments(box, N, device=device)
         frames, _ = on(device, frame)

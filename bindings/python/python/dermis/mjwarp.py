@@ -92,6 +92,8 @@ def attach(
         raise dermis.Error(f'`mode` must be "couple" or "sense", got {mode!r}')
     at = _id(mujoco, model, mujoco.mjtObj.mjOBJ_SITE, site, "site")
     names = [object] if isinstance(object, str) else list(object)
+    if not names:
+        raise dermis.Error("`object` names no geom")
     geoms = [_id(mujoco, model, mujoco.mjtObj.mjOBJ_GEOM, name, "object") for name in names]
     carrier, bodies = int(model.site_bodyid[at]), [int(model.geom_bodyid[geom]) for geom in geoms]
     for name, body in zip(names, bodies, strict=True):

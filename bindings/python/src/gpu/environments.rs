@@ -105,7 +105,7 @@ impl Environments {
         if known > 1 && index.is_some() && indices.iter().any(Option::is_none) {
             return Err(Error::new_err("`object` must have indices for every object"));
         }
-        // One word holds for all objects.
+        // One value holds for all objects.
         let one = add.and_then(|add| add.extract::<bool>().ok());
         let adds = entries(add.filter(|_| one.is_none()), several, "add_to_object")?;
         let mut all = Vec::with_capacity(6);

@@ -140,11 +140,13 @@ impl GpuEnvironments {
 
     /// Gives every environment parameters of its own.
     pub fn randomise(&mut self, ranges: Randomisation) -> Result<(), GpuError> {
-        let GpuSkin::Springs(springs) = &mut self.skin else {
-            return Err(self.unsupported("parameters that differ", "its skin is a layer; use the CPU"));
-        };
-        ranges.check(&self.chain, springs.has_friction())?;
-        springs.use_own_parameters()?;
+        match &mut self.skin {
+            GpuSkin::Springs(springs) => {
+                ranges.check(&self.chain, springs.has_friction())?;
+                springs.use_own_parameters()?;
+            }
+            GpuSkin::Layer(_) => ranges.check(&self.chain, false)?,
+        }
         let random = Random {
             ranges,
             redraw: self.gpu.kernel(&randomisation::program(), "redraw")?,
@@ -281,7 +283,7 @@ impl GpuEnvironments {
                 GpuSkin::Springs(springs) => {
                     springs.enqueue(bindings, self.objects.as_ref(), bodies, parameters, stream)
                 }
-                GpuSkin::Layer(layer) => layer.enqueue(bindings, bodies, stream),
+                GpuSkin::Layer(layer) => layer.enqueue(bindings, bodies, parameters, stream),
             }
         }
     }

@@ -181,8 +181,14 @@ impl LayerSteps {
     ///
     /// # Safety
     /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment, as
-    /// have the bodies.
-    pub unsafe fn enqueue(&self, bindings: &Bindings, bodies: Ptr<f64>, stream: usize) -> Result<(), GpuError> {
+    /// have the bodies and the parameters, unless null.
+    pub unsafe fn enqueue(
+        &self,
+        bindings: &Bindings,
+        bodies: Ptr<f64>,
+        parameters: Ptr<f64>,
+        stream: usize,
+    ) -> Result<(), GpuError> {
         let (gpu, chunk, count) = (&self.gpu, &self.chunk, self.chunk.count);
         if count == 0 {
             return Ok(());
@@ -205,7 +211,7 @@ impl LayerSteps {
             for round in 1..=ROUNDS {
                 self.solve(bindings, round == ROUNDS, stream)?;
             }
-            self.write(bindings, bodies, stream)
+            self.write(bindings, bodies, parameters, stream)
         }
     }
 
@@ -239,7 +245,13 @@ impl LayerSteps {
     }
 
     /// Enqueues the outputs.
-    unsafe fn write(&self, bindings: &Bindings, bodies: Ptr<f64>, stream: usize) -> Result<(), GpuError> {
+    unsafe fn write(
+        &self,
+        bindings: &Bindings,
+        bodies: Ptr<f64>,
+        parameters: Ptr<f64>,
+        stream: usize,
+    ) -> Result<(), GpuError> {
         let (gpu, chunk, batch, count) = (&self.gpu, &self.chunk, &self.batch, self.chunk.count);
         let grid: &TaxelGrid = &batch.taxels.grid;
         let (forces, outside, wrench) = (&self.forces.at_mut(0), &self.outside.at_mut(0), &self.wrench.at_mut(0));
@@ -252,7 +264,7 @@ impl LayerSteps {
             )?;
             launch_on!(
                 gpu, stream, self.kernels.write, (count, THREADS);
-                bindings, &bodies, &chunk.regions.at(0), &self.status, &taxels, forces, outside, wrench
+                bindings, &bodies, &chunk.regions.at(0), &parameters, &self.status, &taxels, forces, outside, wrench
             )?;
             let (Some(renderer), Some(camera)) = (&self.renderer, &batch.camera) else { return Ok(()) };
             if bindings.image.is_bound() {

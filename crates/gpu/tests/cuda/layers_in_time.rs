@@ -2,7 +2,7 @@
 
 use crate::gpu;
 use dermis_geometry::{Primitive, Vec3, shapes};
-use dermis_gpu::environments::{Bindings, Element, Environments, ObjectArrays, RotationFormat, View};
+use dermis_gpu::environments::{Bindings, Element, Environments, ObjectArrays, Randomisation, RotationFormat, View};
 use dermis_gpu::{DeviceBuffer, Gpu};
 use dermis_sensor::{Sensor, SensorSpec};
 use dermis_skin::{Layer, LayerParameters, Object};
@@ -174,10 +174,18 @@ fn indices(shapes: usize, step: usize) -> Vec<i32> {
     (0..COUNT).map(|i| ((i + step / 12) % shapes) as i32).collect()
 }
 
-fn compare(gpu: &Arc<Gpu>, label: &str, shapes: &[Arc<Object>], tolerance: f64, bar: f64) {
+fn compare(gpu: &Arc<Gpu>, label: &str, shapes: &[Arc<Object>], is_random: bool, tolerance: f64, bar: f64) {
     let sensor = sensor(tolerance);
     let mut there = Run::new(gpu, &sensor, shapes);
     let mut here = Environments::on_cpu(&sensor, shapes, COUNT).unwrap();
+    if is_random {
+        let mut ranges = Randomisation::new(8);
+        for (name, range) in [("stiffness", [0.5, 1.5]), ("position", [-2e-5, 2e-5]), ("rotation", [-1e-3, 1e-3])] {
+            ranges.set(name, range).unwrap();
+        }
+        here.randomise(ranges).unwrap();
+        there.environments.randomise(ranges).unwrap();
+    }
     let taxels = sensor.taxels().len();
     let sizes = [taxels, 3 * taxels, 6, 126];
     let mut own = sizes.map(|size| vec![7.0f64; size * COUNT]);
@@ -222,19 +230,19 @@ fn compare(gpu: &Arc<Gpu>, label: &str, shapes: &[Arc<Object>], tolerance: f64, 
 }
 
 /// A ball and a mesh that press, slide, twist and leave: loads, markers and images of every step. Then shapes that differ from
-/// environment to environment and change during contact.
+/// environment to environment and change during contact, with random parameters.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn layers_in_time_match_the_cpu() {
     let gpu = gpu();
     let ball = Arc::new(Object::of_primitive(Primitive::Sphere { radius_m: RADIUS_M }, 2e-3).unwrap());
     let mesh = Arc::new(Object::new(shapes::sphere(RADIUS_M, 0.5e-3).unwrap()));
-    compare(&gpu, "ball, tolerance 1e-7", from_ref(&ball), 1e-7, 1e-5);
-    compare(&gpu, "ball, default tolerance", from_ref(&ball), 1e-5, 1e-4);
-    compare(&gpu, "mesh, default tolerance", from_ref(&mesh), 1e-5, 1e-4);
+    compare(&gpu, "ball, tolerance 1e-7", from_ref(&ball), false, 1e-7, 1e-5);
+    compare(&gpu, "ball, default tolerance", from_ref(&ball), false, 1e-5, 1e-4);
+    compare(&gpu, "mesh, default tolerance", from_ref(&mesh), false, 1e-5, 1e-4);
     let axes = Vec3::new(RADIUS_M * 1.5, RADIUS_M * 0.9, RADIUS_M);
     let egg = Arc::new(Object::of_primitive(Primitive::Ellipsoid { semi_axes_m: axes }, 2e-3).unwrap());
-    compare(&gpu, "three shapes, tolerance 1e-7", &[ball, mesh, egg], 1e-7, 1e-5);
+    compare(&gpu, "three shapes, random, tolerance 1e-7", &[ball, mesh, egg], true, 1e-7, 1e-5);
 }
 
 /// Two runs have the same bytes; a reset by mask, a fault and an object that is too deep harm no other environment.
