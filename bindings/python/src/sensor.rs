@@ -47,6 +47,24 @@ pub struct Sensor {
     warnings: Mutex<WarningLog>,
 }
 
+/// An Object, or a sequence of them.
+#[derive(FromPyObject)]
+enum OneOrMore<'py> {
+    #[pyo3(transparent, annotation = "Object")]
+    One(PyRef<'py, Object>),
+    #[pyo3(transparent, annotation = "list of Objects")]
+    More(Vec<PyRef<'py, Object>>),
+}
+
+impl OneOrMore<'_> {
+    fn shapes(&self) -> Vec<Arc<skin::Object>> {
+        match self {
+            Self::One(only) => vec![only.object.clone()],
+            Self::More(all) => all.iter().map(|one| one.object.clone()).collect(),
+        }
+    }
+}
+
 /// The history of an untouched sensor.
 pub fn at_rest(sensor: &sensor::Sensor) -> History {
     History { skin: Arc::new(sensor.skin().rest()), response: Arc::new(sensor.chain().rest()), frame: 0 }
@@ -330,7 +348,7 @@ impl Sensor {
     }
 
     /// Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
-    /// libraries. device: "cuda" (springs, and layers that do not relax), "cpu" (any skin) or "auto": a GPU if there is one and it
+    /// libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs, and layers that do not relax), "cpu" (any skin) or "auto": a GPU if there is one and it
     /// supports the skin.
     ///
     /// randomise: ranges (low, high) from which every environment draws parameters of its own, when it is made and at each
@@ -350,20 +368,20 @@ impl Sensor {
     fn environments(
         &self,
         py: Python<'_>,
-        obj: PyRef<'_, Object>,
+        obj: OneOrMore<'_>,
         count: usize,
         device: &str,
         randomise: Option<&Bound<'_, pyo3::types::PyDict>>,
         seed: u64,
     ) -> PyResult<Environments> {
         let ranges = gpu::environments::ranges(randomise, seed)?;
-        let (choice, object) = (gpu::choice(device)?, obj.object.clone());
+        let (choice, shapes) = (gpu::choice(device)?, obj.shapes());
         let mut gpu = gpu::open(py, choice)?;
         if choice == Choice::Auto && gpu.is_some() && !dermis::gpu::environments::run_on_gpu(self.inner()?) {
             gpu::warn_once(py, "on a GPU only springs and layers that do not relax advance in time")?;
             gpu = None;
         }
-        detached(py, || Environments::new(gpu, &self.shared, &object, count, ranges))?.into_py_err()
+        detached(py, || Environments::new(gpu, &self.shared, shapes, count, ranges))?.into_py_err()
     }
 
     /// Advances the sensor by dt (s) while objects move, and reads it, including its response.

@@ -301,3 +301,211 @@ def test_environments_differ_by_their_drawn_parameters(device):
 def test_wrong_ranges_are_refused(ranges, text):
     with pytest.raises(dermis.Error, match=text):
         dermis.Sensor.preset("weiss-dsa").environments(BALL, N, device="cpu", randomise=ranges)
+
+
+BOX = dermis.Object.box(size=[8e-3, 10e-3, 12e-3])
+EGG = dermis.Object.ellipsoid(semi_axes=[12e-3, 6e-3, 8e-3])
+SHAPES = [BALL, BOX, EGG]
+
+
+def object_motions(objects, seed=5):
+    """Poses and velocities of several objects over the sensor in every environment, (objects, N, 7) and (objects, N, 6)."""
+    random = np.random.default_rng(seed)
+    pose = np.zeros((objects, N, 7))
+    pose[..., :2] = random.uniform(-8e-3, 8e-3, (objects, N, 2))
+    pose[..., 2] = random.uniform(4e-3, 7e-3, (objects, N))
+    pose[..., 3:] = random.normal(size=(objects, N, 4))
+    pose[..., 3:] /= np.linalg.norm(pose[..., 3:], axis=-1, keepdims=True)
+    return pose, random.uniform(-0.1, 0.1, (objects, N, 6))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_several_objects_of_different_shapes_read_like_a_single_sensor(device, dtype):
+    """Three objects at once, of shapes that differ and are drawn again at a reset: taxels, wrench and the load on each object."""
+    pose, twist = object_motions(3)
+    index = np.array([[(i + k) % 3 for i in range(N)] for k in range(3)], dtype)
+    poses, twists, indices = on(device, pose), on(device, twist), on(device, index)
+    taxels, read_taxels = on(device, np.full((N, 14, 6), 9.0))
+    wrench, read_wrench = on(device, np.full((N, 6), 9.0))
+    # The second and the third object are parts of one body.
+    loads = [on(device, np.full((N, 6), 9.0)) for _ in range(2)]
+    environments = dermis.Sensor.preset("uji-foam-14x6").environments(SHAPES, N, device=device)
+    environments.bind(
+        dt=DT,
+        pose=[poses[0][k] for k in range(3)],
+        twist=[twists[0][k] for k in range(3)],
+        object=[indices[0][k] for k in range(3)],
+        taxels=taxels,
+        wrench=wrench,
+        on_object=[loads[0][0], loads[1][0], loads[1][0]],
+        on_object_at=[np.zeros(3), None, None],
+        add_to_object=[False, False, True],
+    )
+    sensors = [dermis.Sensor.preset("uji-foam-14x6") for _ in range(N)]
+    touched = 0
+    for step in range(6):
+        if step == 3:
+            mask, _ = on(device, np.arange(N) % 2 == 0)
+            environments.reset(mask)
+            for k in range(3):
+                for i in range(0, N, 2):
+                    index[k, i] = (index[k, i] + 1) % 3
+                    indices[0][k, i] = int(index[k, i])
+            for i in range(0, N, 2):
+                sensors[i].reset()
+        environments.launch()
+        environments.check()
+        for i, sensor in enumerate(sensors):
+            objects = [(SHAPES[index[k, i]], pose[k, i], twist[k, i]) for k in range(3)]
+            reading = sensor.step(objects, dt=DT)
+            np.testing.assert_allclose(read_taxels()[i], reading.taxels, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(read_wrench()[i], reading.wrench, rtol=1e-9, atol=1e-9)
+            forces = reading.touch.on_objects[:, :3]
+            np.testing.assert_allclose(loads[0][1]()[i, :3], forces[0], rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(loads[1][1]()[i, :3], forces[1] + forces[2], rtol=1e-9, atol=1e-9)
+            touched += np.abs(forces).sum(axis=1).astype(bool).all()
+    assert touched >= N
+    # What acts on the objects and on the sensor has no sum.
+    total = loads[0][1]()[:, :3] + loads[1][1]()[:, :3] + read_wrench()[:, :3]
+    assert np.abs(total).max() < 1e-12
+
+
+def test_a_wrong_index_is_named_and_harms_no_other(device):
+    pose, _ = object_motions(2)
+    good = np.array([[0, 1, 2, 0, 1], [1, 1, 2, 0, 0]])
+    bad = good.copy()
+    bad[0, 1], bad[1, 3] = 3, -1
+    results = []
+    for index in (good, bad):
+        poses, indices = on(device, pose), on(device, index)
+        taxels, read = on(device, np.full((N, 84), 9.0))
+        load, read_load = on(device, np.full((N, 6), 9.0))
+        environments = dermis.Sensor.preset("uji-foam-14x6").environments(SHAPES, N, device=device)
+        objects = {"pose": [poses[0][0], poses[0][1]], "object": [indices[0][0], indices[0][1]], "on_object": [load, None]}
+        environments.bind(dt=DT, taxels=taxels, **objects)
+        environments.launch()
+        results.append((read(), read_load()))
+    assert environments.status.tolist() == [0, 32, 0, 32, 0]
+    with pytest.raises(dermis.Error, match=r"environment 1 \(1 others have faults too\): the index of its object is not in the list"):
+        environments.check()
+    for fine, broken in zip(*results, strict=True):
+        assert np.array_equal(fine[[0, 2, 4]], broken[[0, 2, 4]]) and not broken[[1, 3]].any() and fine[[1, 3]].any()
+    environments.reset()
+    assert not environments.status.any()
+
+
+def test_sensors_share_a_stream_and_a_graph(device):
+    """Two fingers at one box: two sets of environments; on a GPU in one captured graph, which reads the arrays anew when it is replayed."""
+    box = dermis.Object.box(size=[20e-3, 20e-3, 20e-3])
+    place = np.zeros((N, 7))
+    place[:, 3] = 1
+    poses, _ = on(device, place)
+    fingers, outputs = [], []
+    for side in (-1, 1):
+        # The skin of each finger faces the box.
+        frame = np.tile([side * 9.75e-3, 0, 0, np.sqrt(0.5), 0, -side * np.sqrt(0.5), 0], (N, 1))
+        wrench, read = on(device, np.zeros((N, 6)))
+        finger = dermis.Sensor.preset("uji-foam-14x6").environments(box, N, device=device)
+        frames, _ = on(device, frame)
+        load = on(device, np.zeros((N, 6))) if not outputs else outputs[0][1]
+        finger.bind(dt=DT, pose=poses, sensor_pose=frames, wrench=wrench, on_object=load[0], add_to_object=bool(outputs))
+        fingers.append(finger)
+        outputs.append((read, load))
+
+    def step(stream=None):
+        for finger in fingers:
+            finger.launch(stream)
+
+    if device == "cuda":
+        torch = pytest.importorskip("torch")
+        step()
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            step(torch.cuda.current_stream())
+        step = graph.replay
+    for shift in (0.0, 0.2e-3):
+        poses[:, 0] = shift
+        for finger in fingers:
+            finger.reset()
+        step()
+        (left, right), load = [read() for read, _ in outputs], outputs[0][1][1]()
+        for finger in fingers:
+            finger.check()
+        assert (left[:, 2] < -0.01).all() and (right[:, 2] < -0.01).all()
+        # Along x the left finger pushes with its own normal force, the right one against it.
+        np.testing.assert_allclose(load[:, 0], right[:, 2] - left[:, 2], atol=1e-9)
+        assert np.allclose(left[:, 2], right[:, 2], atol=1e-9) == (shift == 0.0)
+
+
+@pytest.mark.parametrize("skin", ["springs", "hydroelastic", "layer"])
+def test_shapes_change_during_contact_on_the_cpu(skin):
+    """The shape of an object in contact may change without a reset; after a reset the history is that of a new sensor."""
+    sensor = dermis.Sensor.preset("wts0614", skin=skin)
+    shapes = [BALL, dermis.Object.mesh(vertices=BALL.vertices, triangles=BALL.triangles), EGG]
+    index, wrench = np.zeros(2, np.int64), np.zeros((2, 6))
+    pose = np.array([[0, 0, 9.9e-3], [0, 0, 7.9e-3]])
+    environments = sensor.environments(shapes, 2, device="cpu")
+    environments.bind(dt=DT, pose=pose, object=index, wrench=wrench)
+    for first, second in ((0, 2), (0, 2), (2, 2), (0, 1)):
+        index[:] = first, second
+        environments.launch()
+        assert np.isfinite(wrench).all()
+    environments.reset()
+    index[:] = 0, 2
+    environments.launch()
+    for i, shape in ((0, BALL), (1, EGG)):
+        single = dermis.Sensor.preset("wts0614", skin=skin).step([(shape, pose[i])], dt=DT)
+        np.testing.assert_allclose(wrench[i], single.wrench, atol=1e-12)
+        assert wrench[i, 2] < 0
+
+
+def test_arguments_of_several_objects_are_checked():
+    foam = dermis.Sensor.preset("uji-foam-14x6")
+    environments = foam.environments(SHAPES, N, device="cpu")
+    pose, index = np.zeros((N, 7)), np.zeros(N, np.int32)
+    for words, arrays in (
+        (r"`object` must say which of the 3 objects each environment has", {"pose": pose}),
+        (r"`object` must be of int32 or int64", {"pose": pose, "object": np.zeros(N)}),
+        (r"`object` must have shape \(5,\)", {"pose": pose, "object": index[:4]}),
+        (r"`object` must be a list with an entry for each of the 2 objects", {"pose": [pose, pose], "object": index}),
+        (r"`twist` must be a list with an entry for each of the 2 objects", {"pose": [pose, pose], "object": [index] * 2, "twist": [None]}),
+        (r"`twist\[1\]` must have shape \(5, 6\)", {"pose": [pose] * 3, "twist": [None, np.zeros((N, 3)), None]}),
+        (r"`object` must have indices for every object", {"pose": [pose, pose], "object": [index, None]}),
+        (r"`pose\[0\]` must be a pose", {"pose": [None] * 3}),
+        (r"1 to 32 objects, got 33", {"pose": [pose] * 33, "object": [index] * 33}),
+        (r"1 to 32 objects, got 0", {"pose": [], "object": []}),
+    ):
+        with pytest.raises(dermis.Error, match=words):
+            environments.bind(dt=DT, **arrays)
+    with pytest.raises(dermis.Error, match="at least one object"):
+        foam.environments([], N, device="cpu")
+
+
+def test_two_sensors_and_two_objects_in_mujoco_warp():
+    """Two pads under two balls each: taxels of single sensors, and the loads of both pads on a ball that both touch add up."""
+    mujoco, mujoco_warp = (pytest.importorskip(name) for name in ("mujoco", "mujoco_warp"))
+    from dermis import mjwarp
+
+    model = mujoco.MjModel.from_xml_string(
+        '<mujoco><option timestep=".001"/><worldbody><site name="left"/><site name="right" pos=".01 0 0"/>'
+        '<body pos="0 0 .009"><freejoint/><geom name="a" size=".01" mass="1"/></body>'
+        '<body pos=".02 0 .004"><freejoint/><geom name="b" type="box" size=".005 .005 .005" mass="1"/></body></worldbody></mujoco>'
+    )
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    m, d = mujoco_warp.put_model(model), mujoco_warp.put_data(model, data, nworld=2)
+    pads = [
+        mjwarp.attach(m, d, dermis.Sensor.preset("uji-foam-14x6"), model=model, site=site, object=["a", "b"], dtype="float64")
+        for site in ("left", "right")
+    ]
+    m.callback.passive(m, d)
+    total = np.zeros((2, 3))
+    for pad, x in zip(pads, (0.0, 0.01), strict=True):
+        objects = [(BALL, np.array([-x, 0, 9e-3])), (dermis.Object.box(size=[0.01] * 3), np.array([0.02 - x, 0, 4e-3]))]
+        reading = dermis.Sensor.preset("uji-foam-14x6").step(objects, dt=DT)
+        assert np.allclose(pad.taxels.numpy(), reading.taxels.reshape(-1), atol=1e-6)
+        total += reading.touch.on_objects[:, :3]
+    assert (total[:, 2] > 0.01).all()
+    for body, force in zip((1, 2), total, strict=True):
+        assert np.allclose(d.xfrc_applied.numpy()[:, body, :3], force, atol=1e-6)

@@ -5,6 +5,10 @@
 //! nothing and does not synchronise, so that it can be captured in a CUDA graph. An invalid input sets the status of its
 //! environment, which has no contact in that step; other environments are not affected.
 //!
+//! [`Environments::bind_objects`] takes several objects in each environment, and shapes that differ from environment to
+//! environment: indices into the list of shapes with which the environments were made. A contact point of springs touches the object that is
+//! deepest there, as [`dermis_skin::Skin::touch`] does.
+//!
 //! The loads go through the response of the sensor if an array for its readings is bound. [`Environments::randomise`]
 //! makes the environments differ.
 
@@ -13,15 +17,17 @@ mod cpu;
 mod frames;
 mod gpu;
 mod history;
+mod objects;
 mod randomisation;
 mod response;
 mod springs;
 mod status;
 mod view;
 
-pub use bindings::{Bindings, BodyArrays, NO_OFFSET, RotationFormat};
+pub use bindings::{Bindings, BodyArrays, NO_OFFSET, ObjectArrays, RotationFormat};
+pub use objects::MAX_OBJECTS;
 pub use randomisation::{PARAMETER_NAMES, PARAMETERS, Randomisation};
-pub use status::{FAILED, NOT_A_ROTATION, NOT_FINITE, OTHER_HISTORY, OUT_OF_RANGE, SATURATED};
+pub use status::{FAILED, NO_SUCH_OBJECT, NOT_A_ROTATION, NOT_FINITE, OTHER_HISTORY, OUT_OF_RANGE, SATURATED};
 pub use view::{Element, View};
 
 pub(crate) use response::Clock;
@@ -55,12 +61,12 @@ pub(crate) fn programs() -> Vec<crate::program::Program> {
     [response::programs(), vec![gpu::program(), history::program()]].concat()
 }
 
-/// Many simulations of one sensor, each with one object.
+/// Many simulations of one sensor, each with objects of a list of shapes.
 #[derive(Debug)]
 pub struct Environments {
     count: usize,
     device: Device,
-    bindings: Option<Bindings>,
+    bound: Option<(Bindings, Vec<ObjectArrays>)>,
     /// True if streams of other libraries may still work.
     is_launched: bool,
 }
@@ -72,23 +78,26 @@ enum Device {
 }
 
 impl Environments {
-    /// Environments of a sensor with springs on a GPU, initially without contact.
-    pub fn on_gpu(arrays: &Arc<Arrays>, object: &Arc<GpuObject>, count: usize) -> Result<Self, GpuError> {
-        let device = Device::Gpu(Box::new(GpuEnvironments::with_springs(arrays, object, count)?));
-        Ok(Self { count, device, bindings: None, is_launched: false })
+    /// Environments of a sensor with springs and objects of these shapes on a GPU, initially without contact.
+    pub fn on_gpu(arrays: &Arc<Arrays>, shapes: &[Arc<GpuObject>], count: usize) -> Result<Self, GpuError> {
+        require_shapes(shapes)?;
+        let device = Device::Gpu(Box::new(GpuEnvironments::with_springs(arrays, shapes, count)?));
+        Ok(Self { count, device, bound: None, is_launched: false })
     }
 
     /// Environments of a sensor with a layer on a GPU, initially without contact. Each step is one increment, as on the CPU
     /// with [`dermis_skin::LayerParameters::max_increments`] = 1.
-    pub fn with_layer(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object, count: usize) -> Result<Self, GpuError> {
-        let device = Device::Gpu(Box::new(GpuEnvironments::with_layer(gpu, sensor, object, count)?));
-        Ok(Self { count, device, bindings: None, is_launched: false })
+    pub fn with_layer(gpu: &Arc<Gpu>, sensor: &Sensor, shapes: &[Arc<Object>], count: usize) -> Result<Self, GpuError> {
+        require_shapes(shapes)?;
+        let device = Device::Gpu(Box::new(GpuEnvironments::with_layer(gpu, sensor, shapes, count)?));
+        Ok(Self { count, device, bound: None, is_launched: false })
     }
 
     /// Environments on the CPU, initially without contact. Supports every skin.
-    pub fn on_cpu(sensor: &Sensor, object: &Arc<Object>, count: usize) -> Self {
-        let device = Device::Cpu(Box::new(CpuEnvironments::new(sensor, object, count)));
-        Self { count, device, bindings: None, is_launched: false }
+    pub fn on_cpu(sensor: &Sensor, shapes: &[Arc<Object>], count: usize) -> Result<Self, GpuError> {
+        require_shapes(shapes)?;
+        let device = Device::Cpu(Box::new(CpuEnvironments::new(sensor, shapes, count)));
+        Ok(Self { count, device, bound: None, is_launched: false })
     }
 
     /// Number of environments.
@@ -113,21 +122,39 @@ impl Environments {
         }
     }
 
-    /// Sets the arrays and the time step of [`Environments::launch`].
+    /// Sets the arrays and the time step of [`Environments::launch`], with one object of the first shape in each environment.
     ///
     /// # Safety
     /// Until the next call or the end of all launched work, the arrays must be alive, in host memory for the CPU and in
     /// the GPU's memory otherwise, with a row per environment and a column per taxel; outputs must not overlap.
     pub unsafe fn bind(&mut self, bindings: Bindings) -> Result<(), GpuError> {
+        let only = ObjectArrays { body: bindings.object, add: bindings.add_to_object, ..ObjectArrays::default() };
+        // SAFETY: the caller guarantees the arrays.
+        unsafe { self.bind_objects(bindings, &[only]) }
+    }
+
+    /// Like [`Environments::bind`], with several objects in each environment, at most [`MAX_OBJECTS`], of any shapes of
+    /// the list. `object` of the bindings is not used. An index that is not in the list sets [`NO_SUCH_OBJECT`] in the
+    /// status. On a GPU, waits for the work of the last arrays if the objects are others; graphs that were captured with
+    /// them must be captured again.
+    ///
+    /// # Safety
+    /// As for [`Environments::bind`].
+    pub unsafe fn bind_objects(&mut self, mut bindings: Bindings, objects: &[ObjectArrays]) -> Result<(), GpuError> {
+        let (Some(first), false) = (objects.first(), objects.len() > MAX_OBJECTS) else {
+            let reason = format!("an environment has 1 to {MAX_OBJECTS} objects, got {}", objects.len());
+            return Err(GpuError::BadInput { reason });
+        };
+        (bindings.object, bindings.add_to_object) = (first.body, first.add);
         let dt_s = bindings.dt_s;
         if !(dt_s > 0.0 && dt_s.is_finite()) {
             return Err(GpuError::BadInput { reason: format!("`dt` must be a positive number of s, got {dt_s}") });
         }
         match &mut self.device {
-            Device::Gpu(environments) => environments.prepare(&bindings)?,
+            Device::Gpu(environments) => environments.prepare(&bindings, objects)?,
             Device::Cpu(environments) => environments.prepare(&bindings)?,
         }
-        self.bindings = Some(bindings);
+        self.bound = Some((bindings, objects.to_vec()));
         Ok(())
     }
 
@@ -140,14 +167,14 @@ impl Environments {
     /// Like [`Environments::launch`]. On the CPU, environments that begin after `goes_on` has returned false do not advance.
     pub fn launch_while(&mut self, stream: usize, goes_on: &(dyn Fn() -> bool + Sync)) -> Result<(), GpuError> {
         let unbound = || GpuError::BadInput { reason: "bind() must name the arrays before launch()".to_owned() };
-        let bindings = self.bindings.as_ref().ok_or_else(unbound)?;
+        let (bindings, objects) = self.bound.as_ref().ok_or_else(unbound)?;
         self.is_launched = true;
         // SAFETY: `bind` requires the arrays to be valid until the work is done.
         unsafe {
             match &mut self.device {
                 Device::Gpu(environments) => environments.launch(bindings, stream),
                 Device::Cpu(environments) => {
-                    environments.launch(bindings, goes_on);
+                    environments.launch(bindings, objects, goes_on);
                     Ok(())
                 }
             }
@@ -217,7 +244,7 @@ impl Environments {
         }
     }
 
-    /// Advances every environment on a GPU at given poses by `dt_s` and returns all loads (N, N m), in new memory.
+    /// Advances every environment on a GPU, each with one object of the only shape, at given poses by `dt_s` and returns all loads (N, N m), in new memory.
     pub fn step(&mut self, poses: &Poses, twists: &Twists, dt_s: f64) -> Result<Presses, GpuError> {
         for (got, what) in [(poses.count, "poses"), (twists.count, "twists")] {
             crate::array::same_count(self.count, got, what)?;
@@ -238,4 +265,11 @@ impl Environments {
             }
         }
     }
+}
+
+fn require_shapes<T>(shapes: &[T]) -> Result<(), GpuError> {
+    if shapes.is_empty() {
+        return Err(GpuError::BadInput { reason: "environments need at least one object".to_owned() });
+    }
+    Ok(())
 }

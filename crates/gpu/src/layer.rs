@@ -14,6 +14,7 @@ mod precision;
 mod press;
 mod region;
 mod renderer;
+mod shapes;
 mod smoothing;
 mod spectra;
 mod steps;
@@ -26,7 +27,7 @@ pub use touches::{LayerTouches, Outputs};
 
 use crate::cuda_struct::{Plain, cuda_struct};
 use crate::program::Program;
-use crate::{Gpu, GpuError, GpuObject};
+use crate::{Gpu, GpuError};
 use camera::GpuCamera;
 use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_SHARED;
@@ -36,7 +37,9 @@ use dermis_skin::layer::{LayerContact, Pair};
 use dermis_skin::{Layer, LayerParameters, Object, Skin, SurfaceField};
 use fft_plan::SIDES;
 use precision::Precision;
+use shapes::Shapes;
 use spectra::{Influences, Spectra};
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use taxels::TaxelSpans;
@@ -51,7 +54,7 @@ pub struct LayerBatch {
     gpu: Arc<Gpu>,
     /// Name of the sensor, for messages.
     name: String,
-    object: GpuObject,
+    shapes: Shapes,
     primitive: Option<Primitive>,
     grid: LayerGrid,
     parameters: LayerParameters,
@@ -136,18 +139,25 @@ impl LayerBatch {
             contact if parameters.coupled => contact,
             contact => contact.without_friction(),
         };
-        Self::with_contact(gpu, sensor, object, contact)
+        Self::with_contact(gpu, sensor, &[object], contact)
     }
 
-    /// Like [`LayerBatch::new`], for presses with a history.
-    fn in_time(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object) -> Result<Self, GpuError> {
-        Self::with_contact(gpu, sensor, object, |parameters| parameters.contact.with_object(object.mu))
+    /// Like [`LayerBatch::new`], for presses with a history, of objects of several shapes.
+    fn in_time(gpu: &Arc<Gpu>, sensor: &Sensor, objects: &[Arc<Object>]) -> Result<Self, GpuError> {
+        let mu = objects[0].mu;
+        if objects.iter().any(|object| object.mu != mu) {
+            return Err(unsupported(
+                sensor,
+                "its skin is a layer, under which all objects must have the same `mu` there",
+            ));
+        }
+        Self::with_contact(gpu, sensor, objects, |parameters| parameters.contact.with_object(mu))
     }
 
     fn with_contact(
         gpu: &Arc<Gpu>,
         sensor: &Sensor,
-        object: &Object,
+        objects: &[impl Borrow<Object>],
         contact: impl FnOnce(&LayerParameters) -> LayerContact,
     ) -> Result<Self, GpuError> {
         let layer = Self::check(sensor)?;
@@ -184,14 +194,10 @@ impl LayerBatch {
             gpu.kernel(&program, name)?.set_attribute(MAX_SHARED, max_shared_bytes as i32)?;
         }
         let influences = Influences::new(gpu, layer, precision)?;
-        let primitive = object.surface.primitive().copied();
-        let object = GpuObject::for_heights(gpu, object)?;
-        if object.view().triangles > 0 && object.levels > press::MAX_LEVELS {
-            return Err(unsupported(sensor, "the hierarchy of the object's mesh is too deep; simplify the mesh"));
-        }
+        let primitive = objects[0].borrow().surface.primitive().copied();
         Ok(Self {
             name: format!("sensor {:?}", sensor.name()),
-            object,
+            shapes: Shapes::new(gpu, sensor, objects)?,
             primitive,
             grid,
             lateral: parameters.lateral || parameters.contact.has_friction(),

@@ -9,6 +9,7 @@ use dermis_gpu::environments::{
 use dermis_sensor::response::Scales;
 use dermis_sensor::{ResponseState, Sensor, SensorSpec, presets};
 use dermis_skin::{Motion, Object, Skin, State, Target};
+use std::slice::from_ref;
 use std::sync::Arc;
 
 /// The arrays of some environments: world poses and velocities of both bodies, and outputs.
@@ -83,7 +84,7 @@ fn environments_read_like_single_sensors() {
     let (sensor, object) = (sensor(), ball());
     let taxels = sensor.taxels().len();
     let mut arrays = Arrays::new(taxels, 4);
-    let mut environments = Environments::on_cpu(&sensor, &object, N);
+    let mut environments = Environments::on_cpu(&sensor, from_ref(&object), N).unwrap();
     let mut states: Vec<State> = vec![sensor.skin().rest(); N];
     let mut pressed = 0;
     for _ in 0..3 {
@@ -123,7 +124,10 @@ fn a_broken_environment_harms_no_other() {
     let taxels = sensor.taxels().len();
     let mut fine = Arrays::new(taxels, 5);
     let mut broken = Arrays::new(taxels, 5);
-    let mut both = [Environments::on_cpu(&sensor, &object, N), Environments::on_cpu(&sensor, &object, N)];
+    let mut both = [
+        Environments::on_cpu(&sensor, from_ref(&object), N).unwrap(),
+        Environments::on_cpu(&sensor, from_ref(&object), N).unwrap(),
+    ];
     for step in 0..4 {
         if step == 1 {
             broken.bodies[0][1][2] = f64::NAN;
@@ -182,7 +186,7 @@ fn readings_go_through_the_response() {
     let taxels = sensor.taxels().len();
     let mut arrays = Arrays::new(taxels, 6);
     arrays.reported = vec![9.0; taxels * N];
-    let mut environments = Environments::on_cpu(&sensor, &object, N);
+    let mut environments = Environments::on_cpu(&sensor, from_ref(&object), N).unwrap();
     let rest = |i: usize| ResponseState { step: (i as u64) << 40, ..sensor.chain().rest() };
     let mut states: Vec<(State, ResponseState)> = (0..N).map(|i| (sensor.skin().rest(), rest(i))).collect();
     for step in 0..12 {
@@ -222,7 +226,7 @@ fn randomised_environments_are_sensors_with_their_parameters() {
     }
     ranges.set("position", [-0.5e-3, 0.5e-3]).unwrap();
     ranges.set("rotation", [-0.05, 0.05]).unwrap();
-    let mut environments = Environments::on_cpu(&sensor, &object, N);
+    let mut environments = Environments::on_cpu(&sensor, from_ref(&object), N).unwrap();
     assert!(environments.parameters().unwrap().is_empty());
     environments.randomise(ranges).unwrap();
     let parameters = environments.parameters().unwrap();
@@ -273,7 +277,10 @@ fn factors_are_those_of_a_sensor_file() {
         let sensor = all_stages();
         let other = SensorSpec::parse("other.toml", &text).unwrap().build(None).unwrap();
         let taxels = sensor.taxels().len();
-        let mut both = [Environments::on_cpu(&sensor, &object, N), Environments::on_cpu(&other, &object, N)];
+        let mut both = [
+            Environments::on_cpu(&sensor, from_ref(&object), N).unwrap(),
+            Environments::on_cpu(&other, from_ref(&object), N).unwrap(),
+        ];
         let mut ranges = Randomisation::new(0);
         ranges.set(name, [factor; 2]).unwrap();
         both[0].randomise(ranges).unwrap();
@@ -288,7 +295,7 @@ fn factors_are_those_of_a_sensor_file() {
                 assert!((a - b).abs() < 1e-9, "{name}: {a} {b}");
             }
         }
-        let mut plain = Environments::on_cpu(&sensor, &object, N);
+        let mut plain = Environments::on_cpu(&sensor, from_ref(&object), N).unwrap();
         let mut first = Arrays::new(taxels, 8);
         first.bind(&mut plain, taxels, false);
         plain.launch(0).unwrap();
@@ -298,7 +305,7 @@ fn factors_are_those_of_a_sensor_file() {
 
 #[test]
 fn parameters_that_the_sensor_does_not_have_are_refused() {
-    let mut environments = Environments::on_cpu(&sensor(), &ball(), N);
+    let mut environments = Environments::on_cpu(&sensor(), from_ref(&ball()), N).unwrap();
     for name in ["gain", "noise"] {
         let mut ranges = Randomisation::new(0);
         ranges.set(name, [0.5, 1.0]).unwrap();
@@ -321,7 +328,7 @@ fn environments_see_like_single_sensors() {
                 radius = \"0.3 mm\"\ncolour = [25.0, 25.0, 28.0]\n[markers.pattern.grid]\nrows = 3\ncols = 2\npitch = \"3 mm\"\n";
     let sensor = SensorSpec::parse("the test", text).unwrap().build(None).unwrap();
     let object = ball();
-    let mut environments = Environments::on_cpu(&sensor, &object, 2);
+    let mut environments = Environments::on_cpu(&sensor, from_ref(&object), 2).unwrap();
     let (mut markers, mut images) = (vec![0.0f32; 2 * 12], vec![0u8; 2 * 3600]);
     let mut state = sensor.skin().rest();
     for step in 0..3 {

@@ -1,7 +1,8 @@
-"""The two bodies of a sensor in a simulation: the common part of ``dermis.mjwarp``, ``dermis.newton`` and ``dermis.mjx``."""
+"""The bodies of a sensor and its objects in a simulation: the common part of ``dermis.mjwarp``, ``dermis.newton`` and ``dermis.mjx``."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,17 +22,21 @@ class Body:
     adds: bool = False
 
 
-def bind(environments: dermis.Environments, dt: float, object: Body, carrier: Body, **others: Any) -> None:
-    """Names the arrays of both bodies to environments. dt: time step (s). others: outputs, ``quaternion`` and ``twist_order`` of ``Environments.bind``."""
+def bind(environments: dermis.Environments, dt: float, objects: Sequence[Body], carrier: Body, **others: Any) -> None:
+    """Names the arrays of all bodies to environments. dt: time step (s). others: outputs, ``quaternion`` and ``twist_order`` of ``Environments.bind``."""
+
+    def each(values: list[Any]) -> Any:
+        return values[0] if len(values) == 1 else values
+
     environments.bind(
         dt=dt,
-        pose=object.pose,
-        object_offset=object.offset,
-        twist=object.twist,
-        twist_at=object.twist_at,
-        on_object=object.load,
-        on_object_at=object.load_at,
-        add_to_object=object.adds,
+        pose=each([body.pose for body in objects]),
+        object_offset=each([body.offset for body in objects]),
+        twist=each([body.twist for body in objects]),
+        twist_at=each([body.twist_at for body in objects]),
+        on_object=each([body.load for body in objects]),
+        on_object_at=each([body.load_at for body in objects]),
+        add_to_object=each([body.adds for body in objects]),
         sensor_pose=carrier.pose,
         sensor_offset=carrier.offset,
         sensor_twist=carrier.twist,

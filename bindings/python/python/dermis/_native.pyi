@@ -424,14 +424,17 @@ class DeviceBatch:
 
 @final
 class Environments:
-    """Many copies of a sensor, each with one object, stepped together on a GPU or on the CPU. Made by
+    """Many copies of a sensor, each with its own objects, stepped together on a GPU or on the CPU. Made by
     ``Sensor.environments``.
 
     ``bind`` names the arrays of other libraries once, ``launch`` then reads poses from them and writes loads to them in
     place. On a GPU, ``launch`` only enqueues work on a stream: it allocates nothing, copies nothing, does not wait, and
     can be captured in a CUDA graph; keep the environments alive as long as the graph.
 
-    An invalid pose or velocity sets the status of its environment, which has no contact in that step; other environments
+    Several sensors, such as the fingers of a hand, are several of them, launched one after the other on the same stream, also
+    in one graph.
+
+    An invalid pose, velocity or index of an object sets the status of its environment, which has no contact in that step; other environments
     are not affected. ``check`` reads the status.
     """
 
@@ -444,17 +447,18 @@ class Environments:
     """
     status: Final[_U32]
     """Status of every environment since its last reset, uint32, shape (n,), copied: 0, or the sum of 1 (a pose or a
-    velocity is not finite), 2 (a rotation is none), 4 (too far or too fast), 8 (deeper than the skin allows), 16
-    (the skin could not be solved) and 64 (its history is not that of the ``steps`` of a launch). Waits for the GPU.
+    velocity is not finite), 2 (a rotation is none), 4 (too far or too fast), 8 (deeper than the skin allows), 16 (the skin
+    could not be solved), 32 (the index of an object is not in the list) and 64 (its history is not that of the ``steps`` of a launch). Waits for the GPU.
     """
     def bind(
         self,
         *,
         dt: float,
         pose: Any,
+        object: Any = None,
         sensor_pose: Any = None,
         quaternion: Literal["wxyz", "xyzw"] = "wxyz",
-        object_offset: ArrayLike | None = None,
+        object_offset: ArrayLike | list[ArrayLike | None] | None = None,
         sensor_offset: ArrayLike | None = None,
         twist: Any = None,
         sensor_twist: Any = None,
@@ -472,7 +476,7 @@ class Environments:
         on_object_at: Any = None,
         on_sensor: Any = None,
         on_sensor_at: Any = None,
-        add_to_object: bool = False,
+        add_to_object: bool | list[bool] | None = None,
         add_to_sensor: bool = False,
     ) -> None:
         """Names the arrays that ``launch`` reads and writes in place, and its time step dt (s).
@@ -487,6 +491,12 @@ class Environments:
         angular (rad/s) velocity of each body in the world, (n, 6), at rest without; twist_order="angular" if the angular
         part is first. twist_at and sensor_twist_at: the points (m) whose velocity they give, in the world (n, 3), or one
         point (3,) in the body's frame; default: the body's origin.
+
+        Several objects in each environment: pose is a list with an entry for each, and so are twist, twist_at, object_offset,
+        on_object, on_object_at and add_to_object. An entry may be None, except in pose. Taxels under two objects read the one that is deeper
+        there, as in ``Sensor.step``. object: index of each object in the list that ``Sensor.environments`` was made with, int32 or
+        int64, (n,), or a list of these; it may change at any time, such as at a reset. Without it the objects are those of the list, in order, or
+        all of them the only one. On a GPU, graphs that were captured with several objects must be captured again after another bind.
 
         Outputs: taxels, the loads (N), (n, taxels) or (n, rows, cols); reported, the readings after the response (N), of the
         same shape: bind it from the first launch on, because the response has memory; forces (N), (n, taxels, 3); wrench (N, N m) on the sensor about
@@ -515,13 +525,13 @@ class Environments:
         """
 
     def check(self) -> None:
-        """Raises an Error that names the first environment with an invalid pose or velocity since its last reset, or whose skin
+        """Raises an Error that names the first environment with an invalid pose, velocity or index since its last reset, or whose skin
         could not be solved, and how many there are; else warns about contacts deeper than the skin allows, or, with a layer, about what
         its press warns about, in the last step. Waits for the GPU.
         """
 
     def step(self, poses: ArrayLike | _OnGpu, twists: ArrayLike | _OnGpu | None = None, *, dt: float) -> DeviceBatch:
-        """Advances every environment on a GPU by dt (s), and returns all loads in new memory.
+        """Advances every environment, of one object each, on a GPU by dt (s), and returns all loads in new memory.
 
         poses: pose of each object at the start of the step, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the
         object's origin (m/s) and angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU
@@ -667,7 +677,7 @@ class Sensor(_Copyable):
     ) -> Batch[_R] | DeviceBatch: ...
     def environments(
         self,
-        obj: Object,
+        obj: Object | Sequence[Object],
         count: int,
         *,
         device: Literal["cpu", "cuda", "auto"] = "auto",
@@ -675,7 +685,7 @@ class Sensor(_Copyable):
         seed: int = 0,
     ) -> Environments:
         """Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
-        libraries. device: "cuda" (springs, and layers that do not relax), "cpu" (any skin) or "auto": a GPU if there is one and it
+        libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs, and layers that do not relax), "cpu" (any skin) or "auto": a GPU if there is one and it
         supports the skin.
 
         randomise: ranges (low, high) from which every environment draws parameters of its own, when it is made and at each

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ class Touch:
     def __init__(
         self,
         sensor: dermis.Sensor,
-        shape: dermis.Object,
+        shapes: Sequence[dermis.Object],
         worlds: int,
         device: Any,
         *,
@@ -40,7 +41,7 @@ class Touch:
         if dtype not in kinds:
             raise dermis.Error(f'`dtype` must be "float32" or "float64", got {dtype!r}')
         place: Literal["cuda", "cpu"] = "cuda" if device.is_cuda else "cpu"
-        self.environments = sensor.environments(shape, worlds, device=place, randomise=randomise, seed=seed)
+        self.environments = sensor.environments(list(shapes), worlds, device=place, randomise=randomise, seed=seed)
         count = int(np.prod(sensor.shape))
 
         def zeros(numbers: int) -> Any:
@@ -53,9 +54,9 @@ class Touch:
         seen = {"image": image, "markers": markers}
         self._outputs = {"taxels": self.taxels, "reported": self.reported, "wrench": self.wrench, **seen}
 
-    def _bind(self, dt: float, object: Body, carrier: Body, **conventions: Any) -> None:
-        """Names the arrays of both bodies. conventions: ``quaternion`` and ``twist_order`` of ``Environments.bind``."""
-        bind(self.environments, dt, object, carrier, **self._outputs, **conventions)
+    def _bind(self, dt: float, objects: Sequence[Body], carrier: Body, **conventions: Any) -> None:
+        """Names the arrays of all bodies. conventions: ``quaternion`` and ``twist_order`` of ``Environments.bind``."""
+        bind(self.environments, dt, objects, carrier, **self._outputs, **conventions)
 
     def _launch(self) -> None:
         self.environments.launch(self._stream())

@@ -16,6 +16,7 @@ On a GPU the steps can be captured in a CUDA graph: ``with warp.ScopedCapture() 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -35,8 +36,8 @@ def attach(
     *,
     model: Any,
     site: str,
-    object: str,
-    shape: dermis.Object | None = None,
+    object: str | Sequence[str],
+    shape: dermis.Object | Sequence[dermis.Object | None] | None = None,
     mode: Literal["couple", "sense"] = "couple",
     dtype: Literal["float32", "float64"] = "float32",
     response: bool = False,
@@ -48,10 +49,11 @@ def attach(
     """Attaches a sensor to a site of a MuJoCo Warp model; it works in every ``step`` from then on, also in captured graphs.
 
     m, d: the Model and Data of MuJoCo Warp. model: the ``mujoco.MjModel`` that they were made of, for names. site: the sensor's frame, +z
-    out of the skin. object: name of the geom that touches the sensor. shape: the geom's shape in its frame; default: that of a sphere,
-    box, cylinder, capsule or ellipsoid.
+    out of the skin. object: name of the geom that touches the sensor, or names of up to 32 such geoms. shape: the geom's shape in its
+    frame, or a list with the shape of each; default: that of a sphere, box, cylinder, capsule or ellipsoid. Call it again for every further
+    sensor.
 
-    mode="couple" replaces MuJoCo's contact between the geom and all geoms of the site's body by the skin: its loads on both bodies are
+    mode="couple" replaces MuJoCo's contact between the geoms and all geoms of the site's body by the skin: its loads on their bodies are
     written to ``d.xfrc_applied`` of these bodies in every step, at their centers of mass, and replace what was there; several sensors on one
     body add up. mode="sense" changes nothing but computes the
     reading.
@@ -64,13 +66,20 @@ def attach(
     Call it before a graph is captured.
     """
     check_mode(mode)
-    at, geom = id_of(model, "site", site), id_of(model, "object", object)
-    carrier, body = int(model.site_bodyid[at]), int(model.geom_bodyid[geom])
-    if carrier == body:
-        raise dermis.Error(f"site {site!r} and geom {object!r} are on the same body")
+    at, names = id_of(model, "site", site), [object] if isinstance(object, str) else list(object)
+    if not names:
+        raise dermis.Error("`object` names no geom")
+    geoms = [id_of(model, "object", name) for name in names]
+    carrier, bodies = int(model.site_bodyid[at]), [int(model.geom_bodyid[geom]) for geom in geoms]
+    for name, body in zip(names, bodies, strict=True):
+        if carrier == body:
+            raise dermis.Error(f"site {site!r} and geom {name!r} are on the same body")
+    given = [shape] * len(geoms) if shape is None or isinstance(shape, dermis.Object) else list(shape)
+    if len(given) != len(geoms):
+        raise dermis.Error(f"`shape` has {len(given)} entries, and there are {len(geoms)} objects")
     touch = Touch(
         sensor,
-        shape or shape_of(model, geom),
+        [own or shape_of(model, geom) for own, geom in zip(given, geoms, strict=True)],
         d.nworld,
         d.xpos.device,
         dtype=dtype,
@@ -81,8 +90,8 @@ def attach(
         seed=seed,
     )
     if mode == "couple":
-        _exclude(m, model, geom, carrier)
-    # The first sensor on a body replaces its load of the last step, further sensors add to it.
+        _exclude(m, model, set(geoms), carrier)
+    # The first load on a body replaces that of the last step, further ones are added.
     written = m.__dict__.setdefault("_dermis_loads", set())
 
     def of(index: int, position: Any, rotation: Any) -> Body:
@@ -100,7 +109,7 @@ def attach(
 
     touch._bind(
         float(model.opt.timestep),
-        of(body, model.geom_pos[geom], model.geom_quat[geom]),
+        [of(body, model.geom_pos[geom], model.geom_quat[geom]) for body, geom in zip(bodies, geoms, strict=True)],
         of(carrier, model.site_pos[at], model.site_quat[at]),
         twist_order="angular",
     )
@@ -120,14 +129,14 @@ def _part(array: Any, index: int) -> Rows:
     return Rows(array, index * array.strides[1], array.strides[0], array.shape[0])
 
 
-def _exclude(m: Any, model: Any, geom: int, carrier: int) -> None:
-    """Removes the contact of a geom with all geoms of a body from the pairs of geoms that are tested."""
+def _exclude(m: Any, model: Any, geoms: set[int], carrier: int) -> None:
+    """Removes the contact of geoms with all geoms of a body from the pairs of geoms that are tested."""
     import warp as wp
 
     others = set(np.flatnonzero(model.geom_bodyid == carrier))
 
     def excluded(pairs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        return np.array([geom in pair and bool(others & set(pair)) for pair in pairs.tolist()], dtype=bool)
+        return np.array([bool(geoms & set(pair)) and bool(others & set(pair)) for pair in pairs.tolist()], dtype=bool)
 
     device = m.nxn_pairid.device
     pairs, ids = m.nxn_geom_pair.numpy(), m.nxn_pairid.numpy().copy()

@@ -178,7 +178,8 @@ class Touch:
         bind(
             self.environments,
             float(model.opt.timestep),
-            *made,
+            made[:1],
+            made[1],
             twist_order="angular",
             taxels=taxels,
             reported=reported if self._reported else None,

@@ -50,7 +50,7 @@ class NewtonTouch(Touch):
         it only enqueues work on the stream of Warp's device; keep the state alive as long as a graph that holds the step.
         """
         object, carrier = (shapes.body(state, self._is_coupled) for shapes in self._ends)
-        self._bind(dt, object, carrier, quaternion="xyzw")
+        self._bind(dt, [object], carrier, quaternion="xyzw")
         self._launch()
 
 
@@ -89,7 +89,7 @@ def attach(
         _exclude(model, where, what)
     touch = NewtonTouch(
         sensor,
-        shape or what.shape(),
+        [shape or what.shape()],
         len(what.indices),
         model.device,
         dtype=dtype,

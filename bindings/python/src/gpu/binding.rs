@@ -1,12 +1,13 @@
 //! The arguments of `Environments.bind`.
 
 use super::bound::{Bound, Place};
+use crate::array::vector;
 use crate::error::Error;
 use crate::pose::pose;
 use dermis::gpu::environments::{BodyArrays, NO_OFFSET, RotationFormat, View};
 use pyo3::Bound as PyBound;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyList, PyTuple};
 
 /// Reads arrays and keeps them alive.
 pub struct Binder {
@@ -16,7 +17,7 @@ pub struct Binder {
     pub kept: Vec<Bound>,
 }
 
-type Given<'a, 'py> = Option<&'a PyBound<'py, PyAny>>;
+pub type Given<'a, 'py> = Option<&'a PyBound<'py, PyAny>>;
 
 impl Binder {
     /// An array with one row of `each` numbers per environment; an unbound view without a value.
@@ -30,6 +31,52 @@ impl Binder {
         let view = bound.view();
         self.kept.push(bound);
         Ok(view)
+    }
+
+    /// One index per environment; an unbound view without a value.
+    pub fn indices(&mut self, value: Given<'_, '_>, what: &str) -> PyResult<View> {
+        let Some(value) = value else { return Ok(View::default()) };
+        let bound = Bound::read_indices(value, self.place, what)?;
+        if bound.shape != [self.count] {
+            return Err(bound.wrong_shape(what, &format!("({},)", self.count)));
+        }
+        let view = bound.view();
+        self.kept.push(bound);
+        Ok(view)
+    }
+
+    /// Points in the world (n, 3), or one point (3,) in the body's frame.
+    fn points(&mut self, value: Given<'_, '_>, what: &str) -> PyResult<(View, Option<[f64; 3]>)> {
+        let Some(value) = value else { return Ok((View::default(), None)) };
+        let axes = value.getattr_opt("ndim")?.map_or(Ok(1), |axes| axes.extract::<usize>())?;
+        // A Warp array of vectors has one axis and a numpy shape of two.
+        let is_array = axes > 1 || value.hasattr("__cuda_array_interface__")? || value.hasattr("grad")?;
+        if is_array {
+            return Ok((self.rows(Some(value), &[3], what, false)?, None));
+        }
+        Ok((View::default(), Some(vector::<3>(value, what)?)))
+    }
+
+    /// The arrays of one body: pose, offset, velocity and its points, load and its points, with the names of these arguments.
+    pub fn body(&mut self, names: [&str; 6], values: [Given<'_, '_>; 6], angular_first: bool) -> PyResult<BodyArrays> {
+        let [pose_name, offset_name, twist_name, at_name, load_name, load_at_name] = names;
+        let [pose, fixed, twist, at, load, load_at] = values;
+        let (at, center) = self.points(at, at_name)?;
+        let (load_at, load_center) = self.points(load_at, load_at_name)?;
+        if center.is_some() && load_center.is_some() && center != load_center {
+            let reason = format!("`{at_name}` and `{load_at_name}` in the body's frame must be the same point");
+            return Err(Error::new_err(reason));
+        }
+        Ok(BodyArrays {
+            offset: offset(fixed, offset_name)?,
+            twist: self.rows(twist, &[6], twist_name, false)?,
+            twist_at: at,
+            load: self.rows(load, &[6], load_name, true)?,
+            load_at,
+            center: center.or(load_center).unwrap_or_default(),
+            angular_first: i32::from(angular_first),
+            ..self.pose(pose, pose_name)?
+        })
     }
 
     /// One number per taxel: (n, taxels) or (n, rows, cols).
@@ -114,9 +161,25 @@ impl Binder {
 }
 
 /// A fixed pose in the frame of a body, as in [`BodyArrays::offset`].
-pub fn offset(value: Given<'_, '_>, what: &str) -> PyResult<[f64; 7]> {
+fn offset(value: Given<'_, '_>, what: &str) -> PyResult<[f64; 7]> {
     let Some(value) = value else { return Ok(NO_OFFSET) };
     let pose = pose(value, what)?;
     let (p, q) = (pose.translation, pose.rotation);
     Ok([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
+}
+
+/// The entries of an argument for each of `count` objects, which a list has; `None` stands for one object, whose argument is
+/// no list.
+pub fn entries<'py>(
+    value: Given<'_, 'py>,
+    count: Option<usize>,
+    what: &str,
+) -> PyResult<Vec<Option<PyBound<'py, PyAny>>>> {
+    let (Some(count), Some(value)) = (count, value) else { return Ok(vec![value.cloned(); count.unwrap_or(1)]) };
+    let list = value.cast::<PyList>().ok().filter(|list| list.len() == count);
+    let refuse = || {
+        Error::new_err(format!("`{what}` must be a list with an entry for each of the {count} objects, as `pose` is"))
+    };
+    let list = list.ok_or_else(refuse)?;
+    Ok(list.iter().map(|entry| (!entry.is_none()).then_some(entry)).collect())
 }

@@ -58,6 +58,15 @@ impl Bound {
         Ok(bound)
     }
 
+    /// Reads the address and layout of an array of integers.
+    pub fn read_indices(value: &PyBound<'_, PyAny>, place: Place, what: &str) -> PyResult<Self> {
+        let bound = Self::layout(value, place, what, false)?;
+        if matches!(bound.element, Element::I32 | Element::I64) {
+            return Ok(bound);
+        }
+        Err(Error::new_err(format!("`{what}` must be of int32 or int64")))
+    }
+
     fn layout(value: &PyBound<'_, PyAny>, place: Place, what: &str, written: bool) -> PyResult<Self> {
         Ok(match place {
             Place::Host if value.hasattr("__array_interface__")? => {
@@ -78,7 +87,7 @@ impl Bound {
 
     fn shifted(&self, axis: usize, first: usize) -> u64 {
         let bytes = match self.element {
-            Element::F64 => 8,
+            Element::F64 | Element::I64 => 8,
             Element::F32 | Element::I32 => 4,
             Element::U8 => 1,
         };
@@ -135,7 +144,10 @@ fn element(code: u8, bits: usize, what: &str) -> PyResult<Element> {
         (dlpack::FLOAT, 32) => Ok(Element::F32),
         (dlpack::UNSIGNED | BOOL, 8) => Ok(Element::U8),
         (0, 32) => Ok(Element::I32),
-        _ => Err(Error::new_err(format!("`{what}` must be of float32 or float64 (masks of bool, uint8 or int32)"))),
+        (0, 64) => Ok(Element::I64),
+        _ => Err(Error::new_err(format!(
+            "`{what}` must be of float32 or float64 (masks of bool, uint8, int32 or int64, indices of int32 or int64)"
+        ))),
     }
 }
 
@@ -174,6 +186,7 @@ fn by_interface(value: &PyBound<'_, PyAny>, name: &str, what: &str, written: boo
         "<f4" => (dlpack::FLOAT, 4),
         "|b1" | "|u1" => (dlpack::UNSIGNED, 1),
         "<i4" => (0, 4),
+        "<i8" => (0, 8),
         _ => (u8::MAX, 1),
     };
     let element = element(code, 8 * bytes as usize, what)?;

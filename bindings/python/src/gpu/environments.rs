@@ -1,7 +1,7 @@
 //! Sensors that step together, on a GPU or on the CPU.
 
 use super::batch::{DeviceBatch, Places};
-use super::binding::{Binder, offset};
+use super::binding::{Binder, Given, entries};
 use super::bound::{Bound, Place};
 use super::foreign;
 use crate::array::{array, positive, rows, vector};
@@ -13,33 +13,36 @@ use crate::touch::warn_text;
 use dermis::geometry::{Pose, Twist, Vec3};
 use dermis::gpu::array::Twists;
 use dermis::gpu::environments::{
-    self as batches, Bindings, BodyArrays, PARAMETER_NAMES, PARAMETERS, Randomisation, View,
+    self as batches, Bindings, ObjectArrays, PARAMETER_NAMES, PARAMETERS, Randomisation, View,
 };
 use dermis::gpu::{Gpu, GpuError};
 use dermis::skin::{Layer, Object};
 use numpy::PyArrayDyn;
 use pyo3::Bound as PyBound;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Number of environments of springs that step on the CPU in less time than a tenth of a second.
 const QUICK_ENVIRONMENTS: usize = 1000;
 
-/// Many copies of a sensor, each with one object, stepped together on a GPU or on the CPU. Made by
+/// Many copies of a sensor, each with its own objects, stepped together on a GPU or on the CPU. Made by
 /// ``Sensor.environments``.
 ///
 /// ``bind`` names the arrays of other libraries once, ``launch`` then reads poses from them and writes loads to them in
 /// place. On a GPU, ``launch`` only enqueues work on a stream: it allocates nothing, copies nothing, does not wait, and
 /// can be captured in a CUDA graph; keep the environments alive as long as the graph.
 ///
-/// An invalid pose or velocity sets the status of its environment, which has no contact in that step; other environments
+/// Several sensors, such as the fingers of a hand, are several of them, launched one after the other on the same stream, also
+/// in one graph.
+///
+/// An invalid pose, velocity or index of an object sets the status of its environment, which has no contact in that step; other environments
 /// are not affected. ``check`` reads the status.
 #[pyclass(frozen, module = "dermis")]
 pub struct Environments {
     shared: Arc<SharedSensor>,
     gpu: Option<Arc<Gpu>>,
-    object: Arc<Object>,
+    shapes: Vec<Arc<Object>>,
     inner: Mutex<Inner>,
     count: usize,
 }
@@ -55,27 +58,77 @@ impl Environments {
     pub fn new(
         gpu: Option<Arc<Gpu>>,
         shared: &Arc<SharedSensor>,
-        object: &Arc<Object>,
+        shapes: Vec<Arc<Object>>,
         count: usize,
         random: Option<Randomisation>,
     ) -> Result<Self, GpuError> {
         let sensor = shared.sensor().map_err(|error| GpuError::BadInput { reason: error.to_string() })?;
         let mut batch = match &gpu {
             Some(gpu) if sensor.skin_as::<Layer>().is_some() => {
-                batches::Environments::with_layer(gpu, sensor, object, count)?
+                batches::Environments::with_layer(gpu, sensor, &shapes, count)?
             }
-            Some(gpu) => batches::Environments::on_gpu(&shared.on_gpu(gpu)?, &super::object_on(gpu, object)?, count)?,
-            None => batches::Environments::on_cpu(sensor, object, count),
+            Some(gpu) => {
+                let uploaded =
+                    shapes.iter().map(|shape| super::object_on(gpu, shape)).collect::<Result<Vec<_>, _>>()?;
+                batches::Environments::on_gpu(&shared.on_gpu(gpu)?, &uploaded, count)?
+            }
+            None => batches::Environments::on_cpu(sensor, &shapes, count)?,
         };
         if let Some(ranges) = random {
             batch.randomise(ranges)?;
         }
         let inner = Mutex::new(Inner { batch, kept: Vec::new() });
-        Ok(Self { shared: Arc::clone(shared), gpu, object: Arc::clone(object), inner, count })
+        Ok(Self { shared: Arc::clone(shared), gpu, shapes, inner, count })
     }
 
     fn place(&self) -> Place {
         self.gpu.as_ref().map_or(Place::Host, |gpu| Place::Gpu(gpu.ordinal()))
+    }
+
+    /// The arrays of all objects, from the arguments of `bind`.
+    fn objects(
+        &self,
+        arrays: &mut Binder,
+        index: Given<'_, '_>,
+        values: [Given<'_, '_>; 6],
+        add: Given<'_, '_>,
+        angular_first: bool,
+    ) -> PyResult<Vec<ObjectArrays>> {
+        let several = values[0].and_then(|pose| pose.cast::<PyList>().ok()).map(|poses| poses.len());
+        let (count, known) = (several.unwrap_or(1), self.shapes.len());
+        if index.is_none() && known > 1 && known != count {
+            return Err(Error::new_err(format!(
+                "`object` must say which of the {known} objects each environment has, because `pose` is that of {count}"
+            )));
+        }
+        let indices = entries(index, several, "object")?;
+        if known > 1 && index.is_some() && indices.iter().any(Option::is_none) {
+            return Err(Error::new_err("`object` must have indices for every object"));
+        }
+        // One value holds for all objects.
+        let one = add.and_then(|add| add.extract::<bool>().ok());
+        let adds = entries(add.filter(|_| one.is_none()), several, "add_to_object")?;
+        let mut all = Vec::with_capacity(6);
+        for (value, name) in values.into_iter().zip(OBJECT) {
+            all.push(entries(value, several, name)?);
+        }
+        let mut made = Vec::with_capacity(count);
+        for k in 0..count {
+            let name = |name: &str| several.map_or(name.to_owned(), |_| format!("{name}[{k}]"));
+            let names = OBJECT.map(name);
+            if all[0][k].is_none() {
+                return Err(Error::new_err(format!("`{}` must be a pose", names[0])));
+            }
+            let own = std::array::from_fn(|argument: usize| all[argument][k].as_ref());
+            let add = adds[k].as_ref().map(|add| add.extract::<bool>()).transpose()?;
+            made.push(ObjectArrays {
+                body: arrays.body(names.each_ref().map(|name| &**name), own, angular_first)?,
+                shape: arrays.indices(indices[k].as_ref(), &name("object"))?,
+                fixed_shape: if known > 1 { k as i32 } else { 0 },
+                add: i32::from(one.or(add).unwrap_or(false)),
+            });
+        }
+        Ok(made)
     }
 
     fn inner(&self) -> std::sync::MutexGuard<'_, Inner> {
@@ -140,18 +193,25 @@ impl Environments {
     /// part is first. twist_at and sensor_twist_at: the points (m) whose velocity they give, in the world (n, 3), or one
     /// point (3,) in the body's frame; default: the body's origin.
     ///
+    /// Several objects in each environment: pose is a list with an entry for each, and so are twist, twist_at, object_offset,
+    /// on_object, on_object_at and add_to_object. An entry may be None, except in pose. Taxels under two objects read the one that is deeper
+    /// there, as in ``Sensor.step``. object: index of each object in the list that ``Sensor.environments`` was made with, int32 or
+    /// int64, (n,), or a list of these; it may change at any time, such as at a reset. Without it the objects are those of the list, in order, or
+    /// all of them the only one. On a GPU, graphs that were captured with several objects must be captured again after another bind.
+    ///
     /// Outputs: taxels, the loads (N), (n, taxels) or (n, rows, cols); reported, the readings after the response (N), of the
     /// same shape: bind it from the first launch on, because the response has memory; forces (N), (n, taxels, 3); wrench (N, N m) on the sensor about
     /// its origin, in its frame, (n, 6); outside (N), (n, 3). Of a sensor with a camera: markers, column and row of each
     /// marker in the image (pixels), (n, markers, 2), and image, uint8, (n, height, width, 3), images without gaps. on_object and on_sensor: force (N) and torque (N m) on each
     /// body in the world, (n, 6), about on_object_at and on_sensor_at, points as in twist_at; with
     /// add_to_object and add_to_sensor they are added to the arrays, else they replace their contents.
-    #[pyo3(signature = (*, dt, pose, sensor_pose=None, quaternion="wxyz", object_offset=None, sensor_offset=None, twist=None, sensor_twist=None, twist_order="linear", twist_at=None, sensor_twist_at=None, taxels=None, reported=None, forces=None, wrench=None, outside=None, markers=None, image=None, on_object=None, on_object_at=None, on_sensor=None, on_sensor_at=None, add_to_object=false, add_to_sensor=false))]
+    #[pyo3(signature = (*, dt, pose, object=None, sensor_pose=None, quaternion="wxyz", object_offset=None, sensor_offset=None, twist=None, sensor_twist=None, twist_order="linear", twist_at=None, sensor_twist_at=None, taxels=None, reported=None, forces=None, wrench=None, outside=None, markers=None, image=None, on_object=None, on_object_at=None, on_sensor=None, on_sensor_at=None, add_to_object=None, add_to_sensor=false))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn bind(
         &self,
         dt: f64,
         pose: &PyBound<'_, PyAny>,
+        object: Option<&PyBound<'_, PyAny>>,
         sensor_pose: Option<&PyBound<'_, PyAny>>,
         quaternion: &str,
         object_offset: Option<&PyBound<'_, PyAny>>,
@@ -172,36 +232,17 @@ impl Environments {
         on_object_at: Option<&PyBound<'_, PyAny>>,
         on_sensor: Option<&PyBound<'_, PyAny>>,
         on_sensor_at: Option<&PyBound<'_, PyAny>>,
-        add_to_object: bool,
+        add_to_object: Option<&PyBound<'_, PyAny>>,
         add_to_sensor: bool,
     ) -> PyResult<()> {
         let w_first = one_of(quaternion, ["xyzw", "wxyz"], "quaternion")?;
         let angular_first = one_of(twist_order, ["linear", "angular"], "twist_order")?;
         let mut arrays = Binder { place: self.place(), count: self.count, w_first, kept: Vec::new() };
         let mut bindings = Bindings::new(positive(dt, "dt", "seconds")?);
-        for (body, names, pose, fixed, twist, at, load, load_at) in [
-            (0, OBJECT, Some(pose), object_offset, twist, twist_at, on_object, on_object_at),
-            (1, SENSOR, sensor_pose, sensor_offset, sensor_twist, sensor_twist_at, on_sensor, on_sensor_at),
-        ] {
-            let [pose_name, offset_name, twist_name, at_name, load_name, load_at_name] = names;
-            let (at, center) = points(&mut arrays, at, at_name)?;
-            let (load_at, load_center) = points(&mut arrays, load_at, load_at_name)?;
-            if center.is_some() && load_center.is_some() && center != load_center {
-                let reason = format!("`{at_name}` and `{load_at_name}` in the body's frame must be the same point");
-                return Err(Error::new_err(reason));
-            }
-            let made = BodyArrays {
-                offset: offset(fixed, offset_name)?,
-                twist: arrays.rows(twist, &[6], twist_name, false)?,
-                twist_at: at,
-                load: arrays.rows(load, &[6], load_name, true)?,
-                load_at,
-                center: center.or(load_center).unwrap_or_default(),
-                angular_first: i32::from(angular_first),
-                ..arrays.pose(pose, pose_name)?
-            };
-            *if body == 0 { &mut bindings.object } else { &mut bindings.sensor } = made;
-        }
+        let sensor_values = [sensor_pose, sensor_offset, sensor_twist, sensor_twist_at, on_sensor, on_sensor_at];
+        bindings.sensor = arrays.body(SENSOR, sensor_values, angular_first)?;
+        let object_values = [Some(pose), object_offset, twist, twist_at, on_object, on_object_at];
+        let objects = self.objects(&mut arrays, object, object_values, add_to_object, angular_first)?;
         let sensor = self.shared.sensor()?;
         let count = sensor.taxels().len();
         bindings.taxels = arrays.taxels(taxels, count, sensor.taxels().size(), "taxels")?;
@@ -217,11 +258,11 @@ impl Environments {
             let name = sensor.name();
             return Err(Error::new_err(format!("`markers` and `image`: sensor {name:?} has no camera")));
         }
-        (bindings.add_to_object, bindings.add_to_sensor) = (i32::from(add_to_object), i32::from(add_to_sensor));
+        bindings.add_to_sensor = i32::from(add_to_sensor);
         let mut inner = self.inner();
         // SAFETY: the arrays have a row per environment, as checked above, on the device of the batch, and are kept alive.
         #[allow(unsafe_code)]
-        unsafe { inner.batch.bind(bindings) }.into_py_err()?;
+        unsafe { inner.batch.bind_objects(bindings, &objects) }.into_py_err()?;
         inner.kept = arrays.kept;
         Ok(())
     }
@@ -305,7 +346,7 @@ impl Environments {
         Ok(())
     }
 
-    /// Raises an Error that names the first environment with an invalid pose or velocity since its last reset, or whose skin
+    /// Raises an Error that names the first environment with an invalid pose, velocity or index since its last reset, or whose skin
     /// could not be solved, and how many there are; else warns about contacts deeper than the skin allows, or, with a layer, about what
     /// its press warns about, in the last step. Waits for the GPU.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
@@ -330,15 +371,15 @@ impl Environments {
     }
 
     /// Status of every environment since its last reset, uint32, shape (n,), copied: 0, or the sum of 1 (a pose or a
-    /// velocity is not finite), 2 (a rotation is none), 4 (too far or too fast), 8 (deeper than the skin allows), 16
-    /// (the skin could not be solved) and 64 (its history is not that of the ``steps`` of a launch). Waits for the GPU.
+    /// velocity is not finite), 2 (a rotation is none), 4 (too far or too fast), 8 (deeper than the skin allows), 16 (the skin
+    /// could not be solved), 32 (the index of an object is not in the list) and 64 (its history is not that of the ``steps`` of a launch). Waits for the GPU.
     #[getter]
     fn status<'py>(&self, py: Python<'py>) -> PyResult<PyBound<'py, PyArrayDyn<u32>>> {
         let status = detached(py, || self.inner().batch.status())?.into_py_err()?;
         array(py, &[self.count], &status)
     }
 
-    /// Advances every environment on a GPU by dt (s), and returns all loads in new memory.
+    /// Advances every environment, of one object each, on a GPU by dt (s), and returns all loads in new memory.
     ///
     /// poses: pose of each object at the start of the step, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the
     /// object's origin (m/s) and angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU
@@ -382,7 +423,7 @@ impl Environments {
             gpu.finish()?;
             Ok::<_, GpuError>(felt)
         })?;
-        Ok(DeviceBatch::of_presses(&self.shared, felt.into_py_err()?, &self.object, places))
+        Ok(DeviceBatch::of_presses(&self.shared, felt.into_py_err()?, &self.shapes[0], places))
     }
 
     fn __repr__(&self) -> String {
@@ -400,18 +441,6 @@ fn one_of(word: &str, words: [&str; 2], what: &str) -> PyResult<bool> {
     let [first, second] = words;
     let refuse = || Error::new_err(format!("`{what}` must be {first:?} or {second:?}, got {word:?}"));
     words.iter().position(|known| *known == word).map(|index| index == 1).ok_or_else(refuse)
-}
-
-/// Points in the world (n, 3), or one point (3,) in the body's frame.
-fn points(arrays: &mut Binder, value: Option<&PyBound<'_, PyAny>>, what: &str) -> PyResult<(View, Option<[f64; 3]>)> {
-    let Some(value) = value else { return Ok((View::default(), None)) };
-    let axes = value.getattr_opt("ndim")?.map_or(Ok(1), |axes| axes.extract::<usize>())?;
-    // A Warp array of vectors has one axis and a numpy shape of two.
-    let is_array = axes > 1 || value.hasattr("__cuda_array_interface__")? || value.hasattr("grad")?;
-    if is_array {
-        return Ok((arrays.rows(Some(value), &[3], what, false)?, None));
-    }
-    Ok((View::default(), Some(vector::<3>(value, what)?)))
 }
 
 /// True for an array in the memory of a GPU.

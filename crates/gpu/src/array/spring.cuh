@@ -240,3 +240,19 @@ __device__ __forceinline__ Sums warp_sums(const Sums& own) {
     all.saturated = warp_sum(own.saturated);
     return all;
 }
+#if KIND == ANY
+__device__ __forceinline__ Vec3 from_lane(Vec3 v, u32 lane) {
+    return vec3(__shfl_sync(ALL_LANES, v.x, lane), __shfl_sync(ALL_LANES, v.y, lane), __shfl_sync(ALL_LANES, v.z, lane));
+}
+// The sums of one lane, in all lanes.
+__device__ __forceinline__ Sums from_lane(const Sums& sums, u32 lane) {
+    return Sums{from_lane(sums.force, lane), from_lane(sums.torque, lane), __shfl_sync(ALL_LANES, sums.points, lane),
+                __shfl_sync(ALL_LANES, sums.saturated, lane)};
+}
+__device__ __forceinline__ void add_sums(Sums& to, const Sums& sums) {
+    to.force = to.force + sums.force;
+    to.torque = to.torque + sums.torque;
+    to.points += sums.points;
+    to.saturated += sums.saturated;
+}
+#endif

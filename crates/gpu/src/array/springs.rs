@@ -4,7 +4,7 @@ use super::grid;
 use super::poses::Poses;
 use super::presses::Presses;
 use crate::cuda_struct::{Ptr, cuda_struct};
-use crate::environments::{self, Bindings, BodyArrays, Clock, Memory, View, bounding_spheres};
+use crate::environments::{self, Bindings, BodyArrays, Clock, Memory, ObjectArrays, View, bounding_spheres};
 use crate::memory::launch;
 use crate::object::{ObjectView, SurfaceKind};
 use crate::program::{COMMON, Program, UNFUSED};
@@ -31,6 +31,7 @@ const STEP_SOURCE: &[&str] = &[
     SpringSkin::CUDA,
     View::CUDA,
     BodyArrays::CUDA,
+    ObjectArrays::CUDA,
     Bindings::CUDA,
     Memory::CUDA,
     Clock::CUDA,
@@ -148,15 +149,20 @@ impl Springs {
 
     /// The program that steps environments with an object; with `is_random` their parameters differ.
     pub(crate) fn step_program(&self, object: &GpuObject, is_random: bool) -> Program {
-        let time = if is_random { Time::RandomSteps } else { Time::Steps };
-        program(object.cast_kind, object.levels, time)
+        program(Some(object.cast_kind), object.levels, Time::steps(is_random))
+    }
+
+    /// The program that steps environments with several objects, or objects of different shapes, whose hierarchies have at most
+    /// that number of levels.
+    pub(crate) fn objects_program(&self, levels: usize, is_random: bool) -> Program {
+        program(None, levels, Time::steps(is_random))
     }
 
     /// Computes the contact loads of an object at rest at each pose. If a taxel is not a single spring, processes the
     /// presses in parts and sums the forces over taxels.
     pub fn settle(&self, object: &GpuObject, poses: &Poses) -> Result<Presses, GpuError> {
         let (gpu, count) = (&self.gpu, poses.count);
-        let program = program(object.cast_kind, object.levels, Time::Rest);
+        let program = program(Some(object.cast_kind), object.levels, Time::Rest);
         let kernel = gpu.kernel(&program, "springs")?;
         let at_once = match self.weights {
             None => count.max(1),
@@ -304,9 +310,19 @@ enum Time {
     RandomSteps,
 }
 
-/// The kernels for one kind of object, at rest or in time. Meshes with a deep hierarchy need the large stack.
-fn program(kind: SurfaceKind, levels: usize, time: Time) -> Program {
-    let is_deep = kind == SurfaceKind::Mesh && levels > LEVELS[0];
+impl Time {
+    fn steps(is_random: bool) -> Self {
+        if is_random { Self::RandomSteps } else { Self::Steps }
+    }
+}
+
+/// The value of KIND for all kinds of objects, as in common.cuh.
+const ANY: i32 = 7;
+
+/// The kernels for one kind of object, or for all, at rest or in time. Meshes with a deep hierarchy need the large stack.
+fn program(kind: Option<SurfaceKind>, levels: usize, time: Time) -> Program {
+    let is_deep = kind.is_none_or(|kind| kind == SurfaceKind::Mesh) && levels > LEVELS[0];
+    let (kind, name) = kind.map_or((ANY, "objects"), |kind| (kind as i32, SurfaceKind::CAST[kind as usize].1));
     let deep = if is_deep { "deep-" } else { "" };
     let (steps, is_random) = match time {
         Time::Rest => ("", 0),
@@ -317,12 +333,12 @@ fn program(kind: SurfaceKind, levels: usize, time: Time) -> Program {
     let stack = 3 * LEVELS[usize::from(is_deep)] + 4;
     let in_time = time != Time::Rest;
     let [kind_option, step, random, stack] = [
-        format!("-DKIND={}", kind as i32),
+        format!("-DKIND={kind}"),
         format!("-DSTEP={}", i32::from(in_time)),
         format!("-DRANDOM={is_random}"),
         format!("-DSTACK={stack}"),
     ];
-    let name = format!("springs-{deep}{}{steps}", SurfaceKind::CAST[kind as usize].1);
+    let name = format!("springs-{deep}{name}{steps}");
     let source = if in_time { STEP_SOURCE } else { SOURCE };
     Program::new(name, source, &[&kind_option, &step, &random, &stack, UNFUSED])
 }
@@ -330,7 +346,10 @@ fn program(kind: SurfaceKind, levels: usize, time: Time) -> Program {
 #[cfg(test)]
 pub(super) fn programs() -> Vec<Program> {
     let kinds = SurfaceKind::CAST.map(|(kind, _)| (kind, 0)).into_iter().chain([(SurfaceKind::Mesh, LEVELS[1])]);
-    kinds
-        .flat_map(|(kind, levels)| [Time::Rest, Time::Steps, Time::RandomSteps].map(|time| program(kind, levels, time)))
-        .collect()
+    let one = kinds.flat_map(|(kind, levels)| {
+        [Time::Rest, Time::Steps, Time::RandomSteps].map(|time| program(Some(kind), levels, time))
+    });
+    let any =
+        LEVELS.into_iter().flat_map(|levels| [false, true].map(|random| program(None, levels, Time::steps(random))));
+    one.chain(any).collect()
 }

@@ -143,6 +143,8 @@ __device__ __forceinline__ float box_max(const Node& node, int axis, u32 lane) {
 #define CAPSULE 4
 #define MESH 5
 #define BALLS 6
+// A program for all kinds.
+#define ANY 7
 
 // Sum over a warp in a fixed order; the result is in lane 0.
 __device__ __forceinline__ double warp_sum(double x) {

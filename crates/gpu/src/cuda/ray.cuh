@@ -1,5 +1,6 @@
 // The first hit of a ray on one object, in f64, with the operations and the rounding of the CPU's `Surface::cast`. Programs are compiled
-// for one KIND of object, and for meshes with a STACK of nodes, because code for other kinds would occupy registers.
+// for one KIND of object, and for meshes with a STACK of nodes, because code for other kinds would occupy registers; with KIND ANY for all
+// kinds.
 //
 // A ray starts at `origin` and runs along the unit vector `direction` for at most `length` (m), all in the object's frame.
 
@@ -10,6 +11,9 @@ struct Hit {
     // Zero on primitives.
     u32 triangle;
 };
+
+// The kind of an object, known to the compiler unless KIND is ANY. Rays are cast at the mesh of balls.
+#define KIND_OF(object) (KIND == ANY ? (object).kind : KIND)
 
 __device__ __forceinline__ double sign_of(double x) { return copysign(1.0, x); }
 
@@ -31,7 +35,7 @@ __device__ __forceinline__ Vec3 primitive_normal(int kind, const ObjectView& obj
     return unit_or_zero(at);
 }
 
-#if KIND == SPHERE
+#if KIND == SPHERE || KIND == ANY
 // |origin + t direction| = radius: the smaller non-negative root.
 __device__ __forceinline__ bool cast_sphere(double radius, Vec3 origin, Vec3 direction, double length, Hit& hit) {
     double middle = -dot(origin, direction);
@@ -48,7 +52,7 @@ __device__ __forceinline__ bool cast_sphere(double radius, Vec3 origin, Vec3 dir
 }
 #endif
 
-#if KIND >= ELLIPSOID && KIND < MESH
+#if (KIND >= ELLIPSOID && KIND < MESH) || KIND == ANY
 #define FAR (1.0 / 0.0)
 
 // The interval of a ray inside a convex solid, as distances (m) along the ray.
@@ -95,21 +99,14 @@ __device__ Interval joined(Interval a, Interval b) {
 }
 
 __device__ __forceinline__ Interval in_primitive(const ObjectView& object, Vec3 o, Vec3 d) {
-    const double a = object.size[0], b = object.size[1];
-#if KIND == ELLIPSOID
-    const double c = object.size[2];
-    return in_unit_sphere(vec3(o.x / a, o.y / b, o.z / c), vec3(d.x / a, d.y / b, d.z / c));
-#elif KIND == CUBOID
-    return intersection(intersection(in_slab(o.x, d.x, a), in_slab(o.y, d.y, b)), in_slab(o.z, d.z, object.size[2]));
-#else
+    const double a = object.size[0], b = object.size[1], c = object.size[2];
+    const int kind = KIND_OF(object);
+    if (kind == ELLIPSOID) return in_unit_sphere(vec3(o.x / a, o.y / b, o.z / c), vec3(d.x / a, d.y / b, d.z / c));
+    if (kind == CUBOID) return intersection(intersection(in_slab(o.x, d.x, a), in_slab(o.y, d.y, b)), in_slab(o.z, d.z, c));
     Interval side = intersection(in_cylinder(o, d, a), in_slab(o.z, d.z, b));
-#if KIND == CYLINDER
-    return side;
-#else
+    if (kind == CYLINDER) return side;
     Vec3 q = d / a;
     return joined(joined(in_unit_sphere(vec3(o.x, o.y, o.z + b) / a, q), side), in_unit_sphere(vec3(o.x, o.y, o.z - b) / a, q));
-#endif
-#endif
 }
 
 __device__ bool cast_primitive(const ObjectView& object, Vec3 origin, Vec3 direction, double length, Hit& hit) {
@@ -117,12 +114,12 @@ __device__ bool cast_primitive(const ObjectView& object, Vec3 origin, Vec3 direc
     if (!inside.any) return false;
     double distance = inside.enter >= 0.0 ? inside.enter : inside.leave;
     if (!(distance >= 0.0 && distance <= length)) return false;
-    hit = Hit{distance, primitive_normal(KIND, object, origin + direction * distance), 0};
+    hit = Hit{distance, primitive_normal(KIND_OF(object), object, origin + direction * distance), 0};
     return true;
 }
 #endif
 
-#if KIND == MESH
+#if KIND == MESH || KIND == ANY
 // A ray sheared to run along axis kz (Woop, Benthin and Wald 2013).
 struct ShearedRay {
     double ox, oy, oz, sx, sy, sz;
@@ -300,6 +297,10 @@ __device__ __forceinline__ bool cast(const ObjectView& object, Vec3 origin, Vec3
     return cast_sphere(object.size[0], origin, direction, length, hit);
 #elif KIND == MESH
     return cast_mesh(object, origin, direction, length, hint, hit);
+#elif KIND == ANY
+    if (object.kind == SPHERE) return cast_sphere(object.size[0], origin, direction, length, hit);
+    if (object.kind >= MESH) return cast_mesh(object, origin, direction, length, hint, hit);
+    return cast_primitive(object, origin, direction, length, hit);
 #else
     return cast_primitive(object, origin, direction, length, hit);
 #endif

@@ -5,6 +5,7 @@
 #define VIEW_F32 1
 #define VIEW_U8 2
 #define VIEW_I32 3
+#define VIEW_I64 4
 
 __device__ __forceinline__ i64 view_index(const View& view, u32 i, u32 j, u32 k) {
     return view.strides[0] * (i64)i + view.strides[1] * (i64)j + view.strides[2] * (i64)k;
@@ -13,7 +14,8 @@ __device__ __forceinline__ double number_at(const View& view, u32 i, u32 j, u32 
     i64 index = view_index(view, i, j, k);
     if (view.kind == VIEW_F32) return (double)((const float*)view.address)[index];
     if (view.kind == VIEW_F64) return ((const double*)view.address)[index];
-    return view.kind == VIEW_U8 ? (double)((const u8*)view.address)[index] : (double)((const i32*)view.address)[index];
+    if (view.kind == VIEW_I32) return (double)((const i32*)view.address)[index];
+    return view.kind == VIEW_U8 ? (double)((const u8*)view.address)[index] : (double)((const i64*)view.address)[index];
 }
 // The vector of three numbers of row i, from column `first` on.
 __device__ __forceinline__ Vec3 row_vector(const View& view, u32 i, u32 first) {

@@ -19,7 +19,7 @@ pub enum RotationFormat {
 
 cuda_struct! {
     /// The arrays of one body, in the world frame. Unbound arrays are zero.
-    #[derive(Default)]
+    #[derive(Default, PartialEq)]
     pub struct BodyArrays {
         /// Position (m) of the body's frame, (n, 3).
         pub position: View,
@@ -45,10 +45,25 @@ cuda_struct! {
 }
 
 cuda_struct! {
+    /// The arrays of one object in every environment.
+    #[derive(Default, PartialEq)]
+    pub struct ObjectArrays {
+        /// The body of the object.
+        pub body: BodyArrays,
+        /// Index of the object's shape in the list of the environments, integers, (n); unbound: `fixed_shape`.
+        pub shape: View,
+        /// The shape in all environments.
+        pub fixed_shape: i32,
+        /// 1 to add the load on the object to its array, 0 to overwrite it.
+        pub add: i32,
+    }
+}
+
+cuda_struct! {
     /// All arrays of a batch, and its time step.
     #[derive(Default)]
     pub struct Bindings {
-        /// The body of the object.
+        /// The body of the only object.
         pub object: BodyArrays,
         /// The body that carries the sensor.
         pub sensor: BodyArrays,
@@ -68,7 +83,7 @@ cuda_struct! {
         pub image: View,
         /// Time step (s).
         pub dt_s: f64,
-        /// 1 to add the load on the object to its array, 0 to overwrite it.
+        /// 1 to add the load on the only object to its array, 0 to overwrite it.
         pub add_to_object: i32,
         /// The same for the load on the sensor.
         pub add_to_sensor: i32,

@@ -1,20 +1,60 @@
 // Reads the bodies of n environments, one thread each: in the kernel of a step many threads would compute the same. Advances the
 // clocks (n) of the response, unless null. parameters: (n, PARAMETERS) or null.
-extern "C" __global__ void read_bodies(Bindings b, Bodies* bodies, Clock* clocks, const double* parameters, u32 n) {
-    u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
-    if (clocks) {
-        Clock clock = clocks[i];
-        clocks[i] = Clock{clock.next_s, clock.next_s + b.dt_s, clock.next_number, clock.next_number + 1};
-    }
-    BodyState sensor, object;
-    Bodies read{};
-    u32 fault = read_body(b.sensor, i, sensor) | read_body(b.object, i, object);
+
+__device__ __forceinline__ void advance(Clock* clocks, u32 i, double dt_s) {
+    if (!clocks) return;
+    Clock clock = clocks[i];
+    clocks[i] = Clock{clock.next_s, clock.next_s + dt_s, clock.next_number, clock.next_number + 1};
+}
+
+__device__ __forceinline__ u32 read_sensor(const Bindings& b, const double* parameters, u32 i, BodyState& sensor) {
+    u32 fault = read_body(b.sensor, i, sensor);
     if (parameters) displace(sensor, parameters + (u64)i * PARAMETERS);
+    return fault;
+}
+
+// What a step needs of an object and the sensor, whose fault is given; returns the fault with that of the object.
+__device__ __forceinline__ u32 read_object(const BodyArrays& body, u32 i, const BodyState& sensor, u32 fault, Bodies& read) {
+    BodyState object;
+    fault |= read_body(body, i, object);
+    read = Bodies{};
     if (!fault) fault = relative_motion(sensor, object, read.relative);
     read.sensor_rotation = sensor.rotation;
     read.sensor_arm = sensor.origin - sensor.load_at;
     read.object_arm = sensor.origin - object.load_at;
-    read.fault = fault;
+    return fault;
+}
+
+// One object in every environment. bodies: (n).
+extern "C" __global__ void read_bodies(Bindings b, Bodies* bodies, Clock* clocks, const double* parameters, u32 n) {
+    u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    advance(clocks, i, b.dt_s);
+    BodyState sensor;
+    Bodies read;
+    u32 fault = read_sensor(b, parameters, i, sensor);
+    read.fault = read_object(b.object, i, sensor, fault, read);
     bodies[i] = read;
+}
+
+// `count` objects in every environment, of any of `shapes` shapes; a fault of one is a fault of the environment. objects: (count).
+// bodies: (n, count).
+extern "C" __global__ void read_objects(Bindings b, const ObjectArrays* objects, u32 count, u32 shapes, Bodies* bodies, Clock* clocks,
+                                        const double* parameters, u32 n) {
+    u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    advance(clocks, i, b.dt_s);
+    BodyState sensor;
+    u32 of_sensor = read_sensor(b, parameters, i, sensor), all = of_sensor;
+    Bodies* own = bodies + (u64)i * count;
+    for (u32 k = 0; k < count; k++) {
+        Bodies read;
+        all |= read_object(objects[k].body, i, sensor, of_sensor, read);
+        double shape = objects[k].shape.address ? number_at(objects[k].shape, i, 0, 0) : (double)objects[k].fixed_shape;
+        bool exists = shape >= 0.0 && shape < (double)shapes;
+        if (!exists) all |= NO_SUCH_OBJECT;
+        read.shape = exists ? (u32)shape : 0u;
+        own[k] = read;
+    }
+    for (u32 k = 0; k < count; k++) own[k].fault = all;
 }

@@ -1,10 +1,10 @@
 //! Environments on the CPU: any skin, one environment after the other on all cores.
 
-use super::bindings::Bindings;
+use super::bindings::{Bindings, ObjectArrays};
 use super::frames::{self, BodyState};
 use super::randomisation::{self, PARAMETERS, Randomisation};
 use super::response::STEPS_APART;
-use super::status::{FAILED, OTHER_HISTORY, SATURATED, skin_warning};
+use super::status::{FAILED, NO_SUCH_OBJECT, OTHER_HISTORY, SATURATED, skin_warning};
 use super::view::View;
 use crate::GpuError;
 use dermis_geometry::{Vec3, Wrench};
@@ -14,11 +14,11 @@ use dermis_skin::{Friction, Layer, Motion, Object, Skin, SkinError, Springs, Sta
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Many simulations of one sensor on the CPU, each with one object.
+/// Many simulations of one sensor on the CPU.
 #[derive(Debug)]
 pub(super) struct CpuEnvironments {
     sensor: Sensor,
-    object: Arc<Object>,
+    shapes: Vec<Arc<Object>>,
     environments: Vec<One>,
     random: Option<Randomisation>,
     pub status: Vec<u32>,
@@ -62,7 +62,7 @@ impl Own {
 }
 
 impl CpuEnvironments {
-    pub fn new(sensor: &Sensor, object: &Arc<Object>, count: usize) -> Self {
+    pub fn new(sensor: &Sensor, shapes: &[Arc<Object>], count: usize) -> Self {
         let one = |i: usize| {
             let step = STEPS_APART.wrapping_mul(i as u64);
             let response = ResponseState { step, ..sensor.chain().rest() };
@@ -78,7 +78,7 @@ impl CpuEnvironments {
         };
         Self {
             sensor: sensor.clone(),
-            object: Arc::clone(object),
+            shapes: shapes.to_vec(),
             environments: (0..count).map(one).collect(),
             random: None,
             status: vec![0; count],
@@ -122,14 +122,14 @@ impl CpuEnvironments {
     ///
     /// # Safety
     /// The bound arrays are alive, in host memory, and have a row per environment, which nothing else accesses.
-    pub unsafe fn launch(&mut self, b: &Bindings, goes_on: &(dyn Fn() -> bool + Sync)) {
-        let (sensor, object) = (&self.sensor, &*self.object);
+    pub unsafe fn launch(&mut self, b: &Bindings, objects: &[ObjectArrays], goes_on: &(dyn Fn() -> bool + Sync)) {
+        let (sensor, shapes) = (&self.sensor, &self.shapes[..]);
         let one = |(i, (one, status)): (usize, (&mut One, &mut u32))| {
             if !goes_on() {
                 return None;
             }
             // SAFETY: the caller guarantees the arrays; each environment has rows of its own.
-            let bits = unsafe { step(sensor, object, b, i, one) };
+            let bits = unsafe { step(sensor, shapes, b, objects, i, one) };
             let (bits, failure) = bits.map_or_else(|text| (FAILED, Some((i, text))), |bits| (bits, None));
             *status |= bits;
             failure
@@ -184,26 +184,72 @@ impl CpuEnvironments {
     }
 }
 
+/// The bodies of an environment: the sensor's, and those of the objects with their shapes.
+struct Bodies<'a> {
+    sensor: BodyState,
+    objects: Vec<(BodyState, &'a Object)>,
+}
+
+impl<'a> Bodies<'a> {
+    /// The bodies of environment `i`; an error has the bits of all faults.
+    ///
+    /// # Safety
+    /// As for [`CpuEnvironments::launch`].
+    unsafe fn read(
+        shapes: &'a [Arc<Object>],
+        b: &Bindings,
+        objects: &[ObjectArrays],
+        i: usize,
+        one: &One,
+    ) -> Result<Self, u32> {
+        // SAFETY: the caller guarantees the arrays.
+        let (sensor, read) = unsafe { (frames::body(&b.sensor, i), objects.iter().map(|o| frames::object(o, i))) };
+        let mut faults = *sensor.as_ref().err().unwrap_or(&0);
+        let mut found = Vec::with_capacity(objects.len());
+        for (body, index) in read {
+            let shape = index.and_then(|index| shapes.get(index));
+            faults |= if shape.is_none() { NO_SUCH_OBJECT } else { 0 };
+            let near = |body: BodyState| match &sensor {
+                Ok(on) => frames::check_distance(on, &body).map(|()| body),
+                Err(_) => Ok(body),
+            };
+            match (body.and_then(near), shape) {
+                (Ok(body), Some(shape)) => found.push((body, &**shape)),
+                (body, _) => faults |= body.err().unwrap_or(0),
+            }
+        }
+        match (sensor, &one.own) {
+            _ if faults != 0 => Err(faults),
+            (Ok(on), Some(own)) => {
+                Ok(Self { sensor: on.displaced(&randomisation::displacement(&own.parameters)), objects: found })
+            }
+            (Ok(on), None) => Ok(Self { sensor: on, objects: found }),
+            (Err(fault), _) => Err(fault),
+        }
+    }
+}
+
 /// Steps environment `i`; returns the bits of its status, or the message of a skin that could not be solved.
 ///
 /// # Safety
 /// As for [`CpuEnvironments::launch`].
-unsafe fn step(sensor: &Sensor, object: &Object, b: &Bindings, i: usize, one: &mut One) -> Result<u32, String> {
-    let displaced = |on: BodyState| match &one.own {
-        Some(own) => on.displaced(&randomisation::displacement(&own.parameters)),
-        None => on,
-    };
+unsafe fn step(
+    sensor: &Sensor,
+    shapes: &[Arc<Object>],
+    b: &Bindings,
+    objects: &[ObjectArrays],
+    i: usize,
+    one: &mut One,
+) -> Result<u32, String> {
     // SAFETY: the caller guarantees the arrays.
-    let bodies = unsafe {
-        frames::body(&b.sensor, i).and_then(|on| {
-            let other = frames::body(&b.object, i)?;
-            frames::check_distance(&on, &other).map(|()| (displaced(on), other))
-        })
-    };
+    let bodies = unsafe { Bodies::read(shapes, b, objects, i, one) };
     let touched = match &bodies {
-        Ok((on, other)) => {
-            let target = Target::from_world(object, &other.pose, &other.velocity, &on.pose, &on.velocity);
-            one.touch(sensor, &Motion { targets: &[target] }, b.dt_s)
+        Ok(Bodies { sensor: on, objects }) => {
+            let at = |other: &BodyState, shape| {
+                Target::from_world(shape, &other.pose, &other.velocity, &on.pose, &on.velocity)
+            };
+            let targets: Vec<_> = objects.iter().map(|(other, shape)| at(other, *shape)).collect();
+            one.touch(sensor, &Motion { targets: &targets }, b.dt_s)
         }
         // The surface without contact is seen.
         Err(_) => sensor.touch(&sensor.skin().rest(), &Motion { targets: &[] }, b.dt_s),
@@ -220,12 +266,18 @@ unsafe fn step(sensor: &Sensor, object: &Object, b: &Bindings, i: usize, one: &m
     let mut loads = sensor.taxel_loads(&touch);
     loads.values_newton.iter_mut().for_each(|value| *value *= stiffness);
     loads.forces_newton.iter_mut().for_each(|force| *force *= stiffness);
-    let on_sensor = Wrench { force: touch.on_sensor.force * stiffness, torque: touch.on_sensor.torque * stiffness };
-    let acting = bodies.as_ref().ok().filter(|_| failure.is_none()).map(|(on, other)| [on, other]);
+    let scaled = |load: &Wrench| Wrench { force: load.force * stiffness, torque: load.torque * stiffness };
+    let on_sensor = scaled(&touch.on_sensor);
+    let acting = bodies.as_ref().ok().filter(|_| failure.is_none());
     // SAFETY: the caller guarantees the arrays.
     unsafe {
         write(b, i, &loads, loads.outside_newton * stiffness);
-        frames::write_loads(b, i, acting, on_sensor);
+        frames::write_sensor_load(b, i, acting.map(|bodies| &bodies.sensor), on_sensor);
+        for (k, object) in objects.iter().enumerate() {
+            let load = acting.zip(touch.on_objects.get(k));
+            let load = load.map(|(bodies, load)| (&bodies.sensor, &bodies.objects[k].0, scaled(load)));
+            frames::write_object_load(object, i, load);
+        }
         one.respond(sensor, b, i, &loads.values_newton)?;
         if failure.is_none() {
             one.look(sensor, b, i, &touch)?;

@@ -10,6 +10,7 @@
 #define NOT_A_ROTATION 2u
 #define OUT_OF_RANGE 4u
 #define SATURATED 8u
+#define NO_SUCH_OBJECT 32u
 // Largest distance (m), speed (m/s) and rate of rotation (rad/s) that are accepted.
 #define MAX_MAGNITUDE 1e6
 #define QUATERNION_SLACK 1e-3
@@ -87,14 +88,14 @@ __device__ __forceinline__ u32 relative_motion(const BodyState& sensor, const Bo
     return dot(arm, arm) > MAX_MAGNITUDE * MAX_MAGNITUDE ? OUT_OF_RANGE : 0u;
 }
 
-// What a step needs of both bodies: the object relative to the sensor and, to write loads, the rotation of the sensor and the vectors (m)
+// What a step needs of the sensor and one object: the object relative to the sensor and, to write loads, the rotation of the sensor and the vectors (m)
 // from the points of the bodies' loads to the sensor's origin, in the world frame. 24 numbers, as on the host.
 struct Bodies {
     Relative relative;
     Quat sensor_rotation;
     Vec3 sensor_arm, object_arm;
-    // Bits of faults.
-    u64 fault;
+    // Bits of faults of the environment, and the index of the object's shape.
+    u32 fault, shape;
 };
 
 // Moves the sensor in its frame by a position (m) and a rotation vector (rad).
@@ -120,18 +121,32 @@ __device__ __forceinline__ void write_load(const BodyArrays& body, u32 i, bool a
     set_row_vector(body.load, i, 3, moved);
 }
 
-// Writes the loads of environment i: force (N) and torque (N m) on the sensor about its origin, in its frame, and the loads on both bodies
-// in the world frame. With a fault they are zero.
-__device__ __forceinline__ void write_loads(const Bindings& b, u32 i, const Bodies& bodies, Vec3 force, Vec3 torque) {
+// Writes or adds a load to a body's array, as above. In an environment with a fault it is zero.
+__device__ __forceinline__ void write_valid_load(const BodyArrays& body, u32 i, bool add, u32 fault, Vec3 arm, Vec3 force, Vec3 torque) {
+    Vec3 zero = vec3(0.0, 0.0, 0.0);
+    if (!fault)
+        write_load(body, i, add, arm, force, torque);
+    else if (!add)
+        write_load(body, i, false, zero, zero, zero);
+}
+
+// Writes the load on the sensor in environment i, given as force (N) and torque (N m) about its origin, in its frame: as it is, and on the
+// sensor's body in the world frame.
+__device__ __forceinline__ void write_sensor_load(const Bindings& b, u32 i, const Bodies& bodies, Vec3 force, Vec3 torque) {
     set_row_vector(b.wrench, i, 0, force);
     set_row_vector(b.wrench, i, 3, torque);
-    if (bodies.fault) {
-        Vec3 zero = vec3(0.0, 0.0, 0.0);
-        if (!b.add_to_sensor) write_load(b.sensor, i, false, zero, zero, zero);
-        if (!b.add_to_object) write_load(b.object, i, false, zero, zero, zero);
-        return;
-    }
     Vec3 world_force = rotate(bodies.sensor_rotation, force), world_torque = rotate(bodies.sensor_rotation, torque);
-    write_load(b.sensor, i, b.add_to_sensor, bodies.sensor_arm, world_force, world_torque);
-    write_load(b.object, i, b.add_to_object, bodies.object_arm, -world_force, -world_torque);
+    write_valid_load(b.sensor, i, b.add_to_sensor, bodies.fault, bodies.sensor_arm, world_force, world_torque);
+}
+
+// Writes the load on one object, given as that of the object on the sensor, to the array of its body.
+__device__ __forceinline__ void write_object_load(const BodyArrays& object, bool add, u32 i, const Bodies& bodies, Vec3 force, Vec3 torque) {
+    Vec3 world_force = rotate(bodies.sensor_rotation, force), world_torque = rotate(bodies.sensor_rotation, torque);
+    write_valid_load(object, i, add, bodies.fault, bodies.object_arm, -world_force, -world_torque);
+}
+
+// Writes the loads on the sensor and on its only object.
+__device__ __forceinline__ void write_loads(const Bindings& b, u32 i, const Bodies& bodies, Vec3 force, Vec3 torque) {
+    write_sensor_load(b, i, bodies, force, torque);
+    write_object_load(b.object, b.add_to_object, i, bodies, force, torque);
 }

@@ -1,6 +1,6 @@
 //! Poses and velocities of one environment from arrays in host memory, and loads written back: frames.cuh on the CPU.
 
-use super::bindings::{Bindings, BodyArrays, RotationFormat};
+use super::bindings::{Bindings, BodyArrays, ObjectArrays, RotationFormat};
 use super::status::{NOT_A_ROTATION, NOT_FINITE, OUT_OF_RANGE};
 use super::view::View;
 use dermis_geometry::{Mat3, Pose, Quat, Twist, Vec3, Wrench};
@@ -104,35 +104,73 @@ pub(super) fn check_distance(sensor: &BodyState, object: &BodyState) -> Result<(
     if apart > MAX_MAGNITUDE { Err(OUT_OF_RANGE) } else { Ok(()) }
 }
 
-/// Writes the loads of environment `i`; `bodies` are the sensor's and the object's, `None` in an environment with a fault.
+/// The frame of an object in environment `i` and the index of its shape; `None` for an index that is no natural number.
+///
+/// # Safety
+/// As for [`body`].
+pub(super) unsafe fn object(object: &ObjectArrays, i: usize) -> (Result<BodyState, u32>, Option<usize>) {
+    // SAFETY: the caller guarantees the arrays.
+    unsafe {
+        let is_bound = object.shape.is_bound();
+        let shape = if is_bound { object.shape.number([i, 0, 0]) } else { f64::from(object.fixed_shape) };
+        (body(&object.body, i), (shape >= 0.0).then_some(shape as usize))
+    }
+}
+
+/// Writes or adds a load (N, N m) in the world frame, with the torque about the sensor's origin, to the array of a body; `None`
+/// in an environment with a fault.
+unsafe fn write_load(arrays: &BodyArrays, add: i32, i: usize, load: Option<(&BodyState, Wrench)>, sensor_origin: Vec3) {
+    let add = add == 1;
+    if !arrays.load.is_bound() || (load.is_none() && add) {
+        return;
+    }
+    let moved = |(body, load): (&BodyState, Wrench)| load.moved(body.load_at - sensor_origin);
+    let mut load = load.map_or(Wrench::ZERO, moved);
+    // SAFETY: the caller guarantees the arrays.
+    unsafe {
+        if add {
+            load.force += row_vector(&arrays.load, i, 0);
+            load.torque += row_vector(&arrays.load, i, 3);
+        }
+        set_row_vector(&arrays.load, i, 0, load.force);
+        set_row_vector(&arrays.load, i, 3, load.torque);
+    }
+}
+
+/// A load in the frame of the sensor, in the world frame.
+fn in_world(sensor: &BodyState, load: Wrench) -> Wrench {
+    let [force, torque] = [load.force, load.torque].map(|part| sensor.pose.transform_vector(part));
+    Wrench { force, torque }
+}
+
+/// Writes the load on the sensor in environment `i`, given about its origin and in its frame; `None` in an environment with a
+/// fault.
 ///
 /// # Safety
 /// As for [`body`]; nothing else accesses row `i` of the outputs.
-pub(super) unsafe fn write_loads(b: &Bindings, i: usize, bodies: Option<[&BodyState; 2]>, on_sensor: Wrench) {
+pub(super) unsafe fn write_sensor_load(b: &Bindings, i: usize, sensor: Option<&BodyState>, load: Wrench) {
     // SAFETY: the caller guarantees the arrays.
     unsafe {
-        set_row_vector(&b.wrench, i, 0, on_sensor.force);
-        set_row_vector(&b.wrench, i, 3, on_sensor.torque);
-        for (index, (arrays, add)) in
-            [(&b.sensor, b.add_to_sensor), (&b.object, b.add_to_object)].into_iter().enumerate()
-        {
-            let add = add == 1;
-            if !arrays.load.is_bound() || (bodies.is_none() && add) {
-                continue;
-            }
-            let mut load = Wrench::ZERO;
-            if let Some(bodies) = bodies {
-                let (sensor, sign) = (bodies[0].pose, if index == 0 { 1.0 } else { -1.0 });
-                let [force, torque] =
-                    [on_sensor.force, on_sensor.torque].map(|part| sensor.transform_vector(part) * sign);
-                load = Wrench { force, torque }.moved(bodies[index].load_at - sensor.translation);
-            }
-            if add {
-                load.force += row_vector(&arrays.load, i, 0);
-                load.torque += row_vector(&arrays.load, i, 3);
-            }
-            set_row_vector(&arrays.load, i, 0, load.force);
-            set_row_vector(&arrays.load, i, 3, load.torque);
-        }
+        set_row_vector(&b.wrench, i, 0, load.force);
+        set_row_vector(&b.wrench, i, 3, load.torque);
+        let origin = sensor.map_or(Vec3::ZERO, |sensor| sensor.pose.translation);
+        let on_body = sensor.map(|sensor| (sensor, in_world(sensor, load)));
+        write_load(&b.sensor, b.add_to_sensor, i, on_body, origin);
     }
+}
+
+/// Writes the load on an object in environment `i`: of the sensor, the object and the load about the sensor's origin, in its
+/// frame; `None` in an environment with a fault.
+///
+/// # Safety
+/// As for [`write_sensor_load`].
+pub(super) unsafe fn write_object_load(
+    object: &ObjectArrays,
+    i: usize,
+    load: Option<(&BodyState, &BodyState, Wrench)>,
+) {
+    let origin = load.as_ref().map_or(Vec3::ZERO, |(sensor, ..)| sensor.pose.translation);
+    let on_body = load.map(|(sensor, body, load)| (body, in_world(sensor, load)));
+    // SAFETY: the caller guarantees the arrays.
+    unsafe { write_load(&object.body, object.add, i, on_body, origin) };
 }

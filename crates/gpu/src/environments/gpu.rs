@@ -1,7 +1,8 @@
 //! Many environments on the GPU. A launch only enqueues kernels: no allocation, no copy, no synchronisation.
 
-use super::bindings::{Bindings, BodyArrays};
+use super::bindings::{Bindings, BodyArrays, ObjectArrays};
 use super::history::GpuHistory;
+use super::objects::BoundObjects;
 use super::randomisation::{self, PARAMETERS, Randomisation};
 use super::response::{Clock, GpuResponse};
 use super::springs::SpringSteps;
@@ -24,7 +25,7 @@ const THREADS: usize = 256;
 /// Threads per block that read bodies, one per environment.
 const READ_THREADS: usize = 64;
 /// Numbers per environment in the struct `Bodies` of the kernels.
-const BODIES_NUMBERS: usize = 24;
+pub(super) const BODIES_NUMBERS: usize = 24;
 /// Memory (bytes) of an environment in addition to that of its skin.
 pub(super) const BODY_BYTES: usize = 8 * BODIES_NUMBERS + 4;
 
@@ -32,6 +33,7 @@ const SOURCE: &[&str] = &[
     COMMON,
     View::CUDA,
     BodyArrays::CUDA,
+    ObjectArrays::CUDA,
     Bindings::CUDA,
     Clock::CUDA,
     include_str!("../cuda/view.cuh"),
@@ -44,7 +46,7 @@ pub(super) fn program() -> Program {
     Program::new("environment-bodies", SOURCE, &[UNFUSED])
 }
 
-/// Many simulations of one sensor on the GPU, each with one object.
+/// Many simulations of one sensor on the GPU.
 #[derive(Debug)]
 pub(super) struct GpuEnvironments {
     gpu: Arc<Gpu>,
@@ -54,9 +56,14 @@ pub(super) struct GpuEnvironments {
     taxels: usize,
     skin: GpuSkin,
     count: usize,
+    /// Number of shapes.
+    shapes: usize,
     read: CudaFunction,
+    read_objects: CudaFunction,
     /// What the step needs of the bodies, ([`BODIES_NUMBERS`] per environment).
     bodies: DeviceBuffer<f64>,
+    /// Present once environments have several objects, or objects of different shapes.
+    objects: Option<BoundObjects>,
     /// Present once readings are bound.
     response: Option<GpuResponse>,
     random: Option<Random>,
@@ -84,20 +91,21 @@ struct Random {
 
 impl GpuEnvironments {
     /// Environments with springs.
-    pub fn with_springs(arrays: &Arc<Arrays>, object: &Arc<GpuObject>, count: usize) -> Result<Self, GpuError> {
+    pub fn with_springs(arrays: &Arc<Arrays>, shapes: &[Arc<GpuObject>], count: usize) -> Result<Self, GpuError> {
         let (gpu, taxels) = (arrays.gpu(), arrays.springs()?.taxels);
         let status = gpu.zeros(count)?;
-        let skin = GpuSkin::Springs(Box::new(SpringSteps::new(arrays, object, count, status.at_mut(0))?));
-        Self::new(gpu, arrays.sensor(), arrays.chain(), taxels, skin, status, count)
+        let skin = GpuSkin::Springs(Box::new(SpringSteps::new(arrays, shapes, count, status.at_mut(0))?));
+        Self::new(gpu, arrays.sensor(), arrays.chain(), taxels, skin, status, count, shapes.len())
     }
 
     /// Environments with a layer.
-    pub fn with_layer(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object, count: usize) -> Result<Self, GpuError> {
+    pub fn with_layer(gpu: &Arc<Gpu>, sensor: &Sensor, shapes: &[Arc<Object>], count: usize) -> Result<Self, GpuError> {
         let status = gpu.zeros(count)?;
-        let skin = GpuSkin::Layer(Box::new(LayerSteps::new(gpu, sensor, object, count, status.at_mut(0))?));
-        Self::new(gpu, sensor.name(), sensor.chain(), sensor.taxels().len(), skin, status, count)
+        let skin = GpuSkin::Layer(Box::new(LayerSteps::new(gpu, sensor, shapes, count, status.at_mut(0))?));
+        Self::new(gpu, sensor.name(), sensor.chain(), sensor.taxels().len(), skin, status, count, shapes.len())
     }
 
+    #[allow(clippy::too_many_arguments, reason = "each is a field")]
     fn new(
         gpu: &Arc<Gpu>,
         sensor: &str,
@@ -106,6 +114,7 @@ impl GpuEnvironments {
         skin: GpuSkin,
         status: DeviceBuffer<u32>,
         count: usize,
+        shapes: usize,
     ) -> Result<Self, GpuError> {
         let made = Self {
             gpu: Arc::clone(gpu),
@@ -114,8 +123,11 @@ impl GpuEnvironments {
             taxels,
             skin,
             count,
+            shapes,
             read: gpu.kernel(&program(), "read_bodies")?,
+            read_objects: gpu.kernel(&program(), "read_objects")?,
             bodies: gpu.uninitialised(BODIES_NUMBERS * count)?,
+            objects: None,
             response: None,
             random: None,
             history: None,
@@ -132,11 +144,13 @@ impl GpuEnvironments {
 
     /// Gives every environment parameters of its own.
     pub fn randomise(&mut self, ranges: Randomisation) -> Result<(), GpuError> {
-        let GpuSkin::Springs(springs) = &mut self.skin else {
-            return Err(self.unsupported("parameters that differ", "its skin is a layer; use the CPU"));
-        };
-        ranges.check(&self.chain, springs.has_friction())?;
-        springs.use_own_parameters()?;
+        match &mut self.skin {
+            GpuSkin::Springs(springs) => {
+                ranges.check(&self.chain, springs.has_friction())?;
+                springs.use_own_parameters()?;
+            }
+            GpuSkin::Layer(_) => ranges.check(&self.chain, false)?,
+        }
         let random = Random {
             ranges,
             redraw: self.gpu.kernel(&randomisation::program(), "redraw")?,
@@ -155,8 +169,13 @@ impl GpuEnvironments {
         self.random.as_ref().map_or(Ok(Vec::new()), |random| random.parameters.download())
     }
 
-    /// Prepares what the bound outputs need.
-    pub fn prepare(&mut self, bindings: &Bindings) -> Result<(), GpuError> {
+    /// Prepares what the bound objects and outputs need.
+    pub fn prepare(&mut self, bindings: &Bindings, objects: &[ObjectArrays]) -> Result<(), GpuError> {
+        self.prepare_outputs(bindings)?;
+        self.prepare_objects(objects)
+    }
+
+    fn prepare_outputs(&mut self, bindings: &Bindings) -> Result<(), GpuError> {
         match &mut self.skin {
             GpuSkin::Layer(layer) => layer.prepare(bindings)?,
             GpuSkin::Springs(_) if bindings.image.is_bound() || bindings.markers.is_bound() => {
@@ -182,6 +201,25 @@ impl GpuEnvironments {
                 Ok(())
             }
         }
+    }
+
+    fn prepare_objects(&mut self, objects: &[ObjectArrays]) -> Result<(), GpuError> {
+        let is_plain = objects.len() == 1 && !objects[0].shape.is_bound() && objects[0].fixed_shape == 0;
+        if self.objects.as_ref().map_or(is_plain, |bound| bound.are(objects)) {
+            return Ok(());
+        }
+        match &mut self.skin {
+            GpuSkin::Springs(springs) => springs.use_objects()?,
+            GpuSkin::Layer(_) if objects.len() > 1 => {
+                let why = "its skin is a layer, which touches one object at a time there; use the CPU";
+                return Err(self.unsupported("several objects", why));
+            }
+            GpuSkin::Layer(_) => {}
+        }
+        // Work with the last arrays may not be done.
+        self.gpu.finish_all_streams()?;
+        self.objects = Some(BoundObjects::new(&self.gpu, objects, self.count)?);
+        self.gpu.finish()
     }
 
     unsafe fn redraw(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
@@ -223,15 +261,22 @@ impl GpuEnvironments {
     unsafe fn read(&self, bindings: &Bindings, stream: usize) -> Result<[Ptr<f64>; 2], GpuError> {
         let has_reading = bindings.reported.is_bound();
         let clocks = self.response.as_ref().filter(|_| has_reading).map_or(PtrMut::default(), GpuResponse::clocks);
-        let parameters = self.own_parameters();
-        // SAFETY: the caller guarantees the bound arrays; the buffer has room for all environments.
+        let (parameters, n) = (self.own_parameters(), self.count as u32);
+        let blocks = self.count.div_ceil(READ_THREADS).max(1);
+        let bodies = self.objects.as_ref().map_or_else(|| self.bodies.at_mut(0), BoundObjects::bodies);
+        // SAFETY: the caller guarantees the bound arrays; the buffers have room for all environments.
         unsafe {
-            launch_on!(
-                self.gpu, stream, self.read, (self.count.div_ceil(READ_THREADS).max(1), READ_THREADS);
-                bindings, &self.bodies.at_mut(0), &clocks, &parameters, &(self.count as u32)
-            )?;
+            match &self.objects {
+                Some(objects) => launch_on!(
+                    self.gpu, stream, self.read_objects, (blocks, READ_THREADS); bindings, &objects.arrays(),
+                    &(objects.count() as u32), &(self.shapes as u32), &bodies, &clocks, &parameters, &n
+                )?,
+                None => launch_on!(
+                    self.gpu, stream, self.read, (blocks, READ_THREADS); bindings, &bodies, &clocks, &parameters, &n
+                )?,
+            }
         }
-        Ok([self.bodies.at(0), parameters])
+        Ok([Ptr::new(bodies.0), parameters])
     }
 
     unsafe fn enqueue(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
@@ -239,8 +284,10 @@ impl GpuEnvironments {
         unsafe {
             let [bodies, parameters] = self.read(bindings, stream)?;
             match &self.skin {
-                GpuSkin::Springs(springs) => springs.enqueue(bindings, bodies, parameters, stream),
-                GpuSkin::Layer(layer) => layer.enqueue(bindings, bodies, stream),
+                GpuSkin::Springs(springs) => {
+                    springs.enqueue(bindings, self.objects.as_ref(), bodies, parameters, stream)
+                }
+                GpuSkin::Layer(layer) => layer.enqueue(bindings, bodies, parameters, stream),
             }
         }
     }
@@ -311,6 +358,10 @@ impl GpuEnvironments {
             let why = "its skin is a layer: use bind() and launch()";
             return Err(self.unsupported("step()", why));
         };
+        if self.shapes > 1 || self.objects.is_some() {
+            let why = "it takes one object of one shape: use bind() and launch()";
+            return Err(self.unsupported("step()", why));
+        }
         // SAFETY: the arrays that `step` binds have a row per environment.
         springs.step(poses, twists, dt_s, |bindings, stream| unsafe { self.read(bindings, stream) })
     }

@@ -1,11 +1,12 @@
 //! One step of springs in many environments on the GPU.
 
 use super::bindings::{Bindings, BodyArrays};
+use super::objects::BoundObjects;
 use super::view::View;
 use crate::array::{Arrays, Poses, Presses, Springs, Twists};
 use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
 use crate::memory::launch_on;
-use crate::object::SurfaceKind;
+use crate::object::{ObjectView, SurfaceKind};
 use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
 use cudarc::driver::CudaFunction;
 use dermis_geometry::Vec3;
@@ -24,7 +25,7 @@ cuda_struct! {
         bristles: PtrMut<f64>,
         /// One bit per spring that touched in the last step, (environments, groups of 32 springs).
         touching: PtrMut<u32>,
-        /// Triangle of a mesh that each spring touched last, (environments, springs).
+        /// Triangle of a mesh that each spring touched last, and the object if there are several, (environments, springs).
         triangles: PtrMut<u32>,
         /// Status bits, (environments).
         status: PtrMut<u32>,
@@ -34,15 +35,19 @@ cuda_struct! {
     }
 }
 
-/// Springs of many environments, each with one object, and their history.
+/// Springs of many environments and their history.
 #[derive(Debug)]
 pub(super) struct SpringSteps {
     gpu: Arc<Gpu>,
     arrays: Arc<Arrays>,
-    object: Arc<GpuObject>,
+    shapes: Vec<Arc<GpuObject>>,
     count: usize,
     memory: Memory,
+    /// Steps with one object of the first shape.
     step: CudaFunction,
+    /// Steps with several objects, or objects of different shapes, and the views of all shapes.
+    step_objects: Option<(CudaFunction, DeviceBuffer<ObjectView>)>,
+    has_own_parameters: bool,
     sum: CudaFunction,
     reset: CudaFunction,
     /// Bounding spheres of every 32 springs and their rays, (groups, 4).
@@ -53,20 +58,20 @@ pub(super) struct SpringSteps {
     /// Zeros, for the points of velocities at the sensor's origin.
     zeros: DeviceBuffer<f64>,
     _numbers: DeviceBuffer<f64>,
-    _flags: [DeviceBuffer<u32>; 2],
+    flags: [DeviceBuffer<u32>; 2],
 }
 
 impl SpringSteps {
     pub fn new(
         arrays: &Arc<Arrays>,
-        object: &Arc<GpuObject>,
+        shapes: &[Arc<GpuObject>],
         count: usize,
         status: PtrMut<u32>,
     ) -> Result<Self, GpuError> {
         let (gpu, springs) = (arrays.gpu(), arrays.springs()?);
         let (sites, groups) = (springs.sites, springs.sites.div_ceil(32));
-        let is_mesh = object.cast_kind == SurfaceKind::Mesh;
-        let each = super::gpu::BODY_BYTES + 48 * sites + 4 * groups + if is_mesh { 4 * sites } else { 0 };
+        let has_triangles = shapes.len() > 1 || shapes[0].cast_kind == SurfaceKind::Mesh;
+        let each = super::gpu::BODY_BYTES + 48 * sites + 4 * groups + if has_triangles { 4 * sites } else { 0 };
         let at_once =
             if springs.weights.is_some() { (SCRATCH_BYTES / (24 * sites)).clamp(1, count.max(1)) } else { count };
         let scratch_bytes = if springs.weights.is_some() { 24 * sites * at_once } else { 0 };
@@ -76,7 +81,7 @@ impl SpringSteps {
             |free_bytes| format!("at most {} fit", free_bytes.saturating_sub(scratch_bytes) / each),
         )?;
         let numbers = gpu.uninitialised(6 * count * sites)?;
-        let flags = [gpu.zeros(count * groups)?, gpu.uninitialised(if is_mesh { count * sites } else { 0 })?];
+        let flags = [gpu.zeros(count * groups)?, gpu.zeros(if has_triangles { count * sites } else { 0 })?];
         let memory = Memory {
             bristles: numbers.at_mut(0),
             touching: flags[0].at_mut(0),
@@ -85,14 +90,16 @@ impl SpringSteps {
             points: PtrMut::default(),
             saturated: PtrMut::default(),
         };
-        let program = springs.step_program(object, false);
+        let program = springs.step_program(&shapes[0], false);
         Ok(Self {
             gpu: Arc::clone(gpu),
             arrays: Arc::clone(arrays),
-            object: Arc::clone(object),
+            shapes: shapes.to_vec(),
             count,
             memory,
             step: gpu.kernel(&program, "step")?,
+            step_objects: None,
+            has_own_parameters: false,
             sum: gpu.kernel(&program, "sum_over_taxels")?,
             reset: gpu.kernel(&program, "reset")?,
             spheres: gpu.upload(&springs.spheres)?,
@@ -100,7 +107,7 @@ impl SpringSteps {
             at_once: at_once.max(1),
             zeros: gpu.zeros(3)?,
             _numbers: numbers,
-            _flags: flags,
+            flags,
         })
     }
 
@@ -111,8 +118,24 @@ impl SpringSteps {
 
     /// Uses the kernels in which every environment has parameters of its own.
     pub fn use_own_parameters(&mut self) -> Result<(), GpuError> {
-        let program = self.arrays.springs()?.step_program(&self.object, true);
+        self.has_own_parameters = true;
+        let program = self.arrays.springs()?.step_program(&self.shapes[0], true);
         self.step = self.gpu.kernel(&program, "step")?;
+        if self.step_objects.is_some() { self.use_objects() } else { Ok(()) }
+    }
+
+    /// Uses the kernels for several objects and different shapes.
+    pub fn use_objects(&mut self) -> Result<(), GpuError> {
+        let levels = self.shapes.iter().map(|shape| shape.levels).max().unwrap_or(0);
+        let program = self.arrays.springs()?.objects_program(levels, self.has_own_parameters);
+        let kernel = self.gpu.kernel(&program, "step_objects")?;
+        if self.flags[1].is_empty() {
+            // No contact has had an object other than the first so far.
+            self.flags[1] = self.gpu.zeros(self.count * self.arrays.springs()?.sites)?;
+            self.memory.triangles = self.flags[1].at_mut(0);
+        }
+        let views: Vec<_> = self.shapes.iter().map(|shape| *shape.view()).collect();
+        self.step_objects = Some((kernel, self.gpu.upload(&views)?));
         Ok(())
     }
 
@@ -124,18 +147,20 @@ impl SpringSteps {
     pub unsafe fn enqueue(
         &self,
         bindings: &Bindings,
+        objects: Option<&BoundObjects>,
         bodies: Ptr<f64>,
         parameters: Ptr<f64>,
         stream: usize,
     ) -> Result<(), GpuError> {
         // SAFETY: the caller guarantees the arrays.
-        unsafe { self.enqueue_with(self.memory, bindings, bodies, parameters, stream) }
+        unsafe { self.enqueue_with(self.memory, bindings, objects, bodies, parameters, stream) }
     }
 
     unsafe fn enqueue_with(
         &self,
         memory: Memory,
         bindings: &Bindings,
+        objects: Option<&BoundObjects>,
         bodies: Ptr<f64>,
         parameters: Ptr<f64>,
         stream: usize,
@@ -147,11 +172,18 @@ impl SpringSteps {
             let forces = self.scratch.as_ref().map_or(PtrMut::default(), |scratch| scratch.at_mut(0));
             // SAFETY: the caller guarantees the bound arrays; the others have the lengths given in the kernel's comment.
             unsafe {
-                launch_on!(
-                    self.gpu, stream, self.step, (part.div_ceil(WARPS), THREADS);
-                    &springs.skin, self.object.view(), bindings, &memory, &bodies, &self.spheres.at(0), &start, &length, &forces,
-                    &parameters
-                )?;
+                match (objects, &self.step_objects) {
+                    (Some(objects), Some((step, shapes))) => launch_on!(
+                        self.gpu, stream, step, (part.div_ceil(WARPS), THREADS);
+                        &springs.skin, &shapes.at(0), &objects.arrays(), &(objects.count() as u32), bindings, &memory, &bodies,
+                        &self.spheres.at(0), &start, &length, &forces, &parameters
+                    )?,
+                    _ => launch_on!(
+                        self.gpu, stream, self.step, (part.div_ceil(WARPS), THREADS);
+                        &springs.skin, self.shapes[0].view(), bindings, &memory, &bodies, &self.spheres.at(0), &start, &length,
+                        &forces, &parameters
+                    )?,
+                }
             }
             if let Some(scratch) = &self.scratch {
                 // SAFETY: as above; the indices of the matrix are below the number of springs.
@@ -223,7 +255,7 @@ impl SpringSteps {
         let stream = self.gpu.stream_handle();
         let [bodies, parameters] = read(&bindings, stream)?;
         // SAFETY: the arrays have a row per environment, and one stream orders the work with their release.
-        unsafe { self.enqueue_with(memory, &bindings, bodies, parameters, stream)? };
+        unsafe { self.enqueue_with(memory, &bindings, None, bodies, parameters, stream)? };
         Ok(outputs)
     }
 }

@@ -13,17 +13,20 @@ pub const OUT_OF_RANGE: u32 = 4;
 pub const SATURATED: u32 = 8;
 /// The skin could not be solved.
 pub const FAILED: u32 = 16;
+/// The index of an object's shape is not in the list.
+pub const NO_SUCH_OBJECT: u32 = 32;
 /// The history is not the one that the caller knows of ([`super::Environments::follow`]).
 pub const OTHER_HISTORY: u32 = 64;
 
 /// The bits of faults: in such a step the environment had no contact, or that of another history.
-const FAULTS: [(u32, &str); 5] = [
+const FAULTS: [(u32, &str); 6] = [
     (NOT_FINITE, "a pose or a velocity is not finite"),
     (
         NOT_A_ROTATION,
         "a rotation is none: its quaternion must have length 1, its matrix columns of length 1 at right angles",
     ),
     (OUT_OF_RANGE, "the object is more than 1,000 km from the sensor, or a body is faster than 1e6 m/s or rad/s"),
+    (NO_SUCH_OBJECT, "the index of its object is not in the list of objects"),
     (FAILED, "the skin could not be solved"),
     (
         OTHER_HISTORY,

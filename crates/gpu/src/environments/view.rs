@@ -27,6 +27,8 @@ pub enum Element {
     U8 = 2,
     /// 32-bit integers.
     I32 = 3,
+    /// 64-bit integers.
+    I64 = 4,
 }
 
 impl View {
@@ -63,7 +65,8 @@ impl View {
                 0 => (address as *const f64).offset(index).read_unaligned(),
                 1 => f64::from((address as *const f32).offset(index).read_unaligned()),
                 2 => f64::from((address as *const u8).offset(index).read()),
-                _ => f64::from((address as *const i32).offset(index).read_unaligned()),
+                3 => f64::from((address as *const i32).offset(index).read_unaligned()),
+                _ => (address as *const i64).offset(index).read_unaligned() as f64,
             }
         }
     }

@@ -250,7 +250,7 @@ impl LayerBatch {
             )?;
             launch_on!(
                 gpu, stream, self.kernel("pull_back_shape")?, grid(chunk.count, 1);
-                &self.grid, &poses, self.object.view(), &chunk.regions.at(0), &marks.at(0), &by_depths.at(0), &shapes.at_mut(0)
+                &self.grid, &poses, self.shapes.first(), &chunk.regions.at(0), &marks.at(0), &by_depths.at(0), &shapes.at_mut(0)
             )?;
         }
         Ok((shapes.download()?, by_mus.download()?))

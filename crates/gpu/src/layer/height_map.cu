@@ -74,15 +74,22 @@ struct Triangle {
     }
 };
 
+// The shape of the object of a press: that with the index of the press, or the first where `shape_of` is null.
+__device__ __forceinline__ const ObjectView& shape_at(const ObjectView* shapes, const u32* shape_of, long long press) {
+    return shapes[shape_of ? shape_of[press] : 0u];
+}
+
 // Triangles over more cells than this are rasterized by all threads of a block together, up to MAX_LARGE of them.
 constexpr int LARGE_CELLS = 48;
 constexpr int MAX_LARGE = 64;
 
 // Lowers the height map of each press to the lowest point of the object's mesh over each cell. blockIdx.x: press; blockIdx.y: batch of
-// `triangles_per_block` triangles. One small triangle per thread, then the large ones by the whole block. Skips upward faces of a closed
+// `triangles_per_block` triangles, of which primitives have none. One small triangle per thread, then the large ones by the whole block. Skips upward faces of a closed
 // mesh, which are never lowest.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    rasterize_indenter(LayerGrid grid, const double* poses, ObjectView object, int triangles_per_block, unsigned long long* keys) {
+    rasterize_indenter(LayerGrid grid, const double* poses, const ObjectView* __restrict__ shapes, const u32* __restrict__ shape_of,
+                       int triangles_per_block, unsigned long long* keys) {
+    const ObjectView& object = shape_at(shapes, shape_of, blockIdx.x);
     __shared__ int large[MAX_LARGE];
     __shared__ int large_count;
     const double* pose = poses + (long long)POSE_NUMBERS * blockIdx.x;

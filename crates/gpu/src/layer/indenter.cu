@@ -68,10 +68,13 @@ __device__ __forceinline__ double height_below_rest(const ObjectView& object, co
     return met ? below + hit.distance : infinity();
 }
 
-// Writes the heights of a primitive at the centres of the cells. blockIdx.x: press; blockIdx.y: batch of `cells_per_block` cells, one per
+// Writes the heights of presses of a primitive at the centres of the cells. blockIdx.x: press; blockIdx.y: batch of `cells_per_block` cells, one per
 // thread at a time.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    enter_primitive(LayerGrid grid, const double* poses, ObjectView object, int cells_per_block, unsigned long long* keys) {
+    enter_primitive(LayerGrid grid, const double* poses, const ObjectView* __restrict__ shapes, const u32* __restrict__ shape_of,
+                    int cells_per_block, unsigned long long* keys) {
+    const ObjectView& object = shape_at(shapes, shape_of, blockIdx.x);
+    if (object.kind == MESH || object.kind == BALLS) return;
     const double* pose = poses + (long long)POSE_NUMBERS * blockIdx.x;
     const int cells = grid.rows * grid.cols, end = min(cells, (int)(blockIdx.y + 1) * cells_per_block);
     const Quat back = conjugate(rotation_of(pose));
@@ -146,8 +149,8 @@ __device__ __forceinline__ void average_cliff(const double* heights, unsigned lo
 
 // Averages the listed cells, 32 per block at a time, one sample per thread.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    average_cliffs(LayerGrid grid, const double* poses, ObjectView object, const unsigned long long* count, const long long* cliffs,
-                   unsigned long long* keys, double* covered) {
+    average_cliffs(LayerGrid grid, const double* poses, const ObjectView* __restrict__ shapes, const u32* __restrict__ shape_of,
+                   const unsigned long long* count, const long long* cliffs, unsigned long long* keys, double* covered) {
     constexpr int ALL = SAMPLES * SAMPLES, AT_ONCE = 32;
     __shared__ double heights[AT_ONCE][ALL];
     const int cells = grid.rows * grid.cols;
@@ -157,6 +160,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         for (int i = threadIdx.x; i < here * ALL; i += THREADS) {
             const long long cell = cliffs[first + i / ALL];
             const double* pose = poses + POSE_NUMBERS * (cell / cells);
+            const ObjectView& object = shape_at(shapes, shape_of, cell / cells);
             heights[i / ALL][i % ALL] = sample_height(grid, pose, object, (int)(cell % cells), i % ALL);
         }
         __syncthreads();

@@ -8,7 +8,6 @@ use super::{LayerBatch, LayerGrid, LayerTouches, Outputs};
 use crate::array::Poses;
 use crate::cuda_struct::{Ptr, PtrMut};
 use crate::memory::{launch, launch_on};
-use crate::object::SurfaceKind;
 use crate::{DeviceBuffer, GpuError};
 use cudarc::driver::{CudaFunction, CudaStream, LaunchConfig};
 use dermis_geometry::Pose;
@@ -158,7 +157,7 @@ impl LayerBatch {
             let chunk = || {
                 let chunk = self.chunk(last - first)?;
                 let poses = poses.values.at(first * POSE);
-                self.rasterize(&self.height_kernels()?, &chunk, poses, self.gpu.stream_handle())?;
+                self.rasterize(&self.height_kernels()?, &chunk, poses, Ptr::default(), self.gpu.stream_handle())?;
                 Ok(chunk)
             };
             match chunk().and_then(|chunk| work(&chunk, first)) {
@@ -261,38 +260,42 @@ impl LayerBatch {
         })
     }
 
-    /// Enqueues the height map of the object at each pose: of a primitive in closed form, else of its mesh.
+    /// Enqueues the height map of the object at each pose: of a primitive in closed form, else of its mesh. `shape_of` has the
+    /// index of the shape of each press; null: all have the first.
     pub(super) fn rasterize(
         &self,
         kernels: &HeightKernels,
         chunk: &Chunk,
         poses: Ptr<f64>,
+        shape_of: Ptr<u32>,
         stream: usize,
     ) -> Result<(), GpuError> {
-        let (gpu, object, keys) = (&self.gpu, self.object.view(), chunk.count * self.cells());
+        let (gpu, keys) = (&self.gpu, chunk.count * self.cells());
+        let (shapes, shape_of) = (&self.shapes.views(), &shape_of);
         let (depths, covered) = (&chunk.depths.at_mut(0), &chunk.covered.at_mut(0));
         let (cliff_count, cliffs) = (&chunk.cliff_count.at_mut(0), &chunk.cliffs.at_mut(0));
-        let over_triangles = grid(chunk.count, (object.triangles as usize).div_ceil(TRIANGLES_PER_BLOCK));
+        let over_triangles = grid(chunk.count, self.shapes.triangles().div_ceil(TRIANGLES_PER_BLOCK));
         let over_cells = grid(chunk.count, self.cells().div_ceil(CELLS_PER_BLOCK));
         let over_cliffs = grid(self.blocks(&kernels.average_cliffs, 0, usize::MAX)?, 1);
         let (triangles, cells) = (&(TRIANGLES_PER_BLOCK as i32), &(CELLS_PER_BLOCK as i32));
         // SAFETY: `depths`, `covered` and `cliffs` have room for one grid per press, and there is one pose per press.
         unsafe {
-            if self.object.cast_kind == SurfaceKind::Mesh {
+            if self.shapes.has_mesh() {
                 let blocks = grid(keys.div_ceil(THREADS as usize).min(1 << 16), 1);
                 launch_on!(gpu, stream, kernels.clear, blocks; depths, &(keys as i64))?;
                 launch_on!(
-                    gpu, stream, kernels.rasterize, over_triangles; &self.grid, &poses, object, triangles, depths
+                    gpu, stream, kernels.rasterize, over_triangles; &self.grid, &poses, shapes, shape_of, triangles, depths
                 )?;
-            } else {
-                launch_on!(gpu, stream, kernels.enter, over_cells; &self.grid, &poses, object, cells, depths)?;
+            }
+            if self.shapes.has_primitive() {
+                launch_on!(gpu, stream, kernels.enter, over_cells; &self.grid, &poses, shapes, shape_of, cells, depths)?;
             }
             launch_on!(
                 gpu, stream, kernels.find_cliffs, over_cells; &self.grid, cells, depths, covered, cliff_count, cliffs
             )?;
             launch_on!(
                 gpu, stream, kernels.average_cliffs, over_cliffs;
-                &self.grid, &poses, object, cliff_count, cliffs, depths, covered
+                &self.grid, &poses, shapes, shape_of, cliff_count, cliffs, depths, covered
             )
         }
     }

@@ -3,10 +3,10 @@
 // Bit of the status: the skin could not be solved, as on the host.
 #define FAILED 16u
 
-// Pose of each object in the sensor's frame and its velocity at the sensor's origin, one environment per thread. An object with a fault is
-// far above. Keeps the largest depth (m) of the last step, and begins the count of cells under a cliff.
-extern "C" __global__ void place_objects(const Bodies* bodies, const ContactRegion* regions, double* poses, double* twists, double* last_depths,
-                                         u64* cliffs, u32 n) {
+// Pose of each object in the sensor's frame, its velocity at the sensor's origin and its shape, one environment per thread. An object with a
+// fault is far above. Keeps the largest depth (m) of the last step, and begins the count of cells under a cliff.
+extern "C" __global__ void place_objects(const Bodies* bodies, const ContactRegion* regions, double* poses, double* twists, u32* shape_of,
+                                         double* last_depths, u64* cliffs, u32 n) {
     const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i == 0) *cliffs = 0;
     if (i >= n) return;
@@ -19,6 +19,7 @@ extern "C" __global__ void place_objects(const Bodies* bodies, const ContactRegi
     pose[3] = q.x; pose[4] = q.y; pose[5] = q.z; pose[6] = q.w;
     twist[0] = v.x; twist[1] = v.y; twist[2] = v.z;
     twist[3] = w.x; twist[4] = w.y; twist[5] = w.z;
+    shape_of[i] = bodies[i].shape;
     last_depths[i] = regions[i].max_depth;
 }
 
@@ -67,26 +68,27 @@ extern "C" __global__ void list_open(const ContactRegion* regions, int sizes, in
 }
 
 // Writes the loads of every environment, one block each. An environment that could not be solved has none, and its history is as before.
-// forces: (n, taxels, 3), outsides: (n, 3), wrenches: (n, 6).
-extern "C" __global__ void write_layers(Bindings b, const Bodies* bodies, const ContactRegion* regions, u32* status, u32 taxels,
-                                        const double* forces, const double* outsides, const double* wrenches) {
+// forces: (n, taxels, 3), outsides: (n, 3), wrenches: (n, 6). parameters: (n, PARAMETERS) or null.
+extern "C" __global__ void write_layers(Bindings b, const Bodies* bodies, const ContactRegion* regions, const double* parameters, u32* status,
+                                        u32 taxels, const double* forces, const double* outsides, const double* wrenches) {
     const u32 i = blockIdx.x;
     const bool solved = regions[i].status != TOO_DEEP && regions[i].status != OPEN;
     const double* force = forces + 3 * (u64)i * taxels;
+    const double stiffness = parameters ? parameters[(u64)i * PARAMETERS + STIFFNESS] : 1.0;
     for (u32 t = threadIdx.x; t < taxels; t += blockDim.x) {
-        const Vec3 on = solved ? vec3(force + 3 * t) : vec3(0.0, 0.0, 0.0);
+        const Vec3 on = solved ? vec3(force + 3 * t) * stiffness : vec3(0.0, 0.0, 0.0);
         set_number(b.taxels, i, t, 0, 0.0 - on.z);
         set_vector(b.forces, i, t, on);
     }
     if (threadIdx.x > 0) return;
     const Vec3 zero = vec3(0.0, 0.0, 0.0);
-    set_row_vector(b.outside, i, 0, solved ? vec3(outsides + 3 * (u64)i) : zero);
+    set_row_vector(b.outside, i, 0, solved ? vec3(outsides + 3 * (u64)i) * stiffness : zero);
     const double* wrench = wrenches + 6 * (u64)i;
     Bodies read = bodies[i];
     const u32 now = (u32)read.fault | (solved ? 0u : FAILED);
     // As with a fault, nothing acts on the bodies.
     read.fault = now;
-    write_loads(b, i, read, solved ? vec3(wrench) : zero, solved ? vec3(wrench + 3) : zero);
+    write_loads(b, i, read, solved ? vec3(wrench) * stiffness : zero, solved ? vec3(wrench + 3) * stiffness : zero);
     if (now) status[i] |= now;
 }
 

@@ -44,7 +44,7 @@ pub(super) fn program() -> Program {
     program
 }
 
-/// A sensor with a layer in many environments on the GPU, each with one object.
+/// A sensor with a layer in many environments on the GPU, each with one object at a time.
 #[derive(Debug)]
 pub(crate) struct LayerSteps {
     gpu: Arc<Gpu>,
@@ -61,6 +61,8 @@ pub(crate) struct LayerSteps {
     lists: DeviceBuffer<i32>,
     poses: DeviceBuffer<f64>,
     twists: DeviceBuffer<f64>,
+    /// Index of the shape of each object.
+    shape_of: DeviceBuffer<u32>,
     last_depths: DeviceBuffer<f64>,
     touching: DeviceBuffer<u32>,
     status: PtrMut<u32>,
@@ -94,7 +96,7 @@ impl LayerSteps {
     pub fn new(
         gpu: &Arc<Gpu>,
         sensor: &Sensor,
-        object: &Object,
+        shapes: &[Arc<Object>],
         count: usize,
         status: PtrMut<u32>,
     ) -> Result<Self, GpuError> {
@@ -102,7 +104,7 @@ impl LayerSteps {
         if !layer.parameters().relaxation.is_empty() {
             return Err(unsupported(sensor, "its layer relaxes; on a GPU only elastic layers advance in time"));
         }
-        let batch = LayerBatch::in_time(gpu, sensor, object)?;
+        let batch = LayerBatch::in_time(gpu, sensor, shapes)?;
         let taxels = sensor.taxels().len();
         if batch.taxels.count() != taxels {
             return Err(unsupported(sensor, "its taxels have no grid"));
@@ -144,6 +146,7 @@ impl LayerSteps {
             lists: gpu.uninitialised((sizes + 1) * count)?,
             poses: gpu.uninitialised(7 * count)?,
             twists: gpu.uninitialised(6 * count)?,
+            shape_of: gpu.zeros(count)?,
             last_depths: gpu.zeros(count)?,
             touching: gpu.zeros(count)?,
             status,
@@ -178,8 +181,14 @@ impl LayerSteps {
     ///
     /// # Safety
     /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment, as
-    /// have the bodies.
-    pub unsafe fn enqueue(&self, bindings: &Bindings, bodies: Ptr<f64>, stream: usize) -> Result<(), GpuError> {
+    /// have the bodies and the parameters, unless null.
+    pub unsafe fn enqueue(
+        &self,
+        bindings: &Bindings,
+        bodies: Ptr<f64>,
+        parameters: Ptr<f64>,
+        stream: usize,
+    ) -> Result<(), GpuError> {
         let (gpu, chunk, count) = (&self.gpu, &self.chunk, self.chunk.count);
         if count == 0 {
             return Ok(());
@@ -192,9 +201,9 @@ impl LayerSteps {
         unsafe {
             launch_on!(
                 gpu, stream, self.kernels.place, (count.div_ceil(THREADS), THREADS); &bodies, regions, &self.poses.at_mut(0),
-                &self.twists.at_mut(0), &self.last_depths.at_mut(0), &chunk.cliff_count.at_mut(0), &n
+                &self.twists.at_mut(0), &self.shape_of.at_mut(0), &self.last_depths.at_mut(0), &chunk.cliff_count.at_mut(0), &n
             )?;
-            self.batch.rasterize(&self.heights, chunk, self.poses.at(0), stream)?;
+            self.batch.rasterize(&self.heights, chunk, self.poses.at(0), self.shape_of.at(0), stream)?;
             self.batch.find_regions(&self.heights, chunk, stream)?;
             launch_on!(
                 gpu, stream, self.kernels.lift, (count, THREADS); regions, touching, &numbers, tractions, surfaces, belows
@@ -202,7 +211,7 @@ impl LayerSteps {
             for round in 1..=ROUNDS {
                 self.solve(bindings, round == ROUNDS, stream)?;
             }
-            self.write(bindings, bodies, stream)
+            self.write(bindings, bodies, parameters, stream)
         }
     }
 
@@ -236,7 +245,13 @@ impl LayerSteps {
     }
 
     /// Enqueues the outputs.
-    unsafe fn write(&self, bindings: &Bindings, bodies: Ptr<f64>, stream: usize) -> Result<(), GpuError> {
+    unsafe fn write(
+        &self,
+        bindings: &Bindings,
+        bodies: Ptr<f64>,
+        parameters: Ptr<f64>,
+        stream: usize,
+    ) -> Result<(), GpuError> {
         let (gpu, chunk, batch, count) = (&self.gpu, &self.chunk, &self.batch, self.chunk.count);
         let grid: &TaxelGrid = &batch.taxels.grid;
         let (forces, outside, wrench) = (&self.forces.at_mut(0), &self.outside.at_mut(0), &self.wrench.at_mut(0));
@@ -249,7 +264,7 @@ impl LayerSteps {
             )?;
             launch_on!(
                 gpu, stream, self.kernels.write, (count, THREADS);
-                bindings, &bodies, &chunk.regions.at(0), &self.status, &taxels, forces, outside, wrench
+                bindings, &bodies, &chunk.regions.at(0), &parameters, &self.status, &taxels, forces, outside, wrench
             )?;
             let (Some(renderer), Some(camera)) = (&self.renderer, &batch.camera) else { return Ok(()) };
             if bindings.image.is_bound() {

@@ -7,6 +7,7 @@ use dermis_gpu::environments::{Element, View};
 use dermis_gpu::{Environments, Gpu, GpuError, GpuObject};
 use dermis_sensor::{Sensor, SensorSpec, SkinKind, presets};
 use dermis_skin::{Motion, Object, State, Target, Touch};
+use std::slice::from_ref;
 use std::sync::Arc;
 
 /// Bound on every difference, relative to the press's largest taxel. Measured: zero for springs, 3e-15 for pads.
@@ -180,7 +181,7 @@ fn steps_of_springs_match_the_cpu() {
         let mut states: Vec<State> = vec![sensor.skin().rest(); count];
         let arrays = Arc::new(Arrays::new(&gpu, &sensor).unwrap());
         let object_on_gpu = Arc::new(GpuObject::new(&gpu, &object).unwrap());
-        let mut environments = Environments::on_gpu(&arrays, &object_on_gpu, count).unwrap();
+        let mut environments = Environments::on_gpu(&arrays, from_ref(&object_on_gpu), count).unwrap();
         let mut farthest = 0.0f64;
         for step in 0..30 {
             let mut side = || random.uniform() * 2.0 - 1.0;
@@ -354,7 +355,7 @@ fn external_poses_are_read_in_every_format() {
     let at_sensor: Vec<Twist> =
         twists.iter().zip(&places).map(|(twist, pose)| twist.moved(-pose.translation)).collect();
     let step = |twists: &Twists| {
-        fetch(&Environments::on_gpu(&arrays, &object, 40).unwrap().step(&poses, twists, 1e-3).unwrap())
+        fetch(&Environments::on_gpu(&arrays, from_ref(&object), 40).unwrap().step(&poses, twists, 1e-3).unwrap())
     };
     close(&step(&external).forces, &step(&Twists::of_host(&gpu, &at_sensor).unwrap()).forces);
 }

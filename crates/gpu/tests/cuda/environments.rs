@@ -7,6 +7,7 @@ use dermis_gpu::environments::{Bindings, Element, Environments, Randomisation, R
 use dermis_gpu::{Gpu, GpuObject};
 use dermis_sensor::{Sensor, SensorSpec, presets};
 use dermis_skin::Object;
+use std::slice::from_ref;
 use std::sync::Arc;
 
 const DT_S: f64 = 1e-3;
@@ -47,8 +48,8 @@ fn compare(gpu: &Arc<Gpu>, label: &str, sensor: &Sensor, object: &Arc<Object>, c
     let columns = sensor.taxels().len();
     let arrays = Arc::new(Arrays::new(gpu, sensor).unwrap());
     let uploaded = Arc::new(GpuObject::new(gpu, object).unwrap());
-    let mut there = Environments::on_gpu(&arrays, &uploaded, count).unwrap();
-    let mut here = Environments::on_cpu(sensor, object, count);
+    let mut there = Environments::on_gpu(&arrays, from_ref(&uploaded), count).unwrap();
+    let mut here = Environments::on_cpu(sensor, from_ref(object), count).unwrap();
     let (mut taxels, mut wrench, mut loads) =
         (vec![7.0f64; columns * count], vec![7.0f64; 6 * count], vec![7.0f64; 12 * count]);
     let outputs = [gpu.upload(&taxels).unwrap(), gpu.upload(&wrench).unwrap(), gpu.upload(&loads).unwrap()];
@@ -125,12 +126,12 @@ fn many_environments_fit_and_too_many_are_refused() {
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: 8e-3 }, 2e-3).unwrap();
     let ball = Arc::new(GpuObject::new(&gpu, &ball).unwrap());
     let before = gpu.free_bytes().unwrap();
-    let many = Environments::on_gpu(&arrays, &ball, 16_384).unwrap();
+    let many = Environments::on_gpu(&arrays, from_ref(&ball), 16_384).unwrap();
     let used = before - gpu.free_bytes().unwrap();
     println!("16,384 environments of 1,600 taxels: {:.2} GB", used as f64 / 1e9);
     assert!(used < 1_900_000_000, "{used}");
     drop(many);
-    let refused = Environments::on_gpu(&arrays, &ball, 10_000_000).unwrap_err().to_string();
+    let refused = Environments::on_gpu(&arrays, from_ref(&ball), 10_000_000).unwrap_err().to_string();
     assert!(refused.contains("at most") && refused.contains("10000000 environments"), "{refused}");
 }
 
@@ -149,8 +150,8 @@ fn responses_and_random_parameters_match_the_cpu() {
         let columns = sensor.taxels().len();
         let arrays = Arc::new(Arrays::new(&gpu, &sensor).unwrap());
         let uploaded = Arc::new(GpuObject::new(&gpu, &ball).unwrap());
-        let mut there = Environments::on_gpu(&arrays, &uploaded, COUNT).unwrap();
-        let mut here = Environments::on_cpu(&sensor, &ball, COUNT);
+        let mut there = Environments::on_gpu(&arrays, from_ref(&uploaded), COUNT).unwrap();
+        let mut here = Environments::on_cpu(&sensor, from_ref(&ball), COUNT).unwrap();
         if is_random {
             let mut ranges = Randomisation::new(9);
             for name in ["stiffness", "friction", "gain", "threshold", "noise", "spread"] {

@@ -1,11 +1,12 @@
 //! Layers of many environments on the GPU, with their history, against those on the CPU.
 
 use crate::gpu;
-use dermis_geometry::{Primitive, shapes};
-use dermis_gpu::environments::{Bindings, Element, Environments, RotationFormat, View};
+use dermis_geometry::{Primitive, Vec3, shapes};
+use dermis_gpu::environments::{Bindings, Element, Environments, ObjectArrays, Randomisation, RotationFormat, View};
 use dermis_gpu::{DeviceBuffer, Gpu};
 use dermis_sensor::{Sensor, SensorSpec};
 use dermis_skin::{Layer, LayerParameters, Object};
+use std::slice::from_ref;
 use std::sync::Arc;
 
 const DT_S: f64 = 2e-3;
@@ -102,6 +103,18 @@ fn bindings(sensor: &Sensor, inputs: u64, numbers: &Outputs<u64>, image: u64) ->
     bindings
 }
 
+/// Binds one object, of the first shape or of that with the index at an address.
+///
+/// # Safety
+/// As for [`Environments::bind`].
+#[allow(unsafe_code)]
+unsafe fn bind(to: &mut Environments, bindings: Bindings, indices: Option<u64>) {
+    let shape = indices.map_or(View::default(), |address| View::new(address, &[1], Element::I32));
+    let object = ObjectArrays { body: bindings.object, shape, ..ObjectArrays::default() };
+    // SAFETY: the caller guarantees the arrays.
+    unsafe { to.bind_objects(bindings, &[object]) }.unwrap();
+}
+
 /// One device with its outputs.
 struct Run {
     environments: Environments,
@@ -110,11 +123,11 @@ struct Run {
 }
 
 impl Run {
-    fn new(gpu: &Arc<Gpu>, sensor: &Sensor, object: &Object) -> Self {
+    fn new(gpu: &Arc<Gpu>, sensor: &Sensor, shapes: &[Arc<Object>]) -> Self {
         let taxels = sensor.taxels().len();
         let zeros = |each: usize| gpu.zeros::<f64>(each * COUNT).unwrap();
         Self {
-            environments: Environments::with_layer(gpu, sensor, object, COUNT).unwrap(),
+            environments: Environments::with_layer(gpu, sensor, shapes, COUNT).unwrap(),
             numbers: Outputs {
                 taxels: zeros(taxels),
                 forces: zeros(3 * taxels),
@@ -126,7 +139,12 @@ impl Run {
     }
 
     fn launch(&mut self, gpu: &Arc<Gpu>, sensor: &Sensor, rows: &[f64]) {
+        self.launch_with(gpu, sensor, rows, None);
+    }
+
+    fn launch_with(&mut self, gpu: &Arc<Gpu>, sensor: &Sensor, rows: &[f64], indices: Option<&[i32]>) {
         let inputs = gpu.upload(rows).unwrap();
+        let indices = indices.map(|indices| gpu.upload(indices).unwrap());
         gpu.finish().unwrap();
         let Outputs { taxels, forces, wrench, markers } = &self.numbers;
         let addresses = Outputs {
@@ -139,7 +157,7 @@ impl Run {
         // SAFETY: the arrays have a row per environment and live until the end of the step.
         #[allow(unsafe_code)]
         unsafe {
-            self.environments.bind(bindings).unwrap();
+            bind(&mut self.environments, bindings, indices.as_ref().map(|indices| indices.address()));
         }
         self.environments.launch(0).unwrap();
         gpu.finish_all_streams().unwrap();
@@ -151,10 +169,23 @@ impl Run {
     }
 }
 
-fn compare(gpu: &Arc<Gpu>, label: &str, object: &Object, tolerance: f64, bar: f64) {
+/// Index of the shape of each environment, which changes in the middle.
+fn indices(shapes: usize, step: usize) -> Vec<i32> {
+    (0..COUNT).map(|i| ((i + step / 12) % shapes) as i32).collect()
+}
+
+fn compare(gpu: &Arc<Gpu>, label: &str, shapes: &[Arc<Object>], is_random: bool, tolerance: f64, bar: f64) {
     let sensor = sensor(tolerance);
-    let mut there = Run::new(gpu, &sensor, object);
-    let mut here = Environments::on_cpu(&sensor, &Arc::new(object.clone()), COUNT);
+    let mut there = Run::new(gpu, &sensor, shapes);
+    let mut here = Environments::on_cpu(&sensor, shapes, COUNT).unwrap();
+    if is_random {
+        let mut ranges = Randomisation::new(8);
+        for (name, range) in [("stiffness", [0.5, 1.5]), ("position", [-2e-5, 2e-5]), ("rotation", [-1e-3, 1e-3])] {
+            ranges.set(name, range).unwrap();
+        }
+        here.randomise(ranges).unwrap();
+        there.environments.randomise(ranges).unwrap();
+    }
     let taxels = sensor.taxels().len();
     let sizes = [taxels, 3 * taxels, 6, 126];
     let mut own = sizes.map(|size| vec![7.0f64; size * COUNT]);
@@ -166,13 +197,14 @@ fn compare(gpu: &Arc<Gpu>, label: &str, object: &Object, tolerance: f64, bar: f6
         let [a, b, c, d] = own.each_mut().map(|numbers| numbers.as_mut_ptr() as u64);
         let addresses = Outputs { taxels: a, forces: b, wrench: c, markers: d };
         let bound = bindings(&sensor, inputs.as_ptr() as u64, &addresses, image.as_mut_ptr() as u64);
+        let indices = (shapes.len() > 1).then(|| indices(shapes.len(), step));
         // SAFETY: the arrays have a row per environment and live until the end of the step.
         #[allow(unsafe_code)]
         unsafe {
-            here.bind(bound).unwrap();
+            bind(&mut here, bound, indices.as_ref().map(|indices| indices.as_ptr() as u64));
         }
         here.launch(0).unwrap();
-        there.launch(gpu, &sensor, &inputs);
+        there.launch_with(gpu, &sensor, &inputs, indices.as_deref());
         for (k, (expected, got)) in own.iter().zip(there.download()).enumerate() {
             for (expected, got) in expected.iter().zip(&got) {
                 assert!(got.is_finite());
@@ -197,16 +229,20 @@ fn compare(gpu: &Arc<Gpu>, label: &str, object: &Object, tolerance: f64, bar: f6
     assert!(off * 1000 <= image.len(), "{label}: {off} pixels");
 }
 
-/// A ball and a mesh that press, slide, twist and leave: loads, markers and images of every step.
+/// A ball and a mesh that press, slide, twist and leave: loads, markers and images of every step. Then shapes that differ from
+/// environment to environment and change during contact, with random parameters.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn layers_in_time_match_the_cpu() {
     let gpu = gpu();
-    let ball = Object::of_primitive(Primitive::Sphere { radius_m: RADIUS_M }, 2e-3).unwrap();
-    let mesh = Object::new(shapes::sphere(RADIUS_M, 0.5e-3).unwrap());
-    compare(&gpu, "ball, tolerance 1e-7", &ball, 1e-7, 1e-5);
-    compare(&gpu, "ball, default tolerance", &ball, 1e-5, 1e-4);
-    compare(&gpu, "mesh, default tolerance", &mesh, 1e-5, 1e-4);
+    let ball = Arc::new(Object::of_primitive(Primitive::Sphere { radius_m: RADIUS_M }, 2e-3).unwrap());
+    let mesh = Arc::new(Object::new(shapes::sphere(RADIUS_M, 0.5e-3).unwrap()));
+    compare(&gpu, "ball, tolerance 1e-7", from_ref(&ball), false, 1e-7, 1e-5);
+    compare(&gpu, "ball, default tolerance", from_ref(&ball), false, 1e-5, 1e-4);
+    compare(&gpu, "mesh, default tolerance", from_ref(&mesh), false, 1e-5, 1e-4);
+    let axes = Vec3::new(RADIUS_M * 1.5, RADIUS_M * 0.9, RADIUS_M);
+    let egg = Arc::new(Object::of_primitive(Primitive::Ellipsoid { semi_axes_m: axes }, 2e-3).unwrap());
+    compare(&gpu, "three shapes, random, tolerance 1e-7", &[ball, mesh, egg], true, 1e-7, 1e-5);
 }
 
 /// Two runs have the same bytes; a reset by mask, a fault and an object that is too deep harm no other environment.
@@ -215,9 +251,12 @@ fn layers_in_time_match_the_cpu() {
 fn layers_repeat_and_a_broken_one_harms_no_other() {
     let gpu = gpu();
     let sensor = sensor(1e-5);
-    let ball = Object::of_primitive(Primitive::Sphere { radius_m: RADIUS_M }, 2e-3).unwrap();
-    let (mut fine, mut again, mut broken) =
-        (Run::new(&gpu, &sensor, &ball), Run::new(&gpu, &sensor, &ball), Run::new(&gpu, &sensor, &ball));
+    let ball = Arc::new(Object::of_primitive(Primitive::Sphere { radius_m: RADIUS_M }, 2e-3).unwrap());
+    let (mut fine, mut again, mut broken) = (
+        Run::new(&gpu, &sensor, from_ref(&ball)),
+        Run::new(&gpu, &sensor, from_ref(&ball)),
+        Run::new(&gpu, &sensor, from_ref(&ball)),
+    );
     let mask: Vec<u8> = (0..COUNT).map(|i| u8::from(i == 3)).collect();
     let mask = gpu.upload(&mask).unwrap();
     for step in 4..16 {

@@ -7,6 +7,7 @@ mod gel;
 mod gradients;
 mod layer;
 mod layers_in_time;
+mod objects;
 mod warnings;
 
 use dermis_gpu::Gpu;

@@ -7,6 +7,7 @@ use dermis::gpu::{Environments, Gpu, GpuError, GpuObject};
 use dermis::sensor::SensorSpec;
 use dermis::skin::Object;
 use std::collections::BTreeMap;
+use std::slice::from_ref;
 use std::sync::Arc;
 
 /// Launches per run.
@@ -125,6 +126,7 @@ fn circling(step: usize, steps: usize, dt_s: f64) -> Vec<f32> {
 fn run_gels(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), GpuError> {
     let bad = |error: &dyn std::fmt::Display| GpuError::BadInput { reason: error.to_string() };
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: 5e-3 }, 2e-3).map_err(|error| bad(&error))?;
+    let ball = Arc::new(ball);
     let spec = SensorSpec::parse("the gel of the benchmark", GEL).map_err(|error| bad(&error))?;
     let sensor = spec.build(None).map_err(|error| bad(&error))?;
     let dt_s = 2e-3;
@@ -133,7 +135,7 @@ fn run_gels(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), G
     for (speed_mm_s, has_images) in [(20.0, false), (20.0, true), (100.0, false), (100.0, true)] {
         let steps = (std::f64::consts::TAU * CIRCLE_M * 1e3 / (speed_mm_s * dt_s)).round() as usize;
         let rows = (0..steps).map(|step| gpu.upload(&circling(step, steps, dt_s))).collect::<Result<Vec<_>, _>>()?;
-        let mut environments = Environments::with_layer(gpu, &sensor, &ball, GELS)?;
+        let mut environments = Environments::with_layer(gpu, &sensor, from_ref(&ball), GELS)?;
         let mut times = Vec::new();
         for _ in 0..=RUNS {
             let timer = gpu.timer()?;
@@ -223,7 +225,7 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
                 ("random", false, true),
                 ("response_random", true, true),
             ] {
-                let mut environments = Environments::on_gpu(&arrays, &ball, count)?;
+                let mut environments = Environments::on_gpu(&arrays, from_ref(&ball), count)?;
                 if is_random {
                     environments.randomise(ranges()?)?;
                 }

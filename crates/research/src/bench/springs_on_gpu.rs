@@ -6,6 +6,7 @@ use dermis::gpu::{Environments, Gpu, GpuError, GpuObject};
 use dermis::sensor::{SensorSpec, SkinKind, presets};
 use dermis::skin::Object;
 use std::collections::BTreeMap;
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -107,7 +108,7 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     for (label, object) in [("spring_steps_of_a_ball", &ball), ("spring_steps_of_a_mesh", &mesh)] {
         let arrays = Arc::new(Arrays::new(gpu, &foam)?);
         let (object, poses) = (Arc::new(GpuObject::new(gpu, object)?), arrays.poses(&places)?);
-        let mut environments = Environments::on_gpu(&arrays, &object, PRESSES)?;
+        let mut environments = Environments::on_gpu(&arrays, from_ref(&object), PRESSES)?;
         let twists = Twists::of_host(gpu, &twists)?;
         let time_s = seconds(gpu, || environments.step(&poses, &twists, 1e-3).map(drop))?;
         figures(&mut numbers, label, time_s, step_bytes);
