@@ -229,9 +229,9 @@ fn refined(equations: &Equations, start: Aim, size_m: [f64; 2], tangents: impl F
     let mut seen = tangents(&start.towards);
     let mut best = (residual(&start, &seen), start);
     for step in (0..ROUNDS).map(|round| 0.5f64.powi(round)) {
-        for key in 0..STEPS.len() {
+        for (key, size) in STEPS.iter().enumerate() {
             for sign in [1.0, -1.0] {
-                while let Some(next) = stepped(&best.1, key, sign * step * STEPS[key]) {
+                while let Some(next) = stepped(&best.1, key, sign * step * size) {
                     // Other elevations have the same horizons.
                     let moved = (key < 2).then(|| tangents(&next.towards));
                     let found = residual(&next, moved.as_ref().unwrap_or(&seen));
