@@ -145,7 +145,9 @@ fn a_whole_pose_returns_from_a_press_nearby() {
     let truth = [("x_mm", 0.4), ("y_mm", -0.3), ("tilt_x_deg", 2.0), ("tilt_y_deg", -3.0), ("yaw_deg", 25.0)];
     for (name, truth) in truth {
         let value = report["estimates"][name]["value"].as_f64().unwrap();
-        assert!((value - truth).abs() < 0.05, "{name}: {report}");
+        // Levels are rounded to 8 bits, which the estimate takes for noise.
+        let tolerance = if name.ends_with("_mm") { 0.005 } else { 0.1 };
+        assert!((value - truth).abs() < tolerance, "{name}: {report}");
     }
     assert!(folder.path().join("found/estimate.png").exists());
     let refused = |flags: &[&str], words: &str| {
