@@ -42,12 +42,13 @@ pub fn read(sensor: &Sensor, cotangents: &Bound<'_, PyDict>, count: usize) -> Py
                 "`cotangents` has {name:?}; it may have \"force\", \"torque\", \"taxels\", \"forces\", \"reported\", \"markers\", \"image\" and \"magnetic\""
             )));
         };
+        if size == 0 {
+            let lacks = if name == "magnetic" { "magnetometers" } else if name == "markers" { "markers" } else { "camera" };
+            return Err(Error::new_err(format!("`cotangents` has {name:?}, and sensor {:?} has no {lacks}", sensor.name())));
+        }
         let numbers = Numbers::read(&value, &name)?;
         if numbers.values.len() != count * size || numbers.shape.first() != Some(&count) {
             return Err(numbers.wrong_shape(&name, &format!("({count}, …) with {size} numbers for each reading")));
-        }
-        if size == 0 {
-            continue;
         }
         let vector = |part: &[f64]| Vec3::new(part[0], part[1], part[2]);
         for (one, part) in all.iter_mut().zip(numbers.values.chunks_exact(size)) {

@@ -359,8 +359,12 @@ impl Object {
 
     /// The same object with another size: name is "scale", a factor on all sizes, or a size of its constructor (m):
     /// "radius", "semi_axes", "size" or "length". value: a number, or three for "semi_axes" and "size". Of a mesh also "vertices", (n, 3).
+    /// Or with another "mu".
     fn resized(&self, py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let values = Numbers::read(value, name)?.finite(name)?.values;
+        if let ("mu", [mu]) = (name, values.as_slice()) {
+            return Self::make(py, &self.definition.name, self.definition.shape.clone(), Some(*mu));
+        }
         if let Some(value) = values.iter().find(|value| name != "vertices" && **value <= 0.0) {
             return Err(Error::new_err(format!("`{name}` must be positive, got {value}")));
         }

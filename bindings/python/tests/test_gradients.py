@@ -188,3 +188,51 @@ def test_only_magnets_in_a_layer_have_gradients_of_magnetometers():
     ball = dermis.Object.sphere(radius=4e-3)
     with pytest.raises(dermis.Error, match="magnets in a layer"):
         dermis.Sensor.preset("eflesh").vjp(ball, [[0, 0, 3.9e-3]], {"magnetic": np.ones((1, dermis.Sensor.preset("eflesh").press(ball, depth=0.1e-3).magnetic.shape[0], 3))})
+
+
+def test_scale_multiplies_other_sizes_in_any_order():
+    sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=8e-3)
+    pose = np.array([[0.0, 0.0, 9e-3]])
+    wrench = np.array([[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
+
+    def force(radius, scale, order=("radius", "scale")):
+        values = {"radius": np.array(radius), "scale": np.array(scale)}
+        presses = Presses(sensor, ball, {name: values[name] for name in order})
+        return presses, float(presses.read(pose, image=False)[0][0, 2])
+
+    for order in (("radius", "scale"), ("scale", "radius")):
+        presses, value = force(10e-3, 1.05, order)
+        assert value == force(10.5e-3, 1.0)[1]
+        _, found = presses.pull_back(pose, wrench, np.zeros((1, *sensor.shape)), np.zeros((1, 0, 2)), np.zeros((1, 0, 0, 3)))
+        assert found["radius"] == pytest.approx(difference(lambda s: force(10e-3 + s, 1.05)[1], 1e-6), rel=1e-6)
+        assert found["scale"] == pytest.approx(difference(lambda s: force(10e-3, 1.05 + s)[1], 1e-4), rel=1e-6)
+
+
+def test_friction_as_a_parameter_is_that_of_the_contact():
+    """Also with an object that has a coefficient of its own."""
+    sensor, pose = dermis.Sensor.parse(RUBBED), np.array([[0.3e-3, 0.0, 3.4e-3]])
+    forces = []
+    for mu in (None, 0.05):
+        presses = Presses(sensor, dermis.Object.sphere(radius=4e-3, mu=mu), {"mu": np.array(0.2)})
+        forces.append(presses.read(pose, image=False)[0])
+    assert np.array_equal(*forces)
+    own = Presses(sensor, dermis.Object.sphere(radius=4e-3, mu=0.05), {}).read(pose, image=False)[0]
+    assert not np.array_equal(forces[0], own)
+
+
+def test_counts_at_the_end_of_their_range_have_no_gradient():
+    """As a saturated taxel; within the range, rounding is left out."""
+    spec = dermis.Sensor.preset("uji-foam-14x6").toml.split("[response")[0]
+    ball, pose = dermis.Object.sphere(radius=10e-3), np.array([[0.0, 0.0, 9e-3]])
+    for bits, is_zero in ((16, False), (4, True)):
+        sensor = dermis.Sensor.parse(spec + f'[response]\nbits = {bits}\nforce_per_count = "1 mN"\nquantised = true\n')
+        loaded = sensor.press_batch(ball, pose).taxels[0] > 0.02
+        by = sensor.vjp(ball, pose, {"reported": np.where(loaded, 1.0, 0.0)[None]})
+        assert loaded.any() and (by["position"][0, 2] == 0.0) == is_zero
+
+
+@pytest.mark.parametrize(("name", "lacks"), [("image", "camera"), ("markers", "markers"), ("magnetic", "magnetometers")])
+def test_a_cotangent_of_what_a_sensor_lacks_is_refused(name, lacks):
+    sensor = dermis.Sensor.preset("uji-foam-14x6")
+    with pytest.raises(dermis.Error, match=f"has no {lacks}"):
+        sensor.vjp(dermis.Object.sphere(radius=4e-3), POSE[:, :3], {name: np.ones((1, 3))})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import dermis
@@ -12,11 +13,22 @@ def id_of(model: Any, what: str, name: str) -> int:
     """The index of a site (what="site") or of a geom by its name."""
     import mujoco
 
-    kinds = mujoco.mjtObj
-    found = mujoco.mj_name2id(model, kinds.mjOBJ_SITE if what == "site" else kinds.mjOBJ_GEOM, name)
+    if not isinstance(model, mujoco.MjModel):
+        raise dermis.Error(f"`model` must be the mujoco.MjModel, got {type(model).__name__}")
+    if not isinstance(name, str):
+        raise dermis.Error(f"`{what}` must be one name, got {name!r}")
+    noun, kind, count = ("site", mujoco.mjtObj.mjOBJ_SITE, model.nsite) if what == "site" else ("geom", mujoco.mjtObj.mjOBJ_GEOM, model.ngeom)
+    found = mujoco.mj_name2id(model, kind, name)
     if found < 0:
-        raise dermis.Error(f"`{what}`: the model has no {'site' if what == 'site' else 'geom'} {name!r}")
+        raise dermis.Error(f"`{what}`: the model has no {noun} {name!r}{listed(mujoco.mj_id2name(model, kind, i) for i in range(count))}")
     return int(found)
+
+
+def listed(names: Iterable[str | None]) -> str:
+    """The end of a sentence that says which names there are."""
+    known = [repr(name) for name in names if name]
+    more = ", …" if len(known) > 12 else ""
+    return f"; it has {', '.join(known[:12])}{more}" if known else "; none has a name"
 
 
 def shape_of(model: Any, geom: int) -> dermis.Object:

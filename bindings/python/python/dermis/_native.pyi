@@ -140,6 +140,7 @@ class Object(_Copyable):
     def resized(self, name: str, value: ArrayLike) -> Object:
         """The same object with another size: name is "scale", a factor on all sizes, or a size of its constructor (m):
         "radius", "semi_axes", "size" or "length". value: a number, or three for "semi_axes" and "size". Of a mesh also "vertices", (n, 3).
+        Or with another "mu".
         """
 
     name: Final[str]

@@ -45,6 +45,9 @@ class Presses:
 
     def __init__(self, sensor: Sensor, obj: Object, parameters: Mapping[str, _Array], *, on_gpu: bool = False) -> None:
         self.sensor, self.obj = with_values(sensor, obj, parameters, _SENSOR)
+        if "mu" in parameters:
+            # An object's own coefficient would replace that of the skin.
+            self.obj = self.obj.resized("mu", parameters["mu"])
         self.parameters = parameters
         wanted = on_gpu and set(parameters) <= _ON_GPU and _has_gpu_gradients(self.sensor.toml)
         self.device: Literal["auto", "cpu", "cuda"] = "auto" if wanted else "cpu"
@@ -91,7 +94,8 @@ def with_values(
 ) -> tuple[Sensor, Object]:
     """Sensor and object with values of their parameters; ``of_sensor`` has the keys and the unit of those of the sensor."""
     overrides: dict[str, Any] = {}
-    for name, value in parameters.items():
+    # The scale multiplies the other sizes, in whichever order they are given.
+    for name, value in sorted(parameters.items(), key=lambda parameter: parameter[0] == "scale"):
         if not np.all(np.isfinite(value)):
             raise Error(f"`{name}` must be finite numbers, got {value}")
         if name in SIZES:
@@ -117,13 +121,15 @@ def by_pose_arrays(poses: _Array, found: Mapping[str, _Array]) -> _Array:
 
 
 def totals_of(sensor: Sensor, parameters: Mapping[str, _Array], totals: Mapping[str, _Array]) -> dict[str, _Array]:
-    """Derivatives by the parameters in their shapes."""
+    """Derivatives by the parameters in their shapes, from those by the sizes of the scaled object and by a further scale."""
     by_parameters = {}
+    scale = float(np.asarray(parameters.get("scale", 1.0)).reshape(()))
     for name, value in parameters.items():
         if name not in totals:
             known = ", ".join(sorted(totals))
             raise Error(f"sensor {sensor.name!r} with this object has no gradient by {name!r}; it has those by {known}")
-        by_parameters[name] = totals[name].reshape(np.shape(value))
+        factor = 1.0 / scale if name == "scale" else scale if name in SIZES else 1.0
+        by_parameters[name] = factor * totals[name].reshape(np.shape(value))
     return by_parameters
 
 

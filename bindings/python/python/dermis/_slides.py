@@ -35,6 +35,8 @@ class Slides:
     """Steps of an object along a path, from the present state of the sensor, with parameters of object and sensor."""
 
     def __init__(self, sensor: Sensor, obj: Object, parameters: Mapping[str, _Array], dt: float) -> None:
+        if 'kind = "springs"' not in sensor.toml:
+            raise Error(f"sensor {sensor.name!r} has no gradients through time: they exist for springs")
         changed, self.obj = with_values(sensor, obj, parameters, _SENSOR)
         self.sensor = copy.copy(changed)
         self.sensor.state = sensor.state

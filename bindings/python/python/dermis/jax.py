@@ -46,7 +46,7 @@ def press(
     Arguments as for ``dermis.torch.press``. Runs on the host, on all CPU cores, in double precision, inside ``jax.jit`` too;
     results have the type of ``pose``.
     """
-    pose = jnp.asarray(pose)
+    pose = _floating(pose)
     values = {name: jnp.asarray(value, dtype=pose.dtype) for name, value in (params or {}).items()}
     # The sizes of the results are those of one press far from the sensor.
     away = np.zeros((1, pose.shape[-1]))
@@ -81,7 +81,7 @@ def slide(
     Arguments as for ``dermis.torch.slide``. Runs on the host in double precision, inside ``jax.jit`` too; results have the type
     of ``poses``.
     """
-    poses = jnp.asarray(poses)
+    poses = _floating(poses)
     twists = jnp.asarray(twists, dtype=poses.dtype)
     values = {name: jnp.asarray(value, dtype=poses.dtype) for name, value in (params or {}).items()}
     sizes = ((6,), sensor.shape)
@@ -95,6 +95,12 @@ def slide(
         return Slides(sensor, obj, values, dt).pull_back(poses, twists, *cotangents)
 
     return Slid(*_run(read, pull_back, shapes, (poses, twists, values)))
+
+
+def _floating(value: Any) -> jax.Array:
+    """Numbers as an array of floating point."""
+    array = jnp.asarray(value)
+    return array if jnp.issubdtype(array.dtype, jnp.floating) else array.astype(float)
 
 
 def _run(read: Callable[..., Any], pull_back: Callable[..., Any], shapes: Any, inputs: tuple[Any, ...]) -> Any:

@@ -48,7 +48,7 @@ def attach(
 ) -> Touch:
     """Attaches a sensor to a site of a MuJoCo Warp model; it works in every ``step`` from then on, also in captured graphs.
 
-    m, d: the Model and Data of MuJoCo Warp. model: the ``mujoco.MjModel`` that they were made of, for names. site: the sensor's frame, +z
+    m, d: the Model and Data of MuJoCo Warp; the sensor works in steps of this Data alone. model: the ``mujoco.MjModel`` that they were made of, for names. site: the sensor's frame, +z
     out of the skin. object: name of the geom that touches the sensor, or names of up to 32 such geoms. shape: the geom's shape in its
     frame, or a list with the shape of each; default: that of a sphere, box, cylinder, capsule or ellipsoid. Call it again for every further
     sensor.
@@ -66,10 +66,18 @@ def attach(
     Call it before a graph is captured.
     """
     check_mode(mode)
+    if site is None or object is None:
+        raise dermis.Error("`site` and `object` must be names")
     at, names = id_of(model, "site", site), [object] if isinstance(object, str) else list(object)
     if not names:
         raise dermis.Error("`object` names no geom")
     geoms = [id_of(model, "object", name) for name in names]
+    sizes = [(int(m.nbody), d.xpos.shape[1], "bodies", model.nbody), (int(m.ngeom), d.geom_xpos.shape[1], "geoms", model.ngeom)]
+    for of_model, of_data, noun, count in sizes:
+        if of_model != count or of_data != count:
+            raise dermis.Error(f"`m` and `d` must be made of `model`: they have {of_model} and {of_data} {noun}, and it has {count}")
+    if len(set(geoms)) < len(geoms):
+        raise dermis.Error(f"`object` names a geom twice: {', '.join(names)}")
     carrier, bodies = int(model.site_bodyid[at]), [int(model.geom_bodyid[geom]) for geom in geoms]
     for name, body in zip(names, bodies, strict=True):
         if carrier == body:
@@ -115,9 +123,11 @@ def attach(
     )
     before = m.callback.passive
 
-    def passive(m: Any, d: Any) -> None:
+    def passive(m: Any, stepped: Any) -> None:
         if before is not None:
-            before(m, d)
+            before(m, stepped)
+        if stepped is not d:
+            raise dermis.Error("the Data of this step is not that of `dermis.mjwarp.attach`, so that no skin would act: attach the sensor to a Model for each Data")
         touch._launch()
 
     m.callback.passive = passive

@@ -31,6 +31,7 @@ import numpy as np
 
 import dermis
 from dermis._bodies import Body, check_mode
+from dermis._mujoco_geoms import listed
 from dermis._primitives import primitive
 from dermis._warp import Rows, Touch
 
@@ -49,6 +50,9 @@ class NewtonTouch(Touch):
         With mode="couple" it adds the loads of the skin to ``state.body_f``: call it after ``state.clear_forces()``, before ``solver.step``. On a GPU
         it only enqueues work on the stream of Warp's device; keep the state alive as long as a graph that holds the step.
         """
+        count = self._ends[0].model.body_count
+        if len(state.body_q) != count:
+            raise dermis.Error(f"`state` has {len(state.body_q)} bodies, and the model of `attach` has {count}")
         object, carrier = (shapes.body(state, self._is_coupled) for shapes in self._ends)
         self._bind(dt, [object], carrier, quaternion="xyzw")
         self._launch()
@@ -76,7 +80,7 @@ def attach(
     sphere, box, cylinder, capsule or ellipsoid.
 
     mode="couple" replaces the contact between the object and all shapes of the site's body by the skin, whose loads are added to ``body_f`` of both
-    bodies: force (N) and torque (N m) in the world frame about the center of mass. Call it before the solver and the ``CollisionPipeline`` are made. mode="sense" changes
+    bodies: force (N) and torque (N m) in the world frame about the center of mass. A solver that exists already keeps its contact, and both act: call it before the solver and the ``CollisionPipeline`` are made. mode="sense" changes
     nothing but computes the reading.
 
     The other arguments are those of ``dermis.mjwarp.attach``.
@@ -108,10 +112,12 @@ class _Shapes:
 
     def __init__(self, model: Any, argument: str, name: str) -> None:
         self.model, self.name, self.argument = model, name, argument
+        if not isinstance(name, str):
+            raise self.refused("must be one label")
         labels = model.shape_label
         found = np.array([i for i, label in enumerate(labels) if label == name or label.endswith(f"/{name}")], dtype=int)
         if not len(found):
-            raise self.refused("no shape of the model has this label")
+            raise self.refused(f"no shape of the model has this label{listed(dict.fromkeys(label.rsplit('/')[-1] for label in labels))}")
         worlds = model.shape_world.numpy()[found]
         count = max(int(model.world_count), 1)
         is_common = len(found) == 1 and worlds[0] == -1

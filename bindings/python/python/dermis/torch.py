@@ -59,20 +59,20 @@ def press(
     *,
     image: bool = False,
 ) -> Pressed:
-    """Holds an object at poses on the untouched sensor; the results carry gradients.
+    """Holds an object at poses on the untouched sensor. Returns ``wrench``, ``taxels``, ``markers`` and ``image``, which carry gradients.
 
     pose: position (m) of the object in the sensor frame, (n, 3), or position and quaternion (x, y, z, qw, qx, qy, qz), (n, 7).
-    params: sizes of the object in metres ("radius", "semi_axes", "size", "length"), its "scale" or the "vertices" of a mesh, and parameters of the
+    params: sizes of the object in metres ("radius", "semi_axes", "size", "length"), the "vertices" of a mesh, a "scale" that multiplies them, and parameters of the
     sensor in SI units ("stiffness", "stiffness_per_area", "hydroelastic_modulus", "young", "poisson", "thickness",
-    "mu"). They apply to all presses.
+    "mu", which also replaces that of the object). They replace what the sensor has in their place, such as a ``pressure_table``, and apply to all presses.
     image: also renders the images.
 
     Runs on the CPU, on all cores, in double precision; results have the type and device of ``pose``. If ``pose`` is on a GPU, presses on a
     layer run there too, unless the sensor has markers or ``params`` has "poisson" or "thickness". Saturated contact points have no gradient, and where a contact begins or ends the gradient is that of constant contact. Raises dermis.Error for skins
     and parameters without gradients.
     """
-    names = list(params or {})
-    return Pressed(*_Press.apply(sensor, obj, image, names, pose, *[(params or {})[name] for name in names]))
+    names, values = list(params or {}), [_tensor_of(value) for value in (params or {}).values()]
+    return Pressed(*_Press.apply(sensor, obj, image, names, _tensor_of(pose), *values))
 
 
 class _Press(torch.autograd.Function):
@@ -119,7 +119,7 @@ def slide(
     dt: float,
     params: Mapping[str, torch.Tensor] | None = None,
 ) -> Slid:
-    """Moves an object along a path on a sensor with springs, one step of dt (s) each; the results carry gradients through time.
+    """Moves an object along a path on a sensor with springs, one step of dt (s) each. Returns ``wrench`` and ``taxels``, which carry gradients through time.
 
     poses: position (m) of the object in the sensor frame in each step, (steps, 3), or position and quaternion
     (x, y, z, qw, qx, qy, qz), (steps, 7). twists: velocity (m/s) of the object's origin and angular velocity (rad/s), (steps, 6).
@@ -130,8 +130,8 @@ def slide(
     type and device of ``poses``. Where a contact point begins or ceases to touch, the gradient is that of constant contact.
     Raises dermis.Error for other skins and for parameters without gradients.
     """
-    names = list(params or {})
-    return Slid(*_Slide.apply(sensor, obj, dt, names, poses, twists, *[(params or {})[name] for name in names]))
+    names, values = list(params or {}), [_tensor_of(value) for value in (params or {}).values()]
+    return Slid(*_Slide.apply(sensor, obj, dt, names, _tensor_of(poses), _tensor_of(twists), *values))
 
 
 class _Slide(torch.autograd.Function):
@@ -162,6 +162,13 @@ class _Slide(torch.autograd.Function):
         by = [torch.as_tensor(by_values[name]).to(value) for name, value in zip(ctx.names, values, strict=True)]
         moves = [torch.as_tensor(by_poses).to(poses), torch.as_tensor(by_twists).to(twists)]
         return None, None, None, None, *moves, *by
+
+
+def _tensor_of(value: Any) -> torch.Tensor:
+    """Numbers as a tensor of floating point: whole numbers and those of Python and numpy in double precision."""
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        return value
+    return torch.as_tensor(value, dtype=torch.float64)
 
 
 def _shared(part: Any) -> torch.Tensor:

@@ -138,7 +138,7 @@ impl Chain {
         let taxels = self.taxels.unwrap_or(0);
         let mut operations = self.stages.iter().map(|stage| stage.operation(taxels)).collect::<Option<Vec<_>>>()?;
         if self.quantised {
-            let max = ((1u64 << self.counts.bits.min(32)) - 1) as f64;
+            let max = self.counts.max() as f64;
             operations.push(Operation::new(OperationKind::Counts, &[self.counts.counts_per_newton, max]));
         }
         Some(operations)
@@ -158,7 +158,7 @@ impl Chain {
     }
 
     /// Derivatives of a scalar by the forces on the taxels and by the parameters of the stages, from those by the report of
-    /// [`Chain::respond_at_once`] (1/N). Rounding to counts is left out.
+    /// [`Chain::respond_at_once`] (1/N). Rounding to counts is left out; at the ends of their range the derivative is zero.
     pub(crate) fn vjp(&self, values_newton: &[f64], by_report: &[f64]) -> (Vec<f64>, Vec<(&'static str, Vec<f64>)>) {
         let (mut memory, step) = (ResponseState::default(), AT_ONCE);
         let stages: Vec<&Arc<dyn Stage>> = self.stages.iter().filter(|stage| !stage.has_memory()).collect();
@@ -169,6 +169,11 @@ impl Chain {
             before.push(values);
         }
         let (mut by_values, mut parameters) = (by_report.to_vec(), Vec::new());
+        if self.quantised {
+            let within = 0.0..self.counts.max() as f64 / self.counts.counts_per_newton;
+            let reported = by_values.iter_mut().zip(&before[before.len() - 1]);
+            reported.filter(|(_, value)| !within.contains(*value)).for_each(|(by, _)| *by = 0.0);
+        }
         for (stage, values) in stages.iter().zip(&before).rev() {
             parameters.extend(stage.vjp(values, &mut by_values));
         }

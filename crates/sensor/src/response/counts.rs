@@ -21,9 +21,13 @@ impl Default for Response {
 impl Response {
     /// Counts of a taxel under a normal force (N).
     pub fn counts(&self, newton: f64) -> u32 {
-        let max = (1u64 << self.bits.min(32)) - 1;
         let counts = (newton * self.counts_per_newton).round();
-        if counts > 0.0 { (counts as u64).min(max) as u32 } else { 0 }
+        if counts > 0.0 { (counts as u64).min(self.max()) as u32 } else { 0 }
+    }
+
+    /// The largest number of counts.
+    pub(super) fn max(&self) -> u64 {
+        (1u64 << self.bits.min(32)) - 1
     }
 }
 
