@@ -739,3 +739,21 @@ def test_a_digit_reads_in_milliseconds():
         times.append(time.process_time() - start)
     assert reading.sum > 0.1 and reading.image.shape == (320, 240, 3)
     assert np.median(times) < 0.1, times  # 10 ms without load on the machine
+
+
+def test_a_name_that_is_none_is_refused():
+    """MuJoCo itself would end the process."""
+    from dermis._mujoco_geoms import id_of
+
+    text = '<mujoco><worldbody><site name="pad"/><geom name="box" size="1"/></worldbody></mujoco>'
+    model = mujoco.MjModel.from_xml_string(text)
+    assert (id_of(model, "site", "pad"), id_of(model, "object", "box")) == (0, 0)
+    for what, name, message in [
+        ("site", None, "`site` must be one name, got None"),
+        ("object", ["box"], "must be one name"),
+        ("object", "bock", "no geom 'bock'; it has 'box'"),
+    ]:
+        with pytest.raises(dermis.Error, match=message):
+            id_of(model, what, name)
+    with pytest.raises(dermis.Error, match=r"must be the mujoco\.MjModel, got str"):
+        id_of(text, "site", "pad")
