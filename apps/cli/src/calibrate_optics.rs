@@ -9,8 +9,8 @@ use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::sphere;
 use dermis::output::Output;
 use dermis::sensor::calibration::optics::{
-    AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, ScaleFit, align, ball_reliefs, contact_of_depth,
-    find_contact, fit_calibrated, fit_phong, fit_scale, quiet_background, rmse_255,
+    AROUND, BallPress, Dent, INSIDE, Label, ScaleFit, align, background_of_presses, ball_reliefs, contact_of_depth,
+    find_contact, fit_calibrated, fit_phong, fit_scale, position_degree, rmse_255,
 };
 use dermis::sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec, SkinKind};
@@ -99,7 +99,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let background = &data.background;
     let trial = judge(arguments, background, &presses, scale.pixel_m)?;
     let all: Vec<&BallPress> = presses.iter().collect();
-    let background = &quiet_background(background, &all);
+    let table = || arguments.presses.display().to_string();
+    let background = &background_of_presses(background, &all).with_context(table)?;
     let kept_as = BackgroundSpec::File(PathBuf::from(&background_file));
     let light = fit(arguments, background, &all, kept_as)?;
     let mut report = json!({ "presses": presses.len(), "scale": scale, "held_out": trial.report });
@@ -296,26 +297,12 @@ fn fit(
 ) -> anyhow::Result<LightSpec> {
     let fitted = match arguments.light {
         Kind::Polynomial => {
-            let fit = fit_calibrated(background, presses, kept_as, place_degree(presses));
+            let fit = fit_calibrated(background, presses, kept_as, position_degree(presses));
             fit.map(|fit| LightSpec::Calibrated(fit.spec))
         }
         Kind::Phong => fit_phong(background, presses, kept_as).map(LightSpec::Phong),
     };
     fitted.with_context(|| arguments.presses.display().to_string())
-}
-
-/// The polynomial degree in position: zero if all presses lie within one contact radius.
-fn place_degree(presses: &[&BallPress]) -> usize {
-    let span = |of: &dyn Fn(&BallPress) -> f64| {
-        let ends = presses
-            .iter()
-            .map(|press| of(press))
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
-        ends.1 - ends.0
-    };
-    let widest = presses.iter().map(|press| press.label.radius).fold(0.0, f64::max);
-    let spread = span(&|press| press.label.column).max(span(&|press| press.label.row));
-    if spread > widest { MAX_PLACE_DEGREE } else { 0 }
 }
 
 /// Evaluates a fit to every other press on the remaining presses.
@@ -328,9 +315,10 @@ struct Trial {
 fn judge(arguments: &Arguments, background: &FloatImage, presses: &[BallPress], pixel_m: f64) -> anyhow::Result<Trial> {
     let even: Vec<&BallPress> = presses.iter().step_by(2).collect();
     let odd: Vec<&BallPress> = presses.iter().skip(1).step_by(2).collect();
-    let quiet = quiet_background(background, &even);
-    let light = fit(arguments, &quiet, &even, BackgroundSpec::Colour([0.0; 3]))?;
-    let light = light.build(background.width, background.height, pixel_m, None)?.on_background(quiet);
+    let without_contact =
+        background_of_presses(background, &even).with_context(|| arguments.presses.display().to_string())?;
+    let light = fit(arguments, &without_contact, &even, BackgroundSpec::Colour([0.0; 3]))?;
+    let light = light.build(background.width, background.height, pixel_m, None)?.on_background(without_contact);
     let shade = |press: &BallPress| light.shade(&press.relief, || None);
     let (mut report, mut lines) = (serde_json::Map::new(), Vec::new());
     for (key, what, region) in

@@ -6,7 +6,8 @@ use ball::Ball;
 use dermis_geometry::quantity::{Angle, Length};
 use dermis_geometry::{Random, Vec3};
 use dermis_sensor::calibration::optics::{
-    AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, align, fit_calibrated, fit_phong, rmse_255,
+    AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, align, background_of_presses, fit_calibrated, fit_phong,
+    rmse_255,
 };
 use dermis_sensor::optics::{
     BackgroundSpec, CalibratedSpec, Camera, CameraSpec, FloatImage, LightSourceSpec, LightSpec, PhongSpec, Relief,
@@ -88,6 +89,34 @@ fn ten_presses_give_the_light_of_ten_others() {
         assert!(ours < most && ours < 0.3 * null, "{region:?}: {ours} against {null}");
     }
     assert!(fit.cross_validated < 5.0, "{}", fit.cross_validated);
+}
+
+/// The lamps drift by up to 9 levels between the image without contact and the presses: the image at the time of the presses
+/// is found, in contacts too, and other presses are reproduced as if nothing had drifted.
+#[test]
+fn a_drift_after_the_image_without_contact_is_found() {
+    let (mut background, presses) = presses(20);
+    let then = background.clone();
+    let drift = |c: usize, i: usize| (5.0 - 3.0 * c as f64 + 4.0 * ((i % 320) as f64 / 320.0 - 0.5)) as f32;
+    for (c, channel) in background.channels.iter_mut().enumerate() {
+        channel.iter_mut().enumerate().for_each(|(i, level)| *level -= drift(c, i));
+    }
+    let off = |image: &FloatImage| {
+        let pairs = image.channels.iter().flatten().zip(then.channels.iter().flatten());
+        let squares: f64 = pairs.map(|(level, then)| f64::from(level - then).powi(2)).sum();
+        (squares / (3.0 * 320.0 * 240.0)).sqrt()
+    };
+    let found = background_of_presses(&background, &even(&presses)).unwrap();
+    assert!(off(&background) > 3.0 && off(&found) < 0.8, "{} to {}", off(&background), off(&found));
+    let error = |background: &FloatImage| {
+        let black = BackgroundSpec::Colour([0.0; 3]);
+        let fit = fit_calibrated(background, &even(&presses), black, MAX_PLACE_DEGREE).unwrap();
+        let light = LightSpec::Calibrated(fit.spec).build(320, 240, PIXEL_M, None).unwrap();
+        let light = light.on_background(background.clone());
+        rmse_255(presses.iter().skip(1).step_by(2), AROUND, |press| light.shade(&press.relief, || None))
+    };
+    assert!(error(&found) < error(&then) + 0.2, "{} and {}", error(&found), error(&then));
+    assert!(error(&background) > error(&found) + 0.5, "{}", error(&background));
 }
 
 /// A light that fades from one side to the other: the fit finds whether the change is proportional to the image without

@@ -4,7 +4,7 @@
 //! and radius of the contact. The sensor's own skin computes the surface of the gel in each press ([`ball_reliefs`]);
 //! colour as a function of slope, shadow and position is fitted as a polynomial ([`fit_calibrated`]) or as lamps
 //! ([`fit_phong`]). For inaccurate labels, [`align()`] first estimates the position and depth of the ball from the
-//! images with a light fitted alternately, [`find_contact`] by geometry alone. [`quiet_background`] averages the noise out of the image without contact.
+//! images with a light fitted alternately, [`find_contact`] by geometry alone. [`background_of_presses`] is the image without contact at that time.
 
 mod align;
 mod background;
@@ -19,9 +19,9 @@ mod scale;
 mod side_lamps;
 
 pub use align::align;
-pub use background::quiet_background;
+pub use background::background_of_presses;
 pub use ball::{BallRelief, Label, ball_reliefs};
-pub use calibrated::{CalibratedFit, MAX_PLACE_DEGREE, fit_calibrated};
+pub use calibrated::{CalibratedFit, MAX_PLACE_DEGREE, fit_calibrated, position_degree};
 pub use contact::{contact_of_depth, depth_of_contact, find_contact};
 pub use dent::Dent;
 pub use lamps::fit_phong;

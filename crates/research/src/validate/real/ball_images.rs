@@ -10,8 +10,8 @@ use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::sphere;
 use dermis::image::measured_and_simulated;
 use dermis::sensor::calibration::optics::{
-    AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, Region, ball_reliefs, depth_of_contact, find_contact,
-    fit_calibrated, fit_phong, quiet_background, rmse_255,
+    AROUND, BallPress, Dent, INSIDE, Label, Region, background_of_presses, ball_reliefs, depth_of_contact,
+    find_contact, fit_calibrated, fit_phong, position_degree, rmse_255,
 };
 use dermis::sensor::optics::{BackgroundSpec, CalibratedSpec, CameraSpec, FloatImage, Light, LightSpec, PhongSpec};
 use dermis::sensor::{Sensor, SensorSpec};
@@ -56,8 +56,8 @@ impl BallImages<'_> {
         let presses = found.as_ref().unwrap_or(&labelled);
         let (fitted, kept_out) = (chosen(presses, &split.fitted), chosen(presses, &split.kept_out));
         let raw = data.background;
-        // The noise of one image would be part of every rendered one; only fitted presses may reduce it.
-        let background = quiet_background(&raw, &fitted);
+        // Only fitted presses may show what changed since the image without contact was taken.
+        let background = background_of_presses(&raw, &fitted)?;
         let mut models =
             Models { background: &background, raw: &raw, pixel_m: self.pixel_m, lights: Vec::new(), table: None };
         let mut notes = Vec::new();
@@ -168,7 +168,7 @@ const BLACK: BackgroundSpec = BackgroundSpec::Colour([0.0; 3]);
 
 /// The light fitted to presses, on black.
 pub fn calibrated(background: &FloatImage, presses: &[&BallPress]) -> Result<LightSpec, RealError> {
-    Ok(LightSpec::Calibrated(fit_calibrated(background, presses, BLACK, place_degree(presses))?.spec))
+    Ok(LightSpec::Calibrated(fit_calibrated(background, presses, BLACK, position_degree(presses))?.spec))
 }
 
 struct Models<'a> {
@@ -212,16 +212,6 @@ fn relative(light: LightSpec) -> LightSpec {
         LightSpec::Phong(spec) => LightSpec::Phong(PhongSpec { relative: true, background: BLACK, ..spec }),
         LightSpec::Calibrated(spec) => LightSpec::Calibrated(CalibratedSpec { background: BLACK, ..spec }),
     }
-}
-
-/// The degree of the position: zero if all presses lie within one contact radius.
-fn place_degree(presses: &[&BallPress]) -> usize {
-    let span = |of: fn(&Label) -> f64| {
-        let at = || presses.iter().map(|press| of(&press.label));
-        at().fold(f64::NEG_INFINITY, f64::max) - at().fold(f64::INFINITY, f64::min)
-    };
-    let widest = presses.iter().map(|press| press.label.radius).fold(0.0, f64::max);
-    if span(|label| label.column).max(span(|label| label.row)) > widest { MAX_PLACE_DEGREE } else { 0 }
 }
 
 fn measure(

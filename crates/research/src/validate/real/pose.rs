@@ -10,7 +10,7 @@ use crate::ball_presses::LabelledPress;
 use dermis::estimate::{EstimateError, Measured, Placement, Unknown, estimate};
 use dermis::geometry::Primitive;
 use dermis::sensor::Sensor;
-use dermis::sensor::calibration::optics::quiet_background;
+use dermis::sensor::calibration::optics::background_of_presses;
 use dermis::sensor::optics::FloatImage;
 use dermis::skin::Object;
 use rayon::prelude::*;
@@ -136,7 +136,7 @@ fn row_of(
     for part in 0..PARTS.min(presses.len()) {
         let (kept_out, fitted): (Vec<usize>, Vec<usize>) = (0..presses.len()).partition(|i| i % PARTS == part);
         let fitted = chosen(&presses, &fitted);
-        let background = quiet_background(&data.background, &fitted);
+        let background = background_of_presses(&data.background, &fitted)?;
         let light = calibrated(&background, &fitted)?;
         let light = light.build(background.width, background.height, images.pixel_m, None)?.on_background(background);
         let sensor = sensor.with_optics(optics.clone().with_light(light));

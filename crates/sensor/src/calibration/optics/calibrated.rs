@@ -1,9 +1,9 @@
 //! Fits the polynomial light to presses.
 
-use super::BallPress;
 use super::normal_equations::NormalEquations;
 use super::samples::{Sample, horizons, samples};
 use super::side_lamps::side_lamps;
+use super::{BallPress, Label};
 use crate::calibration::FitError;
 use crate::optics::{
     Area, BackgroundSpec, CalibratedSpec, CastShadowSpec, FloatImage, MAX_SURFACE_DEGREE, OpticsError, SideLamp,
@@ -106,6 +106,16 @@ pub fn fit_calibrated(
         shadow: Some(CastShadowSpec { lamps: *lamps, levels: shadow_levels, replaces: *replaces }),
     };
     Ok(CalibratedFit { spec, cross_validated })
+}
+
+/// The largest degree of the position that presses determine: zero if all lie within one contact radius.
+pub fn position_degree(presses: &[&BallPress]) -> usize {
+    let span = |of: fn(&Label) -> f64| {
+        let at = || presses.iter().map(|press| of(&press.label));
+        at().fold(f64::NEG_INFINITY, f64::max) - at().fold(f64::INFINITY, f64::min)
+    };
+    let widest = presses.iter().map(|press| press.label.radius).fold(0.0, f64::max);
+    if span(|label| label.column).max(span(|label| label.row)) > widest { MAX_PLACE_DEGREE } else { 0 }
 }
 
 /// A composition of the light, the lamps found for it, and its equations.
