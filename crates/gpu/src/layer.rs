@@ -214,7 +214,7 @@ impl LayerBatch {
     }
 
     /// The layer of a sensor. Refuses sensors that are not supported on a GPU: those whose skin is not a layer or has
-    /// too many cells, or whose camera has noise or too many pixels.
+    /// too many cells, or whose camera has noise, a mount that yields or too many pixels.
     pub fn check(sensor: &Sensor) -> Result<&Layer, GpuError> {
         let layer = sensor.skin_as::<Layer>().ok_or_else(|| unsupported(sensor, "its skin is no layer"))?;
         let (grid, max) = (layer.grid(), SIDES[SIDES.len() - 1]);
