@@ -3,12 +3,18 @@
 use dermis_geometry::{Pose, Primitive, Quat, Vec3, Wrench};
 use dermis_sensor::optics::CameraFrame;
 use dermis_sensor::{Aim, Cotangents, Goal, Pressed, Sensor, SensorSpec, presets, press, press_to_pose};
-use dermis_skin::{Object, Touch};
+use dermis_skin::{Layer, Object, Touch};
 use serde_json::{Value, json};
 
 /// The preset gelsight-dots with changes.
 fn spec(changes: Value) -> SensorSpec {
     presets::find("gelsight-dots").unwrap().with_overrides(changes.as_object().unwrap()).unwrap()
+}
+
+/// A lamp that shines from one side, without shadows.
+fn lamp() -> Value {
+    let source = json!({ "azimuth": "20 deg", "elevation": "60 deg", "diffuse": [150.0, 60.0, 20.0] });
+    json!({ "kind": "phong", "background": { "colour": [60.0, 60.0, 60.0] }, "sources": [source] })
 }
 
 fn mounted(mount_stiffness: &str) -> Sensor {
@@ -26,9 +32,10 @@ fn sheared(sensor: &Sensor, shear_m: [f64; 2]) -> Pressed {
 fn markers_move_by_force_over_stiffness() {
     let (rigid, yields) = (presets::find("gelsight-dots").unwrap().build(None).unwrap(), mounted("2 N/mm"));
     let [fixed, moved] = [&rigid, &yields].map(|sensor| sheared(sensor, [0.2e-3, -0.1e-3]));
-    assert_eq!(fixed, moved, "poses, loads and the surface are relative to the skin");
+    assert_eq!(fixed.touch, moved.touch, "loads and surface are relative to the skin");
+    assert_eq!(fixed.sensor_from_object, moved.sensor_from_object);
     let force = moved.touch.on_sensor.force;
-    assert!(force.x > 0.3 && force.y < -0.1, "{force}");
+    assert!(force.x > 0.05 && force.y < -0.02, "{force}");
     let [fixed, moved] = [(&rigid, fixed), (&yields, moved)].map(|(sensor, pressed)| frame(sensor, &pressed.touch));
     assert_eq!(moved.markers.len(), 108);
     let expected = [force.x / 2e3 / 0.0295e-3, -force.y / 2e3 / 0.0295e-3];
@@ -51,10 +58,10 @@ fn frame(sensor: &Sensor, touch: &Touch) -> CameraFrame {
 fn the_image_is_displaced() {
     const PIXELS: usize = 8;
     let camera = json!({ "width": 400, "height": 400, "pixel": "0.03125 mm" });
-    let rigid = spec(json!({ "camera": camera, "light": { "kind": "phong" } }));
+    let rigid = spec(json!({ "camera": camera, "light": lamp() }));
     let pressed = sheared(&rigid.build(None).unwrap(), [0.2e-3, 0.0]);
     let force = pressed.touch.on_sensor.force;
-    assert!(force.y.abs() < 1e-9 * force.x, "{force}");
+    assert!(force.y.abs() < 1e-6 * force.x, "{force}");
     let stiffness = force.x / (PIXELS as f64 * 0.03125e-3);
     let mount = json!({ "camera": { "mount_stiffness": format!("{stiffness} N/m") } });
     let yields = rigid.with_overrides(mount.as_object().unwrap()).unwrap();
@@ -93,13 +100,20 @@ fn the_background_stays() {
 #[test]
 fn gradients_go_through_the_force() {
     let camera = json!({ "width": 160, "height": 160, "pixel": "0.08 mm" });
-    let shadowless = json!({ "camera": camera, "light": { "kind": "phong" }, "skin": { "tolerance": 1e-12 } });
-    let rigid = spec(shadowless);
-    let soft = |stiffness: f64| {
-        let change = json!({ "camera": { "mount_stiffness": format!("{stiffness} N/m") } });
-        rigid.with_overrides(change.as_object().unwrap()).unwrap().build(None).unwrap()
+    let rigid = spec(json!({ "camera": camera, "light": lamp(), "skin": { "cell": "0.4 mm" } }));
+    // Solved precisely, and without the edges of dots in the image, so that differences are smooth.
+    let build = |spec: SensorSpec, dots: bool| {
+        let markers = spec.markers.clone().filter(|_| dots);
+        let sensor = SensorSpec { markers, ..spec }.build(None).unwrap();
+        let mut parameters = sensor.skin_as::<Layer>().unwrap().parameters().clone();
+        parameters.contact.tolerance = 1e-12;
+        let optics = sensor.optics().unwrap().clone().with_sight_step(1e-6);
+        sensor.with_skin(Layer::new(parameters).unwrap()).with_optics(optics)
     };
-    let (sensor, rigid) = (soft(100.0), rigid.build(None).unwrap());
+    let soft = |stiffness: f64, dots: bool| {
+        let change = json!({ "camera": { "mount_stiffness": format!("{stiffness} N/m") } });
+        build(rigid.with_overrides(change.as_object().unwrap()).unwrap(), dots)
+    };
     let object = Object::of_primitive(Primitive::Ellipsoid { semi_axes_m: Vec3::new(6e-3, 3e-3, 4e-3) }, 1e-3).unwrap();
     let start = Pose::new(Quat::from_rotation_y(0.35) * Quat::from_rotation_x(0.2), Vec3::new(0.4e-3, -0.3e-3, 3.4e-3));
     let pressed = |sensor: &Sensor, height_m: f64, angle: f64| {
@@ -108,7 +122,8 @@ fn gradients_go_through_the_force() {
     };
     let weight = |i: usize| (0.7 * i as f64).sin();
     let markers: Vec<[f64; 2]> = (0..108).map(|i| [1.0 + weight(i), weight(3 * i) - 0.5]).collect();
-    let image = [0, 1, 2].map(|c| (0..160 * 160).map(|i| 1e-2 * weight(5 * i + c)).collect::<Vec<f64>>());
+    let wave = |i: usize| (0.05 * (i % 160) as f64 + 0.03 * (i / 160) as f64).sin();
+    let image = [0, 1, 2].map(|_| (0..160 * 160).map(wave).collect::<Vec<f64>>());
     let of_markers = Cotangents { markers: markers.clone(), ..Cotangents::default() };
     let of_image = Cotangents { image: image.clone(), ..Cotangents::default() };
     let sum = |sensor: &Sensor, pressed: &Pressed, by: &Cotangents| -> f64 {
@@ -121,9 +136,11 @@ fn gradients_go_through_the_force() {
                 .map(|(level, by)| f64::from(*level) * by)
                 .sum::<f64>()
     };
-    let here = pressed(&sensor, 0.0, 0.0);
-    assert!(here.touch.on_sensor.force.truncate().length() > 5e-3, "{}", here.touch.on_sensor.force);
-    for (what, by, step, tolerance) in [("markers", of_markers, 1e-7, 1e-4), ("image", of_image, 2e-6, 0.02)] {
+    let here = pressed(&soft(5.0, true), 0.0, 0.0);
+    assert!(here.touch.on_sensor.force.truncate().length() > 5e-4, "{}", here.touch.on_sensor.force);
+    for (what, by, step, tolerance) in [("markers", of_markers, 1e-7, 1e-5), ("image", of_image, 3e-7, 1e-3)] {
+        let dots = what == "markers";
+        let (sensor, rigid) = (soft(5.0, dots), build(rigid.clone(), dots));
         let found = sensor.vjp(&object, &here, &by).unwrap();
         let without = rigid.vjp(&object, &here, &by).unwrap();
         let differences = |at: &dyn Fn(f64) -> (Sensor, Pressed), step: f64| {
@@ -151,11 +168,10 @@ fn gradients_go_through_the_force() {
                 "stiffness",
                 found.get("mount_stiffness").unwrap()[0],
                 0.0,
-                differences(&|more| (soft(100.0 + more), here.clone()), 5.0),
+                differences(&|more| (soft(5.0 + more, dots), here.clone()), 0.25),
             ),
         ];
         for (name, got, rigid, truth) in cases {
-            println!("{what} by {name}: {got} {truth}, rigid {rigid}");
             assert!((got / truth - 1.0).abs() < tolerance, "{what} by {name}: {got} {truth}");
             assert!((rigid / truth - 1.0).abs() > 10.0 * tolerance, "{what} by {name}: the force matters");
         }
