@@ -60,10 +60,11 @@ impl CameraPeaks {
     /// Adds `camera-NAME.png` of each optical sensor.
     pub fn add(&self, output: &mut Output, built: &Built) {
         for Peak { name, id, time_s, touch, frame } in &self.0 {
-            let optics = built.world.sensor(*id).optics();
-            let (Some(optics), Some(surface), Some(frame)) = (optics, &touch.surface, frame) else { continue };
+            let (Ok((optics, surface)), Some(frame)) = (built.world.sensor(*id).camera_view(touch), frame) else {
+                continue;
+            };
             let title = format!("{name}, {time_s:.3} s: total force {:.3} N", touch.on_sensor.force.length());
-            let image = camera_frame::overview(optics, surface, frame, &title);
+            let image = camera_frame::overview(optics, &surface, frame, &title);
             output.add_image(format!("camera-{}.png", slug(name)), &image);
         }
     }

@@ -133,8 +133,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             output.add("magnetometers.csv", magnetometers_csv(magnetics, field));
             output.add_image("magnetic.png", &magnetic_figure::cut(magnetics, &pressed.touch, &heading));
         }
-        if let (Some((optics, frame)), Some(surface)) = (&seen, &pressed.touch.surface) {
-            camera_frame::add(&mut output, optics, surface, frame, &heading);
+        if let (Some((_, frame)), Ok((optics, surface))) = (&seen, sensor.camera_view(&pressed.touch)) {
+            camera_frame::add(&mut output, optics, &surface, frame, &heading);
         }
         folder.commit(output, arguments.json)?;
     }

@@ -99,6 +99,34 @@ fn a_press_of_an_optical_sensor_writes_what_it_sees() {
     assert_eq!(String::from_utf8(file("markers.csv")).unwrap().lines().count(), 13);
 }
 
+/// `camera.mount_stiffness` moves all markers and the flow by force over stiffness, in a press with shear.
+#[test]
+fn a_mount_that_yields_moves_the_markers_of_a_press() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "mine.toml", MINE.replace("cell = \"0.2 mm\"", "cell = \"0.2 mm\"\nmu = 0.8"));
+    let press = ["press", "--sensor", "mine.toml", "--object", "sphere:radius=3mm", "--depth", "0.4mm", "--json"];
+    let markers = |more: &[&str], out: &str| {
+        let all = [&press[..], &["--shear", "0.1mm,0.05mm", "--out", out], more].concat();
+        let report: Value = serde_json::from_str(&dermis(folder.path(), &all)).unwrap();
+        let text = std::fs::read_to_string(folder.path().join(out).join("markers.csv")).unwrap();
+        let row = |line: &str| line.split(',').skip(3).map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>();
+        (report["on_sensor_n"].clone(), text.lines().skip(1).map(row).collect::<Vec<_>>())
+    };
+    let (force, fixed) = markers(&[], "rigid");
+    let (same, moved) = markers(&["--set", "camera.mount_stiffness=\"1 N/mm\""], "yields");
+    assert_eq!(force, same);
+    let shift_px = |axis: usize| force[axis].as_f64().unwrap() / 1e3 / 0.07e-3;
+    assert!(shift_px(0) > 0.1 && shift_px(1) > 0.05, "{force}");
+    for (fixed, moved) in fixed.iter().zip(&moved) {
+        // The file has four digits behind the point.
+        assert!((moved[0] - fixed[0] - shift_px(0)).abs() < 1.1e-4, "{fixed:?} {moved:?}");
+        assert!((moved[1] - fixed[1] + shift_px(1)).abs() < 1.1e-4, "{fixed:?} {moved:?}");
+    }
+    let refused = run(folder.path(), &[&press[..], &["--set", "camera.mount_stiffness=\"0 N/mm\""]].concat());
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && error.contains("`mount_stiffness` must be a positive stiffness"), "{error}");
+}
+
 /// A skin that does not compute its surface cannot be rendered; the message names the skins that can.
 #[test]
 fn a_skin_without_a_surface_is_refused_by_name() {

@@ -8,7 +8,7 @@ use crate::shared_sensor::SharedSensor;
 use crate::threads::interruptible;
 use crate::touch::{Touch, warn_text};
 use dermis::geometry::Pose;
-use dermis::sensor::optics::{CameraFrame, Optics, OpticsError, Relief};
+use dermis::sensor::optics::{CameraFrame, Optics, Relief};
 use dermis::skin::SurfaceField;
 use dermis::{camera_frame, sensor, skin};
 use numpy::{Element, PyArrayDyn};
@@ -87,12 +87,8 @@ impl ReadingData {
     }
 
     /// Camera and deformed surface, or the reason why there is no image.
-    fn seen(&self) -> PyResult<(&Optics, &SurfaceField)> {
-        let sensor = self.shared.sensor()?;
-        let name = || sensor.name().to_owned();
-        let optics = sensor.optics().ok_or_else(|| OpticsError::WithoutCamera { sensor: name() }).into_py_err()?;
-        let surface = self.touch.surface.as_ref().ok_or_else(|| OpticsError::NoSurface { sensor: name() });
-        Ok((optics, surface.into_py_err()?))
+    fn seen(&self) -> PyResult<(&Optics, Cow<'_, SurfaceField>)> {
+        self.shared.sensor()?.camera_view(&self.touch).into_py_err()
     }
 
     /// Height and slope at each pixel: those of the camera frame if it was rendered.
@@ -101,7 +97,7 @@ impl ReadingData {
             return Ok(Cow::Borrowed(&frame.relief));
         }
         let (optics, surface) = self.seen()?;
-        Ok(Cow::Owned(Relief::of(surface, optics.camera())))
+        Ok(Cow::Owned(Relief::of(&surface, optics.camera())))
     }
 
     /// Image, red, green and blue.
@@ -124,7 +120,7 @@ impl ReadingData {
     /// Indentation at each pixel (m).
     pub fn pressed_m(&self) -> PyResult<Vec<f32>> {
         let (optics, surface) = self.seen()?;
-        let rest = surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(surface, optics.camera()));
+        let rest = surface.rest_heights_m.as_ref().map(|_| Relief::at_rest(&surface, optics.camera()));
         let relief = self.relief()?;
         Ok(camera_frame::pressed_m(&relief, rest.as_ref()))
     }
@@ -137,14 +133,14 @@ impl ReadingData {
     /// Column and row of each marker before and after the contact (pixels).
     pub fn markers(&self) -> PyResult<Vec<f64>> {
         let (optics, surface) = self.seen()?;
-        let markers = optics.markers().map(|markers| markers.track(surface, optics.camera())).unwrap_or_default();
+        let markers = optics.markers().map(|markers| markers.track(&surface, optics.camera())).unwrap_or_default();
         Ok(markers.into_flattened())
     }
 
     /// Optical flow at each pixel: right and down (pixels).
     pub fn flow(&self) -> PyResult<Vec<f32>> {
         let (optics, surface) = self.seen()?;
-        let [right, down] = optics.flow(surface);
+        let [right, down] = optics.flow(&surface);
         Ok(right.iter().zip(&down).flat_map(|(&right, &down)| [right, down]).collect())
     }
 

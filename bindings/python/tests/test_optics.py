@@ -86,3 +86,41 @@ def test_a_digit_looks_like_one_with_a_gel():
     apart = np.sqrt(((images[1] - images[0]) ** 2).mean())
     print(f"rms {apart:.2f} of {changed:.2f}")
     assert changed > 3 and apart < 0.35 * changed
+
+
+def test_a_mount_that_yields_moves_the_markers_and_the_image():
+    """A press, steps with their history, batches and gradients: all markers move by force over stiffness."""
+    ball, stiffness, pixel = dermis.Object.sphere(radius=4e-3), 500.0, 0.0295e-3
+    rigid = dermis.Sensor.preset("gelsight-dots")
+    yields = dermis.Sensor.preset("gelsight-dots", parameters={"camera": {"mount_stiffness": f"{stiffness} N/m"}})
+    assert 'mount_stiffness = "500 N/m"' in yields.toml
+    assert dermis.Sensor.parse(yields.toml).toml == yields.toml
+
+    def shift(force):
+        return np.array([force[0], -force[1]]) / stiffness / pixel
+
+    for step in range(4):
+        pose, twist = [0.02e-3 * step, 0, 3.7e-3], [0.02, -0.01, 0, 0, 0, 0]
+        fixed, moved = (sensor.step(ball, dt=1e-3, pose=pose, twist=twist) for sensor in (rigid, yields))
+        assert np.array_equal(fixed.force, moved.force)
+        assert np.allclose(moved.markers[:, 2:] - fixed.markers[:, 2:], shift(moved.force), rtol=1e-9)
+        assert np.array_equal(moved.markers[:, :2], fixed.markers[:, :2])
+    assert np.abs(shift(moved.force)).min() > 0.5
+    assert np.allclose(np.median(moved.flow - fixed.flow, axis=(0, 1)), shift(moved.force), atol=1e-2)
+    assert np.abs(moved.image.astype(int) - fixed.image).max() > 50
+    assert np.array_equal(fixed.touch.surface, moved.touch.surface)  # relative to the skin
+
+    tilted, poses = dermis.Object.cylinder(radius=2e-3, length=6e-3), np.tile(np.eye(4), (2, 1, 1))
+    angle = 0.2
+    poses[:, :3, :3] = [[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]]
+    poses[:, 2, 3] = [3.25e-3, 3.2e-3]
+    fixed, moved = (sensor.press_batch(tilted, poses) for sensor in (rigid, yields))
+    for i in range(2):
+        assert np.allclose(moved.markers[i, :, 2:] - fixed.markers[i, :, 2:], shift(moved.force[i]), atol=1e-9)
+    by = {"markers": np.ones((2, 108, 2))}
+    derivatives = yields.vjp(tilted, poses, by)["mount_stiffness"]
+    expected = [-108 * shift(force).sum() / stiffness for force in moved.force]
+    assert np.allclose(derivatives[:, 0], expected, rtol=1e-9) and np.abs(derivatives).max() > 0
+
+    with pytest.raises(dermis.Error, match="`mount_stiffness` must be a positive stiffness"):
+        dermis.Sensor.preset("gelsight-dots", parameters={"camera": {"mount_stiffness": "0 N/m"}})

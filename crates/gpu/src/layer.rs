@@ -214,7 +214,7 @@ impl LayerBatch {
     }
 
     /// The layer of a sensor. Refuses sensors that are not supported on a GPU: those whose skin is not a layer or has
-    /// too many cells, or whose camera has noise or too many pixels.
+    /// too many cells, or whose camera has noise, a mount that yields or too many pixels.
     pub fn check(sensor: &Sensor) -> Result<&Layer, GpuError> {
         let layer = sensor.skin_as::<Layer>().ok_or_else(|| unsupported(sensor, "its skin is no layer"))?;
         let (grid, max) = (layer.grid(), SIDES[SIDES.len() - 1]);
@@ -293,5 +293,10 @@ mod tests {
         noisy.camera.as_mut().unwrap().noise = Some(NoiseSpec { read_levels: 1.0, shot_levels: 0.0, seed: 1 });
         let message = refusal(noisy);
         assert!(message.contains("gelsight") && message.contains("noise"), "{message}");
+        let mut mounted = SensorSpec::find("gelsight-dots").unwrap().0;
+        mounted.camera.as_mut().unwrap().mount_stiffness = Some("20 N/mm".parse().unwrap());
+        let message = refusal(mounted);
+        let what = "sensor \"gelsight-dots\" is not supported on a GPU: the mount of its gel yields";
+        assert!(message.contains(what) && message.ends_with("use the device cpu"), "{message}");
     }
 }

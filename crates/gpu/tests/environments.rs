@@ -322,7 +322,7 @@ fn parameters_that_the_sensor_does_not_have_are_refused() {
 #[test]
 fn environments_see_like_single_sensors() {
     let text = "name = \"gel\"\n[surface.grid]\nrows = 4\ncols = 4\npitch = \"4 mm\"\n[skin]\nkind = \"layer\"\nthickness = \"4 mm\"\n\
-                young = \"200 kPa\"\npoisson = 0.4\ncell = \"0.5 mm\"\nmu = 0.5\n[camera]\nwidth = 40\nheight = 30\npixel = \"0.4 mm\"\n\
+                young = \"200 kPa\"\npoisson = 0.4\ncell = \"0.5 mm\"\nmu = 0.5\n[camera]\nwidth = 40\nheight = 30\npixel = \"0.4 mm\"\nmount_stiffness = \"3 N/mm\"\n\
                 [light]\nkind = \"phong\"\nshininess = 5\nbackground = { colour = [76.0, 76.0, 76.0] }\n[[light.sources]]\n\
                 azimuth = \"90 deg\"\nelevation = \"14 deg\"\ndiffuse = [153.0, 100.0, 50.0]\nspecular = [12.0, 12.0, 12.0]\n[markers]\n\
                 radius = \"0.3 mm\"\ncolour = [25.0, 25.0, 28.0]\n[markers.pattern.grid]\nrows = 3\ncols = 2\npitch = \"3 mm\"\n";

@@ -181,7 +181,14 @@ impl Sensor {
         if !by.markers.is_empty() || by.image.iter().any(|channel| !channel.is_empty()) {
             let optical = |source| GradientError::Optics { sensor: sensor(), source };
             let (optics, surface) = self.camera_view(touch).map_err(optical)?;
-            let gradient = optics.vjp(surface, &by.image, &by.markers).map_err(optical)?;
+            let gradient = optics.vjp(&surface, &by.image, &by.markers).map_err(optical)?;
+            if let Some(mount_newton_per_m) = optics.camera().mount_newton_per_m {
+                // All cells move by the shift in the mount.
+                let by_shift = gradient.surface.iter().sum::<Vec3>().with_z(0.0);
+                cotangent.on_sensor.force += by_shift / mount_newton_per_m;
+                let shift_m = optics.camera().mount_shift_m(touch.on_sensor.force);
+                add_parameters(parameters, [("mount_stiffness", vec![-by_shift.dot(shift_m) / mount_newton_per_m])]);
+            }
             cotangent.surface = gradient.surface;
             add_parameters(parameters, gradient.light);
         }

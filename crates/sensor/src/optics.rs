@@ -52,7 +52,8 @@ pub use shadow::{Shadow, ShadowSpec};
 pub use side_lamp::{SideLamp, SideLampSpec};
 pub use spec::OpticsSpec;
 
-use dermis_skin::SurfaceField;
+use dermis_skin::{SurfaceField, Touch};
+use std::borrow::Cow;
 
 /// A camera with its light and markers.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,6 +115,17 @@ impl Optics {
     /// Exposure, vignetting and noise.
     pub fn exposure(&self) -> &Exposure {
         &self.exposure
+    }
+
+    /// The surface of a touch as the camera sees it, displaced in its mount ([`CameraSpec::mount_stiffness`]); `None` for a
+    /// skin that does not know its surface.
+    pub fn surface_of<'a>(&self, touch: &'a Touch) -> Option<Cow<'a, SurfaceField>> {
+        let mut surface = Cow::Borrowed(touch.surface.as_ref()?);
+        if self.camera.mount_newton_per_m.is_some() {
+            let shift_m = self.camera.mount_shift_m(touch.on_sensor.force);
+            surface.to_mut().values.iter_mut().for_each(|value| *value += shift_m);
+        }
+        Some(surface)
     }
 
     /// Renders a deformed surface. `frame` is the number of the image; only the noise depends on it.

@@ -5,6 +5,7 @@ use crate::optics::{CameraFrame, Optics, OpticsError};
 use crate::{Chain, RayReading, Reading, Response, ResponseError, ResponseState, Taxels};
 use dermis_geometry::{Pose, Surface, TriMesh};
 use dermis_skin::{Motion, Skin, SkinError, State, SurfaceField, Touch};
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 /// A tactile sensor. Cheap to clone; it holds no history. The caller keeps the skin's [`State`] and the response's
@@ -194,19 +195,20 @@ impl Sensor {
     /// Separate from [`Sensor::read`] because an image costs much more than a reading.
     pub fn render(&self, touch: &Touch, frame: u64) -> Result<CameraFrame, OpticsError> {
         let (optics, surface) = self.camera_view(touch)?;
-        Ok(optics.render(surface, frame))
+        Ok(optics.render(&surface, frame))
     }
 
-    /// The camera and the surface of a touch that it sees.
-    pub(crate) fn camera_view<'a>(&'a self, touch: &'a Touch) -> Result<(&'a Optics, &'a SurfaceField), OpticsError> {
+    /// The camera and the surface of a touch as it sees it ([`Optics::surface_of`]).
+    pub fn camera_view<'a>(&'a self, touch: &'a Touch) -> Result<(&'a Optics, Cow<'a, SurfaceField>), OpticsError> {
         let optics = self.optics.as_deref().ok_or_else(|| OpticsError::WithoutCamera { sensor: self.name.clone() })?;
         let unknown = || OpticsError::NoSurface { sensor: self.name.clone() };
-        Ok((optics, touch.surface.as_ref().ok_or_else(unknown)?))
+        Ok((optics, optics.surface_of(touch).ok_or_else(unknown)?))
     }
 
     /// The warning of the camera about a touch, without rendering its image; see [`Optics::warning`].
     pub fn camera_warning(&self, touch: &Touch) -> Option<String> {
-        self.optics.as_deref()?.surface_warning(touch.surface.as_ref()?)
+        let (optics, surface) = self.camera_view(touch).ok()?;
+        optics.surface_warning(&surface)
     }
 
     /// The loads on the taxels, before the response: a reading without reported values.

@@ -16,6 +16,7 @@ mod hydroelastic;
 mod layer;
 mod magnetic;
 mod metrics;
+mod mount;
 mod optics;
 mod optics_calibration;
 mod press;

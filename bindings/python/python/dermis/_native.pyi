@@ -797,7 +797,7 @@ class Sensor(_Copyable):
         Returns a dict of arrays (n, k) in SI units: "position" (3) and "rotation" (3: a rotation vector in the sensor
         frame about the object's origin), "scale" and the sizes of the object ("radius", "semi_axes", "size", "length"), and
         parameters of the sensor: "stiffness" of springs, "hydroelastic_modulus", "young", "poisson", "thickness" and "mu" of a
-        layer, "remanence" or "moment" of magnets, "gain" and "offset" of the response, "azimuth", "elevation", "diffuse", "specular" or "levels" of the light.
+        layer, "remanence" or "moment" of magnets, "gain" and "offset" of the response, "mount_stiffness" of the camera, "azimuth", "elevation", "diffuse", "specular" or "levels" of the light.
         With vertices also "vertices" (vertices, 3), by those of a mesh in the frame of the object, summed over all presses.
 
         device: "cpu"; "cuda": an NVIDIA GPU, for layers; poses and the cotangent of the image may then be GPU tensors (of float32), and of the

@@ -108,7 +108,8 @@ fn contact_mask(touch: &Touch, camera: &Camera) -> Vec<u8> {
                 (lowest, corners.iter().fold(Vec3::NEG_INFINITY, |high, corner| high.max(corner.at)))
             }
         };
-        let ([x0, y0], [x1, y1]) = (camera.project(low), camera.project(high));
+        let shift_m = camera.mount_shift_m(touch.on_sensor.force);
+        let ([x0, y0], [x1, y1]) = (camera.project(low + shift_m), camera.project(high + shift_m));
         for row in span(y0, y1, camera.height) {
             let columns = span(x0, x1, camera.width);
             mask[row * camera.width..][columns].fill(255);

@@ -333,8 +333,8 @@ impl One {
                 unsafe { b.image.set([i, k / (3 * image.width()), k % (3 * image.width())], f64::from(*level)) };
             }
         }
-        let seen = sensor.optics().zip(touch.surface.as_ref()).filter(|_| b.markers.is_bound());
-        let tracks = seen.and_then(|(optics, surface)| Some(optics.markers()?.track(surface, optics.camera())));
+        let seen = sensor.camera_view(touch).ok().filter(|_| b.markers.is_bound());
+        let tracks = seen.and_then(|(optics, surface)| Some(optics.markers()?.track(&surface, optics.camera())));
         for (marker, [_, _, column, row]) in tracks.into_iter().flatten().enumerate() {
             // SAFETY: as above.
             unsafe {

@@ -207,9 +207,12 @@ pub(super) fn grid(x: usize, y: usize, threads: usize, shared_bytes: usize) -> L
     LaunchConfig { grid_dim: (x as u32, y as u32, 1), block_dim, shared_mem_bytes: shared_bytes as u32 }
 }
 
-/// Refuses images that are too large.
+/// Refuses images that are too large, and mounts that yield.
 pub(super) fn check(optics: &Optics) -> Result<(), String> {
     let camera = optics.camera();
+    if camera.mount_newton_per_m.is_some() {
+        return Err("the mount of its gel yields (`camera.mount_stiffness`)".to_owned());
+    }
     if camera.width * camera.height > MAX_PIXELS {
         return Err(format!("its image of {} x {} pixels has more than {MAX_PIXELS}", camera.width, camera.height));
     }

@@ -386,9 +386,9 @@ impl Setup {
                 let fields = magnetics.field_of(&magnetics.motions_at(magnetics.magnets(), &pressed.touch));
                 values.extend(fields.iter().zip(&by.magnetic).flat_map(|(field, by)| (*field * *by).to_array()));
             }
-            if let (Some(optics), Some(surface)) = (sensor.optics(), &pressed.touch.surface) {
+            if let Ok((optics, surface)) = sensor.camera_view(&pressed.touch) {
                 let tracks =
-                    optics.markers().map(|markers| markers.track(surface, optics.camera())).unwrap_or_default();
+                    optics.markers().map(|markers| markers.track(&surface, optics.camera())).unwrap_or_default();
                 values.extend(tracks.iter().zip(&by.markers).flat_map(|(at, by)| [at[2] * by[0], at[3] * by[1]]));
             }
         }

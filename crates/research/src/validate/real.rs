@@ -12,6 +12,7 @@ mod force_depth;
 mod load_records;
 mod markers;
 mod mean_shape;
+mod neighbours;
 mod no_model;
 mod odd_point;
 mod page;

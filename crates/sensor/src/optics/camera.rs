@@ -3,7 +3,7 @@
 use super::OpticsError;
 use dermis_geometry::Vec3;
 use dermis_geometry::limits::{MAX_PIXELS, require_memory};
-use dermis_geometry::quantity::Length;
+use dermis_geometry::quantity::{Length, Stiffness};
 use dermis_skin::Blur;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,11 @@ pub struct CameraSpec {
     /// and the lens show no finer structure. Defaults to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smoothing: Option<Length>,
+    /// Stiffness of the mount that holds the gel before the camera, in the plane of the skin: under a tangential force the
+    /// gel, with its markers and the contact, moves by force over stiffness across the image; camera, lamps and their
+    /// background image stay. Poses and depths of objects are relative to the skin. Defaults to a rigid mount.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount_stiffness: Option<Stiffness>,
     /// Factor on the incoming light.
     #[serde(default = "unit")]
     pub exposure: f64,
@@ -106,6 +111,8 @@ pub struct Camera {
     pub mirror: bool,
     /// Standard deviation (m) of the Gaussian that smooths heights; `None` for no smoothing.
     pub smoothing_m: Option<f64>,
+    /// Stiffness (N/m) of the mount of the gel in the plane of the skin; `None` for a rigid mount.
+    pub mount_newton_per_m: Option<f64>,
     /// Length (cells) of the step after which the search for the surface along a line of sight ends. Its convergence is
     /// quadratic: with the default the error is below a thousandth of a cell.
     pub sight_step: f64,
@@ -128,6 +135,7 @@ impl CameraSpec {
             mirror: false,
             crop: None,
             smoothing: None,
+            mount_stiffness: None,
             exposure: unit(),
             vignetting: 0.0,
             noise: None,
@@ -168,6 +176,10 @@ impl CameraSpec {
                 smoothing.si() * 1e3
             );
             return bad("smoothing", rule);
+        }
+        if let Some(mount) = self.mount_stiffness.filter(|mount| !(mount.si() > 0.0 && mount.si().is_finite())) {
+            let rule = "must be a positive stiffness such as \"20 N/mm\"; leave it out for a rigid mount, got";
+            return bad("mount_stiffness", format!("{rule} {mount}"));
         }
         if !(self.exposure > 0.0 && self.exposure.is_finite()) {
             return bad("exposure", format!("must be a positive factor, got {}", self.exposure));
@@ -210,6 +222,7 @@ impl CameraSpec {
             ],
             mirror: self.mirror,
             smoothing_m: self.smoothing.map(Length::si).filter(|smoothing_m| *smoothing_m > 0.0),
+            mount_newton_per_m: self.mount_stiffness.map(Stiffness::si),
             sight_step: SIGHT_STEP,
         })
     }
@@ -222,6 +235,11 @@ impl Camera {
         let x = (point_in_sensor.x - self.axis_m[0]) * scale;
         let y = (point_in_sensor.y - self.axis_m[1]) * scale;
         [self.axis_px[0] + self.right() * x, self.axis_px[1] - y]
+    }
+
+    /// Displacement (m) of the gel in its mount under a force (N) on the sensor, in the sensor's frame.
+    pub fn mount_shift_m(&self, force_newton: Vec3) -> Vec3 {
+        self.mount_newton_per_m.map_or(Vec3::ZERO, |stiffness| force_newton.with_z(0.0) / stiffness)
     }
 
     /// Derivatives by a point (1/m) from those by column and row of its image.
@@ -302,6 +320,10 @@ mod tests {
         assert!(refusal(CameraSpec { pixel: Length::new(0.0), ..spec() }).contains("`pixel`"));
         assert!(refusal(CameraSpec { distance: Some(Length::new(-1.0)), ..spec() }).contains("`distance`"));
         assert!(refusal(CameraSpec { vignetting: 1.5, ..spec() }).contains("`vignetting`"));
+        for wrong in [0.0, -20e3, f64::NAN, f64::INFINITY] {
+            let mount_stiffness = Some(Stiffness::new(wrong));
+            assert!(refusal(CameraSpec { mount_stiffness, ..spec() }).contains("`mount_stiffness` must be a positive"));
+        }
         assert!(refusal(CameraSpec { smoothing: Some(Length::new(-1e-4)), ..spec() }).contains("`smoothing`"));
         let crop = Some(Crop { left: 600, top: 0, width: 100, height: 10 });
         assert!(refusal(CameraSpec { crop, ..spec() }).contains("column 600"));

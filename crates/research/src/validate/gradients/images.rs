@@ -38,7 +38,7 @@ impl ImageSlopes<'_> {
     /// The object pressed at a pose, the surface, and the contact.
     fn pressed(&self, pose: &Pose) -> Result<(Pressed, SurfaceField, Vec<Touched>), ValidateError> {
         let pressed = press_to_pose(self.sensor, self.object, pose).map_err(bad_press)?;
-        let surface = pressed.touch.surface.clone().ok_or_else(|| bad_press("without a surface"))?;
+        let surface = self.sensor.camera_view(&pressed.touch).map_err(bad_press)?.1.into_owned();
         let contact = touched(self.sensor, self.object, pose, &pressed.touch);
         Ok((pressed, surface, contact))
     }

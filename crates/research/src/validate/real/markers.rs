@@ -1,5 +1,6 @@
 //! Displacements of the markers of an optical sensor under a ball, with at most four fitted numbers.
 
+use super::neighbours::from_neighbours;
 use super::row::{Comparison, FITTED, Figure, Measure, NULL};
 use super::score::{Sample, Statistic};
 use super::split::Split;
@@ -34,6 +35,36 @@ struct Displacements {
     pixel_m: f64,
 }
 
+/// A ball that is moved along the gel.
+struct Sheared {
+    /// Displacement of the surface (m) per pixel of shear to the right.
+    field: Displacements,
+    /// Tangential force per shear (N/m).
+    stiffness_newton_per_m: f64,
+}
+
+/// Name of the model whose mount yields.
+const MOUNT: &str = "mount that yields, no other shift";
+/// Name of the prediction of each marker from the others.
+const NEIGHBOURS: &str = "each marker from the others";
+/// Largest shift in the mount by the shear of the ball, in hundredths.
+const MAX_YIELD_HUNDREDTHS: u32 = 1000;
+
+impl Sheared {
+    /// What a mount that shifts the gel by a part of the shear (m) of the ball has as its stiffness.
+    fn note(&self, shift_per_shear: f64, shear_m: [f64; 2]) -> String {
+        let length_m = shear_m[0].hypot(shear_m[1]);
+        let force_newton = self.stiffness_newton_per_m * length_m;
+        let shear = format!("the ball sheared by {:.2} mm pulls with {force_newton:.2} N", 1e3 * length_m);
+        let moves = format!("{MOUNT} (three numbers): {shear} on a gel of this modulus and moves the gel by");
+        let shift_m = shift_per_shear * length_m;
+        if shift_m == 0.0 {
+            return format!("{moves} nothing: a rigid mount");
+        }
+        format!("{moves} {:.2} mm: {:.2} N/mm", 1e3 * shift_m, 1e-3 * force_newton / shift_m)
+    }
+}
+
 impl Displacements {
     /// Displacement (pixels) at a position relative to the contact (pixels).
     fn at(&self, [right, down]: [f64; 2]) -> [f64; 2] {
@@ -62,16 +93,17 @@ impl Field<'_> {
             mx.iter().zip(&my).map(|(x, y)| [x - self.center_px[0], y - self.center_px[1]]).collect();
         let measured: Vec<[f64; 2]> = dx.iter().zip(&dy).map(|(x, y)| [*x, *y]).collect();
         let (pressed, sheared, depth_m) = self.fields(&setting.spec()?.build(None)?)?;
+        // Displacement per pixel of shear of the ball to the right, and down: by isotropy, the second is the first, rotated.
+        let shears = |field: &Displacements, at: [f64; 2]| {
+            let rotated = field.at([at[1], -at[0]]);
+            [field.at(at), [-rotated[1], rotated[0]]]
+        };
         // Columns of the linear model, besides the press itself.
         let columns = |at: [f64; 2]| -> Vec<[f64; 2]> {
             let mut columns = vec![[1.0, 0.0], [0.0, 1.0]];
             match &sheared {
                 None => columns.push([at[0] / 100.0, at[1] / 100.0]),
-                Some(field) => {
-                    // By isotropy, the field of a shear along y is that along x, rotated.
-                    let along_y = field.at([at[1], -at[0]]);
-                    columns.extend([field.at(at), [-along_y[1], along_y[0]]]);
-                }
+                Some(sheared) => columns.extend(shears(&sheared.field, at)),
             }
             columns
         };
@@ -80,24 +112,24 @@ impl Field<'_> {
             Some(count) => Split::even(n, count),
             None => Split { fitted: (0..n).collect(), kept_out: (0..n).collect() },
         };
-        // Coefficients of the first `count` columns for what `own` leaves.
-        let fit = |count: usize, own: &dyn Fn([f64; 2]) -> [f64; 2]| {
+        // Coefficients of columns for what `own` leaves of the fitted markers.
+        let fit_to = |columns: &dyn Fn([f64; 2]) -> Vec<[f64; 2]>, own: &dyn Fn([f64; 2]) -> [f64; 2]| {
             let rows = split.fitted.iter().flat_map(|&i| {
                 let (columns, own) = (columns(markers[i]), own(markers[i]));
-                let row = |c: usize| columns.iter().take(count).map(|column| column[c]).collect::<Vec<f64>>();
+                let row = |c: usize| columns.iter().map(|column| column[c]).collect::<Vec<f64>>();
                 [0, 1].map(|c| (row(c), measured[i][c] - own[c]))
             });
             least_squares(&rows.collect::<Vec<_>>())
         };
+        let fit = |count: usize, own: &dyn Fn([f64; 2]) -> [f64; 2]| {
+            fit_to(&|at| columns(at).into_iter().take(count).collect(), own)
+        };
+        let with = |columns: Vec<[f64; 2]>, numbers: &[f64], at: [f64; 2]| {
+            let own = pressed.at(at);
+            [0, 1].map(|c| own[c] + columns.iter().zip(numbers).map(|(column, x)| column[c] * x).sum::<f64>())
+        };
         let numbers = fit(usize::MAX, &|at| pressed.at(at));
-        let predicted: Vec<[f64; 2]> = markers
-            .iter()
-            .map(|&at| {
-                let own = pressed.at(at);
-                let added = columns(at);
-                [0, 1].map(|c| own[c] + added.iter().zip(&numbers).map(|(column, x)| column[c] * x).sum::<f64>())
-            })
-            .collect();
+        let predicted: Vec<[f64; 2]> = markers.iter().map(|&at| with(columns(at), &numbers, at)).collect();
         let mean = measured.iter().map(|d| d[0] * d[0] + d[1] * d[1]).sum::<f64>() / n as f64;
         let samples = |model: &dyn Fn(usize) -> [f64; 2]| -> Vec<Sample> {
             let error = |i: usize| [0, 1].iter().map(|&c| (model(i)[c] - measured[i][c]).powi(2)).sum();
@@ -106,6 +138,30 @@ impl Field<'_> {
         let mut measure = Measure::new("markers", "displacements: rmse by their root mean square", Statistic::Rms);
         measure.add(FITTED, &samples(&|i| predicted[i]));
         measure.add("press alone, nothing fitted", &samples(&|i| pressed.at(markers[i])));
+        let shown: Vec<String> = numbers.iter().map(|number| format!("{number:.3}")).collect();
+        let mut notes = vec![format!("pressed to {:.2} mm; fitted numbers: {} px", 1e3 * depth_m, shown.join(", "))];
+        if let Some(sheared) = &sheared {
+            let mount = |shift_per_shear: f64| {
+                move |at: [f64; 2]| -> Vec<[f64; 2]> {
+                    let [[right, down], along_y] = shears(&sheared.field, at);
+                    vec![[right + shift_per_shear, down], [along_y[0], along_y[1] + shift_per_shear]]
+                }
+            };
+            let trial = |shift_per_shear: f64| {
+                let columns = mount(shift_per_shear);
+                let numbers = fit_to(&columns, &|at| pressed.at(at));
+                let of = |i: usize| with(columns(markers[i]), &numbers, markers[i]);
+                let off = |&i: &usize| [0, 1].map(|c| of(i)[c] - measured[i][c]);
+                let error = split.fitted.iter().flat_map(off).map(|off| off * off).sum::<f64>();
+                (error, shift_per_shear, numbers)
+            };
+            let trials = (0..=MAX_YIELD_HUNDREDTHS).map(|hundredths| trial(0.01 * f64::from(hundredths)));
+            if let Some((_, shift_per_shear, shear_px)) = trials.min_by(|a, b| a.0.total_cmp(&b.0)) {
+                let columns = mount(shift_per_shear);
+                measure.add(MOUNT, &samples(&|i| with(columns(markers[i]), &shear_px, markers[i])));
+                notes.push(sheared.note(shift_per_shear, [0, 1].map(|c| shear_px[c] * self.pixel_m)));
+            }
+        }
         let shift = fit(2, &|_| [0.0; 2]);
         measure.add("uniform shift", &samples(&|_| [shift[0], shift[1]]));
         if !self.sheared {
@@ -114,13 +170,20 @@ impl Field<'_> {
             measure.add("shift and dilation, no skin", &samples(&at));
         }
         measure.add(NULL, &samples(&|_| [0.0; 2]));
+        if let Some(smooth) = from_neighbours(&markers, &measured) {
+            measure.add(NEIGHBOURS, &samples(&|i| smooth.predicted[i]));
+            notes.push(format!(
+                "{NEIGHBOURS}: a smooth field (leave-one-out Gaussian process; length {:.0} px and noise {:.3} of its variance \
+                 have the least error); markers that it does not predict do not move as their neighbours do",
+                smooth.length, smooth.noise
+            ));
+        }
         measure.add("rounding to pixels", &samples(&|i| [0, 1].map(|c| measured[i][c] + (1.0f64 / 12.0).sqrt())));
         let names = if self.sheared {
             "shift and shear of the ball (four numbers)"
         } else {
             "shift and dilation (three numbers)"
         };
-        let shown: Vec<String> = numbers.iter().map(|number| format!("{number:.3}")).collect();
         Ok(Comparison {
             samples: n,
             fitted_on: split.fitted.len(),
@@ -131,13 +194,13 @@ impl Field<'_> {
                 _ => split.kept_out.iter().map(|&i| format!("({}, {})", mx[i], my[i])).collect(),
             },
             measures: vec![measure],
-            notes: vec![format!("pressed to {:.2} mm; fitted numbers: {} px", 1e3 * depth_m, shown.join(", "))],
+            notes,
             figures: vec![self.figure(&mx, &my, &measured, &predicted)],
         })
     }
 
-    /// The fields of the press and of a unit shear along the image's x, with the depth at which the contact has its radius.
-    fn fields(&self, sensor: &Sensor) -> Result<(Displacements, Option<Displacements>, f64), RealError> {
+    /// The fields of the press and of a shear along the image's x, with the depth at which the contact has its radius.
+    fn fields(&self, sensor: &Sensor) -> Result<(Displacements, Option<Sheared>, f64), RealError> {
         const SHEAR_M: f64 = 0.1e-3;
         let ball = Object::new(sphere(0.5 * self.ball_m, self.ball_m / 100.0)?);
         let wanted_m2 = std::f64::consts::PI * (self.contact_px * self.pixel_m).powi(2);
@@ -158,11 +221,12 @@ impl Field<'_> {
             return Ok((before, None, depth_m));
         }
         let moved = pressed.sheared(sensor, &ball, [SHEAR_M, 0.0], Goal::Depth(depth_m))?;
-        let mut unit = field(moved.touch.surface)?;
-        for (after, before) in unit.field.values.iter_mut().zip(&before.field.values) {
+        let stiffness_newton_per_m = moved.touch.on_sensor.force.x / SHEAR_M;
+        let mut field = field(moved.touch.surface)?;
+        for (after, before) in field.field.values.iter_mut().zip(&before.field.values) {
             *after = (*after - *before) * (self.pixel_m / SHEAR_M);
         }
-        Ok((before, Some(unit), depth_m))
+        Ok((before, Some(Sheared { field, stiffness_newton_per_m }), depth_m))
     }
 
     fn figure(&self, mx: &[f64], my: &[f64], measured: &[[f64; 2]], predicted: &[[f64; 2]]) -> Figure {
