@@ -140,10 +140,18 @@ pub fn estimate_placement(
     known: [f64; 9],
     unknowns: Vec<String>,
 ) -> PyResult<String> {
-    let unknowns = unknowns.iter().map(|name| unknown_of(name)).collect::<PyResult<Vec<_>>>()?;
+    let names = unknowns;
+    let unknowns = names.iter().map(|name| unknown_of(name)).collect::<PyResult<Vec<_>>>()?;
+    if let Some(name) = names.iter().enumerate().find_map(|(i, name)| names[..i].contains(name).then_some(name)) {
+        return Err(Error::new_err(format!("`unknowns` has {name:?} twice")));
+    }
     let [x, y, depth_m, tilt_x, tilt_y, yaw_rad, shear_x, shear_y, scale] = known;
     if known.iter().any(|value| !value.is_finite()) {
         return Err(Error::new_err("the known values must be finite numbers"));
+    }
+    if !unknowns.contains(&Unknown::Depth) && depth_m <= 0.0 {
+        let remedy = "give `depth` (m), or \"depth\" in `unknowns`";
+        return Err(Error::new_err(format!("`depth` must be positive where it is known, got {depth_m} m: {remedy}")));
     }
     let known =
         Placement { at_m: [x, y], depth_m, tilt_rad: [tilt_x, tilt_y], yaw_rad, shear_m: [shear_x, shear_y], scale };

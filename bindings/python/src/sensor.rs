@@ -48,21 +48,13 @@ pub struct Sensor {
 }
 
 /// An Object, or a sequence of them.
-#[derive(FromPyObject)]
-enum OneOrMore<'py> {
-    #[pyo3(transparent, annotation = "Object")]
-    One(PyRef<'py, Object>),
-    #[pyo3(transparent, annotation = "list of Objects")]
-    More(Vec<PyRef<'py, Object>>),
-}
-
-impl OneOrMore<'_> {
-    fn shapes(&self) -> Vec<Arc<skin::Object>> {
-        match self {
-            Self::One(only) => vec![only.object.clone()],
-            Self::More(all) => all.iter().map(|one| one.object.clone()).collect(),
-        }
+fn shapes_of(obj: &Bound<'_, PyAny>) -> PyResult<Vec<Arc<skin::Object>>> {
+    if let Ok(only) = obj.extract::<PyRef<'_, Object>>() {
+        return Ok(vec![only.object.clone()]);
     }
+    let all: Vec<PyRef<'_, Object>> =
+        obj.extract().map_err(|_| Error::new_err(format!("`obj` must be an Object or a list of Objects, got {obj}")))?;
+    Ok(all.iter().map(|one| one.object.clone()).collect())
 }
 
 /// The history of an untouched sensor.
@@ -368,14 +360,14 @@ impl Sensor {
     fn environments(
         &self,
         py: Python<'_>,
-        obj: OneOrMore<'_>,
+        obj: &Bound<'_, PyAny>,
         count: usize,
         device: &str,
         randomise: Option<&Bound<'_, pyo3::types::PyDict>>,
         seed: u64,
     ) -> PyResult<Environments> {
         let ranges = gpu::environments::ranges(randomise, seed)?;
-        let (choice, shapes) = (gpu::choice(device)?, obj.shapes());
+        let (choice, shapes) = (gpu::choice(device)?, shapes_of(obj)?);
         let mut gpu = gpu::open(py, choice)?;
         if choice == Choice::Auto && gpu.is_some() && !dermis::gpu::environments::run_on_gpu(self.inner()?) {
             gpu::warn_once(py, "on a GPU only springs and layers that do not relax advance in time")?;

@@ -25,6 +25,8 @@ def test_a_placement_comes_back_from_noisy_taxels():
     [
         ({}, "either `image`, `taxels` or `magnetic`"),
         ({"taxels": np.zeros((14, 6)), "unknowns": ["z"]}, '"z"; it may have "x"'),
+        ({"taxels": np.ones((14, 6)), "unknowns": ["x", "depth", "x"]}, '`unknowns` has "x" twice'),
+        ({"taxels": np.ones((14, 6)), "unknowns": ["x", "y"]}, "`depth` must be positive where it is known, got 0 m"),
         ({"taxels": np.zeros((14, 6))}, "no contact"),
         ({"taxels": np.ones(5)}, "5 taxels"),
         ({"taxels": np.full((14, 6), np.nan)}, "finite"),

@@ -187,3 +187,9 @@ def test_a_panic_in_a_call_ends_no_program():
     """PyO3 raises it beside `Exception`, so that no handler of other errors hides it."""
     with pytest.raises(BaseException, match="a panic for a test"):
         dermis._native.panic_in("call")
+
+
+@pytest.mark.parametrize("objects", ["ball", ["ball"], None, 3])
+def test_environments_of_no_object_are_refused(foam, objects):
+    with pytest.raises(dermis.Error, match="`obj` must be an Object or a list of Objects, got"):
+        foam.environments(objects, 2, device="cpu")
