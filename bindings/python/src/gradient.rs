@@ -43,8 +43,17 @@ pub fn read(sensor: &Sensor, cotangents: &Bound<'_, PyDict>, count: usize) -> Py
             )));
         };
         if size == 0 {
-            let lacks = if name == "magnetic" { "magnetometers" } else if name == "markers" { "markers" } else { "camera" };
-            return Err(Error::new_err(format!("`cotangents` has {name:?}, and sensor {:?} has no {lacks}", sensor.name())));
+            let lacks = if name == "magnetic" {
+                "magnetometers"
+            } else if name == "markers" {
+                "markers"
+            } else {
+                "camera"
+            };
+            return Err(Error::new_err(format!(
+                "`cotangents` has {name:?}, and sensor {:?} has no {lacks}",
+                sensor.name()
+            )));
         }
         let numbers = Numbers::read(&value, &name)?;
         if numbers.values.len() != count * size || numbers.shape.first() != Some(&count) {

@@ -52,8 +52,9 @@ fn shapes_of(obj: &Bound<'_, PyAny>) -> PyResult<Vec<Arc<skin::Object>>> {
     if let Ok(only) = obj.extract::<PyRef<'_, Object>>() {
         return Ok(vec![only.object.clone()]);
     }
-    let all: Vec<PyRef<'_, Object>> =
-        obj.extract().map_err(|_| Error::new_err(format!("`obj` must be an Object or a list of Objects, got {obj}")))?;
+    let all: Vec<PyRef<'_, Object>> = obj
+        .extract()
+        .map_err(|_| Error::new_err(format!("`obj` must be an Object or a list of Objects, got {obj}")))?;
     Ok(all.iter().map(|one| one.object.clone()).collect())
 }
 

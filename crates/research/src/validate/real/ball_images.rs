@@ -35,6 +35,9 @@ pub struct BallImages<'a> {
     pub loose: bool,
 }
 
+/// Number of times that contacts and the image without contact are improved.
+const ROUNDS: usize = 2;
+
 /// A model and its image of a press.
 type Renderer<'a> = (&'static str, Box<dyn Fn(&BallPress) -> FloatImage + 'a>);
 
@@ -46,18 +49,26 @@ impl BallImages<'_> {
 
     /// Fits the light to some presses and compares the others.
     pub fn compare(&self, setting: &Setting<'_>) -> Result<Comparison, RealError> {
-        let data = self.read(setting.folder)?;
+        let mut data = self.read(setting.folder)?;
         let samples = data.presses.len();
         let split = Split::even(samples, setting.fit.unwrap_or(0));
         let files: Vec<String> = data.presses.iter().map(|press| press.file.clone()).collect();
         let (spec, sensor) = self.sensor(setting, &data.background)?;
         let labelled = self.labelled(&sensor, &data)?;
-        let found = if self.loose { Some(self.found(&sensor, &data)?) } else { None };
+        let raw = data.background.clone();
+        let mut found = if self.loose { Some(self.found(&sensor, &data)?) } else { None };
+        // Only fitted presses may show what changed since the image without contact was taken. Contacts are found better on
+        // the image at their time, and it is known better with them.
+        for _ in 0..ROUNDS {
+            let presses = found.as_ref().unwrap_or(&labelled);
+            data.background = background_of_presses(&data.background, &chosen(presses, &split.fitted))?;
+            if self.loose {
+                found = Some(self.found(&sensor, &data)?);
+            }
+        }
+        let background = data.background;
         let presses = found.as_ref().unwrap_or(&labelled);
         let (fitted, kept_out) = (chosen(presses, &split.fitted), chosen(presses, &split.kept_out));
-        let raw = data.background;
-        // Only fitted presses may show what changed since the image without contact was taken.
-        let background = background_of_presses(&raw, &fitted)?;
         let mut models =
             Models { background: &background, raw: &raw, pixel_m: self.pixel_m, lights: Vec::new(), table: None };
         let mut notes = Vec::new();
