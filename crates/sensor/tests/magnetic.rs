@@ -302,7 +302,12 @@ fn elastomers_of_the_presets_are_converged() {
                 let touch = press(&sensor, &ball, &Aim { at_m, ..Aim::default() }, Goal::Depth(depth)).unwrap().touch;
                 let t1 = std::time::Instant::now(); // TIMING
                 let _ = sensor.magnetics().unwrap().read(&touch, &Pose::IDENTITY); // TIMING
-                println!("{} {:?} press, {:?} read", sensor.magnetics().unwrap().magnets().len(), t1 - t0, t1.elapsed()); // TIMING
+                println!(
+                    "{} {:?} press, {:?} read",
+                    sensor.magnetics().unwrap().magnets().len(),
+                    t1 - t0,
+                    t1.elapsed()
+                ); // TIMING
                 sensor.magnetics().unwrap().changes(&touch)
             };
             presses.iter().flat_map(change).collect::<Vec<Vec3>>()

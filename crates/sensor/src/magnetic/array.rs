@@ -168,8 +168,8 @@ impl Magnetics {
         let direction = |(index, direction): (usize, [f64; 3])| {
             let rule =
                 || bad("directions", format!("must be finite and not zero, got {direction:?} of magnet {index}"));
-            let unit = Vec3::from_array(direction).try_normalize().ok_or_else(rule)?;
-            Ok(unit * moments.get(index).copied().unwrap_or(1.0))
+            let factor = moments.get(index).copied().unwrap_or(1.0);
+            Vec3::from_array(direction).try_normalize().map(|unit| unit * factor).ok_or_else(rule)
         };
         let directions = directions.into_iter().enumerate().map(direction).collect::<Result<Vec<_>, _>>()?;
         let (carrier, low, high) = Carrier::new(sensor, magnets, &places, half)?;
