@@ -231,7 +231,7 @@ fn a_warm_array_reads_alike_in_a_press_and_a_scene() {
     };
     let cold = reported("cold.toml", &[]);
     let truth: Vec<f64> = cold.iter().map(|value| 1.6 * value + 0.02).collect();
-    assert!(truth.iter().any(|value| *value > 0.1), "{truth:?}");
+    assert!(truth.iter().any(|value| *value > 0.05), "{truth:?}");
     close(&reported("warm.toml", &[]), &truth);
     close(&reported("slow.toml", &[]), &truth);
     let drift = "response.gain.drift={rise = \"20 K\", gain_per_kelvin = 0.03, offset_per_kelvin = \"1 mN\"}";
@@ -243,7 +243,7 @@ fn a_warm_array_reads_alike_in_a_press_and_a_scene() {
         let table = std::fs::read_to_string(folder.path().join("run/readings-pad.csv")).unwrap();
         let last: Vec<f64> = table.lines().last().unwrap().split(',').map(|cell| cell.parse().unwrap()).collect();
         let counts: f64 = last[7..].iter().map(|load| (1e3 * (gain * load + offset)).round()).sum();
-        assert!(last[5] == counts && counts > 100.0, "{sensor}: {} counts, not {counts}", last[5]);
+        assert!(last[5] == counts && counts > 50.0, "{sensor}: {} counts, not {counts}", last[5]);
     };
     let kelvin = 20.0 * (1.0 - (-0.2f64).exp());
     scene("cold.toml", 1.0, 0.0);
