@@ -299,11 +299,6 @@ fn elastomers_of_the_presets_are_converged() {
             let sensor = spec.build(None).unwrap();
             let change = |&(at_m, depth): &([f64; 2], f64)| {
                 let touch = press(&sensor, &ball, &Aim { at_m, ..Aim::default() }, Goal::Depth(depth)).unwrap().touch;
-                println!(
-                    "{} {:?} press, {:?} read",
-                    sensor.magnetics().unwrap().magnets().len(),
-                    t1 - t0,
-                    t1.elapsed()
                 sensor.magnetics().unwrap().changes(&touch)
             };
             presses.iter().flat_map(change).collect::<Vec<Vec3>>()
