@@ -213,8 +213,8 @@ def test_a_warm_array_reads_alike_in_python_the_command_line_and_a_scene(tmp_pat
     truth = 1.6 * cold.press(ball, depth=1e-3).reported + 0.02
     reading = warm.press(ball, depth=1e-3)
     assert reading.reported == pytest.approx(truth, abs=1e-12) and truth.max() > 0.03
-    by = warm.vjp(ball, [[0, 0, 9e-3]], {"reported": np.ones((1, 84))})
-    unheated = cold.vjp(ball, [[0, 0, 9e-3]], {"reported": np.ones((1, 84))})
+    by = warm.vjp(ball, [[0, 0, 9e-3]], {"reported": np.ones((1, 14, 6))})
+    unheated = cold.vjp(ball, [[0, 0, 9e-3]], {"reported": np.ones((1, 14, 6))})
     assert by["position"] == pytest.approx(1.6 * unheated["position"], rel=1e-9)
     assert by["gain"].sum() == pytest.approx(1.6 * cold.press(ball, depth=1e-3).reported.sum(), rel=1e-6)
     (tmp_path / "warm.toml").write_text(warm.toml)
