@@ -1,15 +1,17 @@
 //! Reads bench data from CSV files: `presses.csv` and `creep.csv` in the format of `dermis characterise`.
 
-use crate::table::{Column, Table};
+use crate::table::{Column, RISE, Table};
 use dermis::sensor::characterise::{CreepRow, PressRow};
 use std::path::Path;
 
-/// Reads presses: one row per reading, with the counts of all taxels (`raw_0_counts`, `raw_1_counts`, …).
+/// Reads presses: one row per reading, with the counts of all taxels (`raw_0_counts`, `raw_1_counts`, …) and,
+/// if it was measured, the temperature above the reference (`rise_K`).
 pub fn read_presses(path: &Path) -> anyhow::Result<Vec<PressRow>> {
     let table = Table::read(path)?;
     let column = |name| table.column(name);
     let (taxel, press, held) = (column("taxel")?, column("press")?, column("held_s")?);
     let (depth, force) = (column("depth_mm")?, column("force_N")?);
+    let rises = table.optional_values("temperature above the reference", RISE)?;
     let mut raw = Vec::new();
     while let Ok(column) = table.column(&format!("raw_{}_counts", raw.len())) {
         raw.push(column);
@@ -25,6 +27,7 @@ pub fn read_presses(path: &Path) -> anyhow::Result<Vec<PressRow>> {
                 held_s: table.number(row, &held)?,
                 depth_m: table.number(row, &depth)? * 1e-3,
                 force_newton: table.number(row, &force)?,
+                rise_kelvin: rises.as_ref().map(|rises| rises[row]),
                 raw: raw
                     .iter()
                     .map(|column: &Column| Ok(table.whole(row, column)? as u32))

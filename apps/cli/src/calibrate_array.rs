@@ -152,7 +152,7 @@ fn taxel_lines(fit: &TaxelsFit) -> Vec<String> {
     };
     let gains = fit.taxels.iter().map(|taxel| taxel.gain_counts_per_newton.value).collect();
     let thresholds = fit.taxels.iter().map(|taxel| taxel.threshold_newton.value).collect();
-    vec![
+    let mut lines = vec![
         format!("  gain          counts/N: {}", list(gains)),
         format!("  threshold     N: {}", list(thresholds)),
         format!("  curve         {:?}, explains {:.2} % of readings outside the fit", fit.shape, 100.0 * fit.explained),
@@ -160,7 +160,10 @@ fn taxel_lines(fit: &TaxelsFit) -> Vec<String> {
             "  saturation    {}",
             fit.saturation_counts.map_or("not reached".into(), |c| format!("{} counts", short(c)))
         ),
-    ]
+    ];
+    let temperature = |change| format!("  temperature   {} of the gain per kelvin above the reference", pm(change));
+    lines.extend(fit.gain_per_kelvin.map(temperature));
+    lines
 }
 
 pub fn taxels(arguments: &Taxels) -> anyhow::Result<()> {

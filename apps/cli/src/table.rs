@@ -37,6 +37,9 @@ pub const SHEAR_FORCE: Names = &[("shear_force_n", 1.0), ("shear_force_mn", 1e-3
 /// Columns of time (s).
 pub const TIME: Names = &[("time_s", 1.0), ("time_ms", 1e-3)];
 
+/// Columns of temperature above a reference (K).
+pub const RISE: Names = &[("rise_K", 1.0)];
+
 /// A CSV file in memory: a header, and rows of the same length.
 pub struct Table {
     file: String,

@@ -196,3 +196,77 @@ fn a_sheared_press_says_its_tangential_force_and_holds_the_normal_force() {
     let error = fails(folder.path(), &[&BALL[..], &["--depth", "1mm", "--shear", "80mm,0mm"]].concat());
     assert!(error.contains("left sensor") && error.contains("80 mm"), "{error}");
 }
+
+/// A ball held in the pad for a fifth of the time constant of `slow.toml`.
+const SCENE: &str = r#"
+[world]
+duration = "2 s"
+time_step = "0.1 s"
+
+[[body]]
+name = "ball"
+motion = "fixed"
+shape.sphere.radius = "10 mm"
+at = ["0 mm", "0 mm", "9 mm"]
+
+[[sensor]]
+name = "pad"
+"#;
+
+/// A warm array reads 1 + a ΔT as much: with `--set`, from a file, and in a scene. With a
+/// time constant a press reads as after warming up, and a scene starts cold.
+#[test]
+fn a_warm_array_reads_alike_in_a_press_and_a_scene() {
+    let folder = TempDir::new().unwrap();
+    let warm = "\n[response.gain.drift]\nrise = \"20 K\"\ngain_per_kelvin = 0.03\noffset_per_kelvin = \"1 mN\"\n";
+    let slow = warm.to_owned() + "time = \"10 s\"\n";
+    for (name, text) in [("cold.toml", ""), ("warm.toml", warm), ("slow.toml", &slow)] {
+        write(folder.path(), name, &(SENSOR.to_owned() + text));
+    }
+    let reported = |sensor: &str, more: &[&str]| -> Vec<f64> {
+        let press = ["press", "--sensor", sensor, "--object", "sphere:radius=10mm", "--depth", "1mm", "--json"];
+        let report: Value = serde_json::from_str(&dermis(folder.path(), &[&press[..], more].concat())).unwrap();
+        report["reported_n"].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
+    };
+    let close = |found: &[f64], truth: &[f64]| {
+        assert!(found.len() == 16 && found.iter().zip(truth).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?} {truth:?}");
+    };
+    let cold = reported("cold.toml", &[]);
+    let truth: Vec<f64> = cold.iter().map(|value| 1.6 * value + 0.02).collect();
+    assert!(truth.iter().any(|value| *value > 0.05), "{truth:?}");
+    close(&reported("warm.toml", &[]), &truth);
+    close(&reported("slow.toml", &[]), &truth);
+    let drift = "response.gain.drift={rise = \"20 K\", gain_per_kelvin = 0.03, offset_per_kelvin = \"1 mN\"}";
+    close(&reported("cold.toml", &["--set", drift]), &truth);
+    let scene = |sensor: &str, gain: f64, offset: f64| {
+        let text = format!("{SCENE}file = \"{sensor}\"\n");
+        write(folder.path(), "scene.toml", &text);
+        dermis(folder.path(), &["run", "scene.toml", "--out", "run", "--overwrite"]);
+        let table = std::fs::read_to_string(folder.path().join("run/readings-pad.csv")).unwrap();
+        let last: Vec<f64> = table.lines().last().unwrap().split(',').map(|cell| cell.parse().unwrap()).collect();
+        let counts: f64 = last[7..].iter().map(|load| (1e3 * (gain * load + offset)).round()).sum();
+        assert!(last[5] == counts && counts > 50.0, "{sensor}: {} counts, not {counts}", last[5]);
+    };
+    let kelvin = 20.0 * (1.0 - (-0.2f64).exp());
+    scene("cold.toml", 1.0, 0.0);
+    scene("warm.toml", 1.6, 0.02);
+    scene("slow.toml", 1.0 + 0.03 * kelvin, 1e-3 * kelvin);
+    let told = fails(
+        folder.path(),
+        &[
+            "press",
+            "--sensor",
+            "cold.toml",
+            "--object",
+            "sphere:radius=10mm",
+            "--depth",
+            "1mm",
+            "--set",
+            "response.gain.drift={rise = \"20 K\", gain_per_kelvin = -0.1}",
+        ],
+    );
+    assert!(
+        told.contains("`gain.drift.gain_per_kelvin` must be more than -1 when multiplied by `rise`, got -2"),
+        "{told}"
+    );
+}

@@ -21,7 +21,8 @@ use std::sync::Arc;
 /// Made by ``dermis.calibration.characterise`` or from arrays, one entry per reading:
 /// taxel: index of the taxel under the indenter, (n,). press: index of the press of this taxel, (n,). held: time since
 /// the depth was reached (s), (n,). depth: depth of the indenter (m), zero between presses, (n,). force: force of the
-/// indenter (N), (n,). raw: raw counts of all taxels, (n, taxels).
+/// indenter (N), (n,). raw: raw counts of all taxels, (n, taxels). rise: temperature above a reference (K), (n,), if it
+/// was measured.
 /// creep_time: time since loading (s), (m,). creep_force: force of the indenter (N), (m,). creep_raw: raw counts of the
 /// taxel ``creep_taxel``, (m,).
 #[pyclass(frozen, module = "dermis")]
@@ -47,7 +48,7 @@ fn integer(value: f64, what: &str) -> PyResult<u32> {
 #[pymethods]
 impl Bench {
     #[new]
-    #[pyo3(signature = (*, taxel, press, held, depth, force, raw, creep_time=None, creep_force=None, creep_raw=None, creep_taxel=0))]
+    #[pyo3(signature = (*, taxel, press, held, depth, force, raw, rise=None, creep_time=None, creep_force=None, creep_raw=None, creep_taxel=0))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn new(
         taxel: &Bound<'_, PyAny>,
@@ -56,6 +57,7 @@ impl Bench {
         depth: &Bound<'_, PyAny>,
         force: &Bound<'_, PyAny>,
         raw: &Bound<'_, PyAny>,
+        rise: Option<&Bound<'_, PyAny>>,
         creep_time: Option<&Bound<'_, PyAny>>,
         creep_force: Option<&Bound<'_, PyAny>>,
         creep_raw: Option<&Bound<'_, PyAny>>,
@@ -67,6 +69,7 @@ impl Bench {
             [(taxel, "taxel"), (press, "press"), (held, "held"), (depth, "depth"), (force, "force")]
                 .map(|(value, what)| column(value, what, Some(count)));
         let (taxel, press, held, depth, force) = (taxel?, press?, held?, depth?, force?);
+        let rise = rise.map(|rise| column(rise, "rise", Some(count))).transpose()?;
         let presses = (0..count)
             .map(|i| {
                 let raw = &counts.values[i * taxels..(i + 1) * taxels];
@@ -76,6 +79,7 @@ impl Bench {
                     held_s: held[i],
                     depth_m: depth[i],
                     force_newton: force[i],
+                    rise_kelvin: rise.as_ref().map(|rise| rise[i]),
                     raw: raw.iter().map(|&raw| integer(raw, "raw")).collect::<PyResult<_>>()?,
                 })
             })
@@ -118,6 +122,13 @@ impl Bench {
     fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let values: Vec<f64> = self.bench.presses.iter().map(|row| row.force_newton).collect();
         array(py, &[values.len()], &values)
+    }
+
+    /// Temperature above the reference (K), shape (n,); None if it was not measured.
+    #[getter]
+    fn rise<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
+        let values: Option<Vec<f64>> = self.bench.presses.iter().map(|row| row.rise_kelvin).collect();
+        values.map(|values| array(py, &[values.len()], &values)).transpose()
     }
 
     /// Raw counts of all taxels, shape (n, taxels).

@@ -1,7 +1,10 @@
 """Worlds, scenes, calibration, metrics and experiments."""
 
+import json
 import pathlib
 import pickle
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -200,3 +203,55 @@ def test_an_experiment_runs_and_leaves_its_figures(tmp_path):
     assert list(pathlib.Path(tmp_path).iterdir())
     with pytest.raises(dermis.Error, match="moisio"):
         experiments.reproduce("moisio-fome")
+
+
+def test_a_warm_array_reads_alike_in_python_the_command_line_and_a_scene(tmp_path):
+    drift = {"rise": "20 K", "gain_per_kelvin": 0.03, "offset_per_kelvin": "1 mN"}
+    cold = dermis.Sensor.preset("uji-foam-14x6")
+    warm = dermis.Sensor.preset("uji-foam-14x6", parameters={"response": {"gain": {"drift": drift}}})
+    ball = dermis.Object.sphere(radius=10e-3)
+    truth = 1.6 * cold.press(ball, depth=1e-3).reported + 0.02
+    reading = warm.press(ball, depth=1e-3)
+    assert reading.reported == pytest.approx(truth, abs=1e-12) and truth.max() > 0.03
+    by = warm.vjp(ball, [[0, 0, 9e-3]], {"reported": np.ones((1, 14, 6))})
+    unheated = cold.vjp(ball, [[0, 0, 9e-3]], {"reported": np.ones((1, 14, 6))})
+    assert by["position"] == pytest.approx(1.6 * unheated["position"], rel=1e-9)
+    assert by["gain"].sum() == pytest.approx(1.6 * cold.press(ball, depth=1e-3).reported.sum(), rel=1e-6)
+    (tmp_path / "warm.toml").write_text(warm.toml)
+    command = [sys.executable, "-m", "dermis", "press", "--sensor", tmp_path / "warm.toml", "--object", "sphere:radius=10mm"]
+    done = subprocess.run([*command, "--depth", "1mm", "--json"], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["reported_n"] == pytest.approx(reading.reported.ravel(), abs=1e-9)
+    scene = SCENE + "response.gain.drift = { rise = \"20 K\", gain_per_kelvin = 0.03 }\n"
+    worlds = [dermis.World.parse(text) for text in (scene, SCENE)]
+    for world in worlds:
+        world.step(200)
+    hot, plain = (world.reading("pad").reported for world in worlds)
+    assert hot == pytest.approx(1.6 * plain, rel=1e-9) and plain.max() > 1e-3
+
+
+def test_temperatures_of_a_bench_give_the_change_of_the_gains(tmp_path):
+    small = {"surface": {"grid": {"rows": 3, "cols": 3}}, "skin": {"stiffness": "500 N/m"}}
+    known = dermis.Sensor.preset("uji-foam-14x6", parameters=small)
+    benches = []
+    for rise in ("0 K", "30 K"):
+        drift = {"rise": rise, "gain_per_kelvin": 0.01}
+        measured = known.with_parameters({"response": {"gain": {"drift": drift}}})
+        benches.append(calibration.characterise(measured, presses=1, creep_taxels=[4]))
+    assert calibration.characterise(known, presses=1).rise is None
+    first, second = (bench.presses_csv() for bench in benches)
+    assert first.startswith("taxel,press,held_s,depth_mm,force_N,rise_K,raw_0_counts")
+    (tmp_path / "presses.csv").write_text(first + second.split("\n", 1)[1])
+    (tmp_path / "creep.csv").write_text(benches[0].creep_csv())
+    bench = calibration.load(tmp_path / "presses.csv", tmp_path / "creep.csv")
+    assert set(bench.rise) == {0.0, 30.0}
+    fit = calibration.fit(known, bench)
+    found = fit.numbers["taxels"]["gain_per_kelvin"]
+    assert abs(found["value"] - 0.01) < max(found["ci95"], 1e-4), found  # the readings are rounded to counts
+    assert "gain_per_kelvin" in fit.sensor.toml
+    command = [sys.executable, "-m", "dermis", "calibrate", "taxels", tmp_path / "presses.csv", "--sensor", "known.toml"]
+    (tmp_path / "known.toml").write_text(known.toml)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert "of the gain per kelvin" in done.stdout
+    (tmp_path / "presses.csv").write_text(first + second.split("\n", 1)[1].replace(",30,", ",warm,", 1))
+    with pytest.raises(dermis.Error, match="`rise_K` must be a number, got 'warm'"):
+        calibration.load(tmp_path / "presses.csv")

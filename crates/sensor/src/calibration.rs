@@ -2,6 +2,7 @@
 
 mod creep;
 mod curve_shape;
+mod drift;
 mod friction;
 mod hysteresis;
 mod least_squares;
@@ -18,6 +19,7 @@ mod taxels;
 
 pub use creep::{CreepFit, CreepTermFit, fit_creep, fit_creep_record};
 pub use curve_shape::CurveShape;
+pub use drift::fit_drifting_taxels;
 pub use friction::{FrictionFit, fit_friction};
 pub use hysteresis::{HysteresisFit, fit_hysteresis};
 pub use least_squares::student_975;

@@ -61,6 +61,9 @@ pub struct PressRow {
     pub depth_m: f64,
     /// Force of the indenter (N), from a separate force sensor.
     pub force_newton: f64,
+    /// Temperature above the reference (K), if it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rise_kelvin: Option<f64>,
     /// Counts of all taxels.
     pub raw: Vec<u32>,
 }
@@ -195,7 +198,7 @@ pub fn characterise(
     let nothing = Load { values_newton: vec![0.0; taxels], force_newton: 0.0, warnings: Vec::new() };
     let mut state = sensor.chain().rest();
     let mut hold =
-        |load: &Load, seconds: f64, step_s: f64, each: &mut dyn FnMut(f64, &[u32])| -> Result<(), ResponseError> {
+        |load: &Load, seconds: f64, step_s: f64, each: &mut dyn FnMut(f64, &[u32])| -> Result<f64, ResponseError> {
             let steps = (seconds / step_s).round().max(1.0) as usize;
             for step in 1..=steps {
                 let dt_s = seconds / steps as f64;
@@ -203,7 +206,7 @@ pub fn characterise(
                 state = next;
                 each(step as f64 * dt_s, &report.raw);
             }
-            Ok(())
+            Ok(state.time_s)
         };
     let mut bench = Bench::default();
     for taxel in 0..taxels {
@@ -215,8 +218,9 @@ pub fn characterise(
         for press in 0..protocol.presses {
             let mut held = |depth_m: f64, load: &Load, held_s: f64, step_s: f64| -> Result<(), ResponseError> {
                 let mut raw = Vec::new();
-                hold(load, held_s, step_s, &mut |_, counts| raw = counts.to_vec())?;
-                bench.presses.push(PressRow { taxel, press, held_s, depth_m, force_newton: load.force_newton, raw });
+                let time_s = hold(load, held_s, step_s, &mut |_, counts| raw = counts.to_vec())?;
+                let (force_newton, rise_kelvin) = (load.force_newton, sensor.chain().rise_kelvin(time_s));
+                bench.presses.push(PressRow { taxel, press, held_s, depth_m, force_newton, rise_kelvin, raw });
                 Ok(())
             };
             for i in there_and_back() {
@@ -242,7 +246,9 @@ pub fn characterise(
 impl Bench {
     /// The presses as CSV with units in the header.
     pub fn presses_csv(&self) -> String {
+        let has_rise = self.presses.first().is_some_and(|row| row.rise_kelvin.is_some());
         let mut text = String::from("taxel,press,held_s,depth_mm,force_N");
+        text.push_str(if has_rise { ",rise_K" } else { "" });
         for taxel in 0..self.presses.first().map_or(0, |row| row.raw.len()) {
             let _ = write!(text, ",raw_{taxel}_counts");
         }
@@ -250,6 +256,9 @@ impl Bench {
         for row in &self.presses {
             let (depth, force) = (row.depth_m * 1e3, row.force_newton);
             let _ = write!(text, "{},{},{},{depth},{force}", row.taxel, row.press, row.held_s);
+            if has_rise {
+                let _ = write!(text, ",{}", row.rise_kelvin.unwrap_or_default());
+            }
             for raw in &row.raw {
                 let _ = write!(text, ",{raw}");
             }

@@ -9,6 +9,7 @@ mod array;
 mod carrier;
 mod chip;
 mod cylinder;
+mod elastomer;
 mod elliptic;
 mod field;
 mod gradient;

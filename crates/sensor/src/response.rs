@@ -8,7 +8,7 @@
 //! | [`Hysteresis`] | unloading reads more than loading | the load held |
 //! | [`Creep`] | the reading drifts under a steady load | slow parts |
 //! | [`Ageing`] | sensitivity is lost with use and time | presses |
-//! | [`Gain`] | gain and offset differ from taxel to taxel | |
+//! | [`Gain`] | gain and offset differ from taxel to taxel, and drift with temperature | |
 //! | [`Threshold`] | small forces read zero | |
 //! | [`Curve`] | nonlinear value against load | |
 //! | [`Saturation`] | large forces are clipped | |
@@ -32,6 +32,7 @@ mod creep;
 mod crosstalk;
 mod curve;
 mod delay;
+mod drift;
 mod error;
 mod faults;
 mod gain;
@@ -51,6 +52,8 @@ pub use creep::Creep;
 pub use crosstalk::Crosstalk;
 pub use curve::Curve;
 pub use delay::{Delay, DelayedFrame};
+pub use drift::Drift;
+pub(crate) use drift::rise_kelvin;
 pub use error::ResponseError;
 pub use faults::{Faults, Stuck};
 pub use gain::{Gain, Lines};

@@ -259,8 +259,7 @@ fn fields_of_the_world_do_not_rotate_with_the_sensor() {
     assert!((reading.magnetic_tesla.unwrap()[1] - truth).length() < 1e-15);
 }
 
-/// The cells of an elastomer have together the field of a cuboid of the same size and remanence: at one edge of a cell
-/// from it to 10 %, farther away to less.
+/// The dipoles of an elastomer have together the field of a cuboid of the same size and remanence.
 #[test]
 fn an_elastomer_has_the_field_of_a_cuboid() {
     let text = SENSOR.split("[magnets]").next().unwrap().to_owned()
@@ -283,7 +282,33 @@ positions = [["1 mm", "2 mm", "-5 mm"], ["4 mm", "-3 mm", "-8 mm"]]
     }
     let near = text.replace("[\"1 mm\", \"2 mm\", \"-5 mm\"]", "[\"1 mm\", \"2 mm\", \"-3.5 mm\"]");
     let error = SensorSpec::parse("near.toml", &near).unwrap().build(None).unwrap_err().to_string();
-    assert!(error.contains("chip 0 is at 0.5 mm; use a smaller `pitch`"), "{error}");
+    assert!(error.contains("must be at least two of its `pitch` of 1 mm from the elastomer: chip 0 is at 0.5 mm; use a `pitch` of at most 0.25 mm"), "{error}");
+}
+
+/// A press changes the field of an elastomer by a small difference of large parts: dipoles three quarters as far apart change
+/// it by less than 4 % of the largest change. With levels at equal distances and dipoles 2 mm apart they changed by several times it.
+#[test]
+fn elastomers_of_the_presets_are_converged() {
+    for name in ["anyskin", "reskin"] {
+        let ball = sphere(4e-3, 0.3e-3);
+        let presses = [([0.0, 0.0], 1e-3), ([3e-3, 1e-3], 0.5e-3), ([6.3e-3, 2.1e-3], 1e-3)];
+        let changes = |part: f64| {
+            let mut spec = SensorSpec::find(name).unwrap().0;
+            let elastomer = spec.magnets.as_mut().unwrap().elastomer.as_mut().unwrap();
+            elastomer.pitch = Length::new(part * elastomer.pitch.si());
+            let sensor = spec.build(None).unwrap();
+            let change = |&(at_m, depth): &([f64; 2], f64)| {
+                let touch = press(&sensor, &ball, &Aim { at_m, ..Aim::default() }, Goal::Depth(depth)).unwrap().touch;
+                sensor.magnetics().unwrap().changes(&touch)
+            };
+            presses.iter().flat_map(change).collect::<Vec<Vec3>>()
+        };
+        let (shipped, finer) = (changes(1.0), changes(0.75));
+        let largest = finer.iter().map(|change| change.abs().max_element()).fold(0.0, f64::max);
+        let off = shipped.iter().zip(&finer).map(|(a, b)| (*a - *b).abs().max_element()).fold(0.0, f64::max);
+        println!("{name}: {:.2} of {:.1} µT", 1e6 * off, 1e6 * largest);
+        assert!(off < 0.04 * largest && largest > 50e-6, "{name}: {off} of {largest} T");
+    }
 }
 
 /// Under a plate that is pressed into springs by d, a magnet at depth t over a base at T sinks by d (1 − t/T) and does not

@@ -43,6 +43,7 @@ offset = "0 N"
 gain_sd = 0.1
 offset_sd = "5 mN"
 seed = 3
+drift = { rise = "15 K", time = "0.1 s", gain_per_kelvin = 0.01, offset_per_kelvin = "0.5 mN" }
 
 [threshold]
 force = "0.1 N"

@@ -1074,7 +1074,8 @@ class Bench:
     Made by ``dermis.calibration.characterise`` or from arrays, one entry per reading:
     taxel: index of the taxel under the indenter, (n,). press: index of the press of this taxel, (n,). held: time since
     the depth was reached (s), (n,). depth: depth of the indenter (m), zero between presses, (n,). force: force of the
-    indenter (N), (n,). raw: raw counts of all taxels, (n, taxels).
+    indenter (N), (n,). raw: raw counts of all taxels, (n, taxels). rise: temperature above a reference (K), (n,), if it
+    was measured.
     creep_time: time since loading (s), (m,). creep_force: force of the indenter (N), (m,). creep_raw: raw counts of the
     taxel ``creep_taxel``, (m,).
     """
@@ -1088,6 +1089,7 @@ class Bench:
         depth: ArrayLike,
         force: ArrayLike,
         raw: ArrayLike,
+        rise: ArrayLike | None = None,
         creep_time: ArrayLike | None = None,
         creep_force: ArrayLike | None = None,
         creep_raw: ArrayLike | None = None,
@@ -1099,6 +1101,8 @@ class Bench:
     """Depth of the indenter (m), shape (n,); zero between presses."""
     force: Final[_F64]
     """Force of the indenter (N), shape (n,)."""
+    rise: Final[_F64 | None]
+    """Temperature above the reference (K), shape (n,); None if it was not measured."""
     raw: Final[_U32]
     """Raw counts of all taxels, shape (n, taxels)."""
     creep: Final[_F64]

@@ -80,6 +80,7 @@ def fit(sensor: Sensor, bench: Bench, *, kernel: int = 3, indenter: float = 2e-3
 
     sensor: the measured sensor with its known properties: taxels, bits and newtons per count. kernel: size of the point spread (taxels).
     indenter: diameter of the flat, round indenter of the bench (m). Stages that the data do not show (creep, spread, hysteresis, noise) are left out.
+    With readings at several temperatures, the change of the gains per kelvin is fitted too; ``response.gain.drift.rise`` of the fitted sensor sets its temperature.
     Raises dermis.Error if the data do not determine a parameter.
     """
     fitted, numbers = _native.fit_sensor(sensor, bench, kernel, indenter)
@@ -161,6 +162,7 @@ def load(presses: str | os.PathLike[str], creep: str | os.PathLike[str] | None =
         "depth": [1e-3 * depth for depth in rows["depth_mm"]],
         "force": rows["force_N"],
         "raw": list(zip(*raw)),
+        "rise": rows.get("rise_K"),
     }
     if creep is not None:
         drift = _columns(creep, ["taxel", "time_s", "force_N", "raw_counts"])

@@ -197,6 +197,9 @@ impl GpuEnvironments {
             None => {
                 let unsupported = || self.unsupported("the response", "one of its stages has no form for a GPU");
                 let operations = self.chain.operations().ok_or_else(unsupported)?;
+                if let Some(why) = operations.iter().find_map(|operation| operation.cpu_only) {
+                    return Err(self.unsupported("the response", why));
+                }
                 self.response = Some(GpuResponse::new(&self.gpu, &operations, self.taxels, self.count, dt_s)?);
                 Ok(())
             }

@@ -4,7 +4,7 @@ use super::curve_shape::CurveShape;
 use super::least_squares::{search, student_975};
 use super::{
     CreepFit, Estimate, FitError, Residual, SpreadFit, SpreadPoint, StiffnessFit, TaxelLoads, TaxelsFit,
-    fit_creep_record, fit_noise, fit_spread, fit_stiffness, fit_taxels,
+    fit_creep_record, fit_drifting_taxels, fit_noise, fit_spread, fit_stiffness,
 };
 use crate::characterise::Bench;
 use crate::response::{Creep, Hysteresis, Noise};
@@ -101,12 +101,13 @@ pub fn fit_lines(
         return Err(FitError::Unusable { reason });
     }
     let mut points = vec![Vec::new(); loads.newton[0].len()];
-    for (row, load) in loads.bench.presses.iter().zip(loads.before_gain(kept)?) {
+    for (row, load) in loads.bench.presses.iter().zip(loads.before_gain(kept, 0.0)?) {
         if row.force_newton > 0.0 {
-            points[row.taxel].push((load[row.taxel], f64::from(row.raw[row.taxel])));
+            let rise_kelvin = row.rise_kelvin.filter(|_| loads.has_rises()).unwrap_or_default();
+            points[row.taxel].push((load[row.taxel], f64::from(row.raw[row.taxel]), rise_kelvin));
         }
     }
-    fit_taxels(&points, *loads.sensor.response(), shape)
+    fit_drifting_taxels(&points, *loads.sensor.response(), shape)
 }
 
 /// Fits the spread to the readings of the neighbours of pressed taxels. `lines` and `kept` are without a spread.
@@ -117,7 +118,7 @@ pub fn fit_neighbours(
     kernel: usize,
 ) -> Result<SpreadFit, FitError> {
     let n = loads.newton[0].len();
-    let after = loads.before_gain(kept)?;
+    let after = loads.before_gain(kept, lines.per_kelvin())?;
     let mut points = Vec::new();
     let mut shares = vec![vec![0.0; n]; n];
     for pressed in 0..n {
@@ -163,7 +164,8 @@ fn loop_of(loads: &TaxelLoads<'_>, lines: &TaxelsFit, kept: &ResponseSpec) -> Re
     let n = loads.newton[0].len();
     let squares = |eta: f64| -> Result<(f64, usize), FitError> {
         let mut points = vec![Vec::new(); n];
-        let after = loads.before_gain(&ResponseSpec { hysteresis: hysteresis(eta), ..kept.clone() })?;
+        let stages = ResponseSpec { hysteresis: hysteresis(eta), ..kept.clone() };
+        let after = loads.before_gain(&stages, lines.per_kelvin())?;
         for (row, load) in loads.bench.presses.iter().zip(&after).filter(|(row, _)| row.force_newton > 0.0) {
             if let Some(force) = lines.force_newton(row.taxel, f64::from(row.raw[row.taxel])) {
                 points[row.taxel].push((load[row.taxel], force));

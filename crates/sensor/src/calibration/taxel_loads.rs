@@ -2,7 +2,7 @@
 
 use super::{FitError, Residual};
 use crate::characterise::{Bench, BenchError, Indenter};
-use crate::response::{Gain, PerTaxel};
+use crate::response::{Gain, PerTaxel, Scales};
 use crate::{Report, ResponseError, ResponseSpec, Sensor, Spread};
 
 /// Bench data of a sensor, with the load on every taxel in every row of presses. The skin of the sensor distributes the
@@ -45,31 +45,51 @@ impl<'a> TaxelLoads<'a> {
         Ok(Self { sensor, bench, newton })
     }
 
-    /// The reports of a response, row by row.
+    /// True if the rows have different temperatures.
+    pub(super) fn has_rises(&self) -> bool {
+        self.bench.presses.iter().any(|row| row.rise_kelvin != self.bench.presses[0].rise_kelvin)
+    }
+
+    /// Factor of the gains in every row for their relative change per kelvin; 1 if all rows have the same temperature.
+    fn factors(&self, gain_per_kelvin: f64) -> Vec<f64> {
+        let per_kelvin = if self.has_rises() { gain_per_kelvin } else { 0.0 };
+        self.bench.presses.iter().map(|row| 1.0 + per_kelvin * row.rise_kelvin.unwrap_or_default()).collect()
+    }
+
+    /// The reports of a response, row by row, each at its temperature.
     fn reports(&self, response: &ResponseSpec) -> Result<Vec<Report>, ResponseError> {
+        let mut response = response.clone();
+        let drift = response.gain.as_mut().filter(|_| self.has_rises()).and_then(|gain| gain.drift.take());
+        let factors = self.factors(drift.map_or(0.0, |drift| drift.gain_per_kelvin));
         let chain = response.build(self.sensor.taxels(), Some(self.sensor.surface()))?;
         let mut state = chain.rest();
-        let rows = self.bench.presses.iter().zip(&self.newton);
-        rows.map(|(row, load)| {
-            let (report, next) = chain.respond(&state, load, row.held_s)?;
+        let rows = self.bench.presses.iter().zip(&self.newton).zip(factors);
+        rows.map(|((row, load), gain)| {
+            let (report, next) = chain.respond_scaled(&state, load, row.held_s, Scales { gain, ..Scales::ONE })?;
             state = next;
             Ok(report)
         })
         .collect()
     }
 
-    /// Loads of all taxels (N) after the stages of a response that come before the gain.
-    pub(super) fn before_gain(&self, response: &ResponseSpec) -> Result<Vec<Vec<f64>>, ResponseError> {
+    /// Loads of all taxels (N) after the stages of a response that come before the gain, times the change of the gain with
+    /// temperature.
+    pub(super) fn before_gain(
+        &self,
+        response: &ResponseSpec,
+        gain_per_kelvin: f64,
+    ) -> Result<Vec<Vec<f64>>, ResponseError> {
         let ResponseSpec { spread, hysteresis, creep, ageing, .. } = response.clone();
         let stages = ResponseSpec { spread, hysteresis, creep, ageing, ..ResponseSpec::default() };
-        Ok(self.reports(&stages)?.into_iter().map(|report| report.newton).collect())
+        let warmed = |(report, factor): (Report, f64)| report.newton.into_iter().map(|load| load * factor).collect();
+        Ok(self.reports(&stages)?.into_iter().zip(self.factors(gain_per_kelvin)).map(warmed).collect())
     }
 
     /// Mean load of every taxel under the indenter (N), after a spread.
     fn own_newton(&self, spread: Option<&Spread>) -> Result<Vec<f64>, ResponseError> {
         let mut sums = vec![0.0; self.sensor.taxels().len()];
         let stage = ResponseSpec { spread: spread.cloned(), ..ResponseSpec::default() };
-        for (row, load) in self.bench.presses.iter().zip(self.before_gain(&stage)?) {
+        for (row, load) in self.bench.presses.iter().zip(self.before_gain(&stage, 0.0)?) {
             sums[row.taxel] += load[row.taxel];
         }
         Ok(sums)
@@ -157,7 +177,8 @@ fn check_rows(bench: &Bench, taxels: usize) -> Result<(), FitError> {
             let found = row.raw.len().max(row.taxel + 1);
             return Err(FitError::OtherSensor { row: index + 1, found, taxels });
         }
-        if !(row.force_newton.is_finite() && row.depth_m.is_finite() && row.held_s.is_finite()) {
+        let numbers = [row.force_newton, row.depth_m, row.held_s, row.rise_kelvin.unwrap_or_default()];
+        if !numbers.into_iter().all(f64::is_finite) {
             return Err(FitError::NotFinite { row: index + 1, x: row.depth_m, y: row.force_newton });
         }
     }

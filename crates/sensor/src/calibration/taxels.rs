@@ -4,7 +4,7 @@ use super::curve_shape::{CurveShape, Line};
 use super::least_squares::student_975;
 use super::{Estimate, FitError, check_points};
 use crate::ResponseSpec;
-use crate::response::{Curve, Gain, PerTaxel, Response, Saturation, Threshold, ThresholdKind};
+use crate::response::{Curve, Drift, Gain, PerTaxel, Response, Saturation, Threshold, ThresholdKind};
 use dermis_geometry::quantity::Force;
 
 /// Parameters of one taxel: counts = curve(gain (F − threshold)) for a load F above the threshold.
@@ -35,6 +35,10 @@ pub struct TaxelsFit {
     pub dark_counts: f64,
     /// Root mean square of all residuals (counts).
     pub rms_counts: f64,
+    /// Relative change of the gains per kelvin (1/K), if the readings have different temperatures. The gains hold at the
+    /// reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gain_per_kelvin: Option<Estimate>,
     /// R² of readings outside the fit: the fraction of their variance that fits without them explain.
     pub explained: f64,
     newton_per_count: f64,
@@ -64,6 +68,11 @@ impl TaxelsFit {
         (self.curve.at(u) / self.newton_per_count).min(self.saturation_counts.unwrap_or(f64::INFINITY))
     }
 
+    /// Relative change of the gains per kelvin (1/K); zero if the readings do not tell.
+    pub(super) fn per_kelvin(&self) -> f64 {
+        self.gain_per_kelvin.map_or(0.0, |estimate| estimate.value)
+    }
+
     /// Gain of every taxel for a response: reported newtons per newton of load.
     pub fn gains(&self) -> Vec<f64> {
         self.taxels.iter().map(|fit| fit.gain_counts_per_newton.value * self.newton_per_count).collect()
@@ -80,7 +89,11 @@ impl TaxelsFit {
         let saturation = |counts: f64| PerTaxel::All(Force::new(counts * self.newton_per_count));
         ResponseSpec {
             quantised: true,
-            gain: Some(Gain { gain: PerTaxel::Each(self.gains()), ..Gain::default() }),
+            gain: Some(Gain {
+                gain: PerTaxel::Each(self.gains()),
+                drift: self.gain_per_kelvin.and_then(Drift::fitted),
+                ..Gain::default()
+            }),
             threshold: self
                 .shape
                 .has_threshold()
@@ -106,16 +119,12 @@ pub fn fit_taxels(
             return Err(FitError::NoSpread { what: "force" });
         }
     }
-    let full_scale = ((1u64 << counts.bits.min(32)) - 1) as f64;
     let newton_per_count = 1.0 / counts.counts_per_newton;
-    let saturation_counts = saturation(data, full_scale);
-    let max = saturation_counts.map_or(f64::INFINITY, |counts| 0.97 * counts);
-    let top = data.iter().flatten().map(|p| p.1).fold(0.0, f64::max);
-    let dark_counts = DARK * full_scale.min(top);
-    let usable = |p: &&(f64, f64)| p.1 > dark_counts && p.1 < max;
+    let (saturation_counts, dark_counts) = limits(data, counts);
+    let usable = usable(saturation_counts, dark_counts);
     let lit: Vec<Vec<(f64, f64)>> = data
         .iter()
-        .map(|points| points.iter().filter(usable).map(|p| (p.0, p.1 * newton_per_count)).collect())
+        .map(|points| points.iter().filter(|p| usable(p.1)).map(|p| (p.0, p.1 * newton_per_count)).collect())
         .collect();
     if let Some(points) = lit.iter().find(|points| points.len() < 4) {
         return Err(FitError::TooFew { what: "a taxel (lit and not saturated)", got: points.len(), needed: 4 });
@@ -148,7 +157,31 @@ pub fn fit_taxels(
     }
     let rms_counts = (lines.iter().map(|line| line.squares).sum::<f64>() / points).sqrt() / newton_per_count;
     let explained = explained(squares);
-    Ok(TaxelsFit { taxels, shape, curve, saturation_counts, dark_counts, rms_counts, explained, newton_per_count })
+    let gain_per_kelvin = None;
+    Ok(TaxelsFit {
+        taxels,
+        shape,
+        curve,
+        saturation_counts,
+        dark_counts,
+        rms_counts,
+        gain_per_kelvin,
+        explained,
+        newton_per_count,
+    })
+}
+
+/// Reading at which taxels saturate (counts), if they do, and the reading up to which they are dark.
+pub(super) fn limits(data: &[Vec<(f64, f64)>], counts: Response) -> (Option<f64>, f64) {
+    let full_scale = ((1u64 << counts.bits.min(32)) - 1) as f64;
+    let top = data.iter().flatten().map(|p| p.1).fold(0.0, f64::max);
+    (saturation(data, full_scale), DARK * full_scale.min(top))
+}
+
+/// A test for readings (counts) that are neither dark nor saturated.
+pub(super) fn usable(saturation_counts: Option<f64>, dark_counts: f64) -> impl Fn(f64) -> bool {
+    let max = saturation_counts.map_or(f64::INFINITY, |counts| 0.97 * counts);
+    move |counts| counts > dark_counts && counts < max
 }
 
 /// Sum of squares of the readings of a taxel about their mean.

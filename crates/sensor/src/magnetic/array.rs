@@ -3,9 +3,10 @@
 use super::carrier::Carrier;
 use super::chip::{Chips, MagneticMemory};
 use super::cylinder::Cylinder;
-use super::field::{MU_0, cuboid, dipole};
+use super::elastomer;
+use super::field::{cuboid, dipole};
 use super::motion_table::MotionTable;
-use super::spec::{ElastomerSpec, LatticeSpec, MagnetShapeSpec, MagnetometersSpec, MagnetsSpec};
+use super::spec::{LatticeSpec, MagnetShapeSpec, MagnetometersSpec, MagnetsSpec};
 use crate::press::millimetres;
 use crate::{ResponseError, ResponseState, Sensor, SensorError};
 use dermis_geometry::limits::MAX_MAGNETS;
@@ -22,6 +23,7 @@ pub struct Magnetics {
     pub(super) strength: (&'static str, f64),
     /// Places (m) without contact.
     pub(super) places: Vec<Vec3>,
+    /// Directions of magnetisation, times a factor on the strength.
     directions: Vec<Vec3>,
     pub(super) carrier: Carrier,
     pub(super) chips: Chips,
@@ -152,7 +154,7 @@ impl Magnetics {
     /// The sensor whose touches have the motion at magnets: a gel gets a probe at each.
     pub(crate) fn probed(sensor: Sensor, magnets: &MagnetsSpec) -> Result<Sensor, SensorError> {
         let Some(gel) = sensor.skin_as::<Gel>().filter(|_| magnets.motion.is_none()) else { return Ok(sensor) };
-        let (_, places) = places(sensor.name(), magnets)?;
+        let (_, places, _) = places(sensor.name(), magnets)?;
         Ok(sensor.with_skin(gel.clone().with_probes(&places)))
     }
 
@@ -160,13 +162,14 @@ impl Magnetics {
     pub fn new(sensor: &Sensor, magnets: &MagnetsSpec, magnetometers: &MagnetometersSpec) -> Result<Self, SensorError> {
         let name = sensor.name();
         let bad = |key, rule: String| SensorError::bad_key(name, key, rule);
-        let (shape, places) = places(name, magnets)?;
+        let (shape, places, moments) = places(name, magnets)?;
         let half = shape.half();
         let directions = each(name, "directions", &magnets.directions, [0.0, 0.0, 1.0], places.len())?;
         let direction = |(index, direction): (usize, [f64; 3])| {
             let rule =
                 || bad("directions", format!("must be finite and not zero, got {direction:?} of magnet {index}"));
-            Vec3::from_array(direction).try_normalize().ok_or_else(rule)
+            let factor = moments.get(index).copied().unwrap_or(1.0);
+            Vec3::from_array(direction).try_normalize().map(|unit| unit * factor).ok_or_else(rule)
         };
         let directions = directions.into_iter().enumerate().map(direction).collect::<Result<Vec<_>, _>>()?;
         let (carrier, low, high) = Carrier::new(sensor, magnets, &places, half)?;
@@ -183,13 +186,14 @@ impl Magnetics {
                     ),
                 ));
             }
-            if let Some(other) = places[..index].iter().position(|other| shape.overlaps(*other - at, 2.0)) {
+            let before = if magnets.elastomer.is_some() { &[] } else { &places[..index] };
+            if let Some(other) = before.iter().position(|other| shape.overlaps(*other - at, 2.0)) {
                 return Err(bad("magnets", format!("must not overlap: magnets {other} and {index} do")));
             }
         }
         let chips = Chips::new(name, magnetometers, &shape, &places)?;
         if let Some(elastomer) = &magnets.elastomer {
-            check_distance(name, elastomer, &chips)?;
+            elastomer::check_distance(name, elastomer, chips.iter().map(|chip| chip.at))?;
         }
         let uniform = magnetometers.uniform.map_or(Vec3::ZERO, tesla);
         let dipoles = magnetometers
@@ -217,7 +221,8 @@ impl Magnetics {
         &self.places
     }
 
-    /// Directions of magnetisation without contact, in the sensor frame.
+    /// Directions of magnetisation without contact, in the sensor frame; of the cells of an elastomer, times their moment over
+    /// the mean.
     pub fn directions(&self) -> &[Vec3] {
         &self.directions
     }
@@ -401,8 +406,8 @@ impl Magnetics {
     }
 }
 
-/// Shape and places (m) of the magnets of a description.
-fn places(name: &str, magnets: &MagnetsSpec) -> Result<(Shape, Vec<Vec3>), SensorError> {
+/// Shape and places (m) of the magnets of a description, and factors on their strengths if these differ.
+fn places(name: &str, magnets: &MagnetsSpec) -> Result<(Shape, Vec<Vec3>, Vec<f64>), SensorError> {
     let bad = |key, rule: String| SensorError::bad_key(name, key, rule);
     let places: Vec<Vec3> = match (&magnets.positions[..], magnets.lattice, magnets.elastomer) {
         (positions @ [_, ..], None, None) => positions.iter().map(|&at| place(at)).collect(),
@@ -419,7 +424,9 @@ fn places(name: &str, magnets: &MagnetsSpec) -> Result<(Shape, Vec<Vec3>), Senso
             if magnets.shape.is_some() {
                 return Err(bad("shape", "is not used with `elastomer`, which has a remanence of its own".to_owned()));
             }
-            return cells(name, &elastomer);
+            let (moment, cells) = elastomer::cells(name, &elastomer)?;
+            let (places, factors) = cells.into_iter().unzip();
+            return Ok((Shape::Dipole(moment), places, factors));
         }
         (positions, lattice, elastomer) => {
             let given = [!positions.is_empty(), lattice.is_some(), elastomer.is_some()];
@@ -432,51 +439,5 @@ fn places(name: &str, magnets: &MagnetsSpec) -> Result<(Shape, Vec<Vec3>), Senso
         return Err(bad("magnets", format!("must be at most {MAX_MAGNETS}, got {}", places.len())));
     }
     let missing = || bad("magnets", "need a `shape`: a dipole, a cylinder or a cuboid".to_owned());
-    Ok((Shape::new(name, magnets.shape.as_ref().ok_or_else(missing)?)?, places))
-}
-
-/// The cells of a magnetised elastomer as dipoles.
-fn cells(name: &str, elastomer: &ElastomerSpec) -> Result<(Shape, Vec<Vec3>), SensorError> {
-    let positive = |key, length| SensorError::check_positive(name, key, length);
-    let [x, y, z] = elastomer.size;
-    let size = Vec3::new(positive("size", x)?, positive("size", y)?, positive("size", z)?);
-    let pitch_m = positive("pitch", elastomer.pitch)?;
-    let counts = (size / pitch_m - 1e-9).ceil().max(Vec3::ONE);
-    if counts.element_product() > MAX_MAGNETS as f64 {
-        let rule = format!(
-            "must have at most {MAX_MAGNETS} cells, got {} × {} × {}: use a larger `pitch`",
-            counts.x, counts.y, counts.z
-        );
-        return Err(SensorError::bad_key(name, "elastomer", rule));
-    }
-    let remanence = elastomer.remanence.si();
-    if remanence <= 0.0 {
-        let rule = format!("of the magnets must be positive, got {remanence} T; `directions` sets the poles");
-        return Err(SensorError::bad_key(name, "remanence", rule));
-    }
-    let cell = size / counts;
-    let [columns, rows, levels] = counts.to_array().map(|count| count as usize);
-    let at = |i: usize| {
-        let index = Vec3::new((i % columns) as f64, (i / columns % rows) as f64, (i / columns / rows) as f64);
-        (index + 0.5) * cell - size * 0.5 - Vec3::Z * elastomer.depth.si()
-    };
-    let moment = remanence * cell.element_product() / MU_0;
-    Ok((Shape::Dipole(moment), (0..columns * rows * levels).map(at).collect()))
-}
-
-/// Returns an error for a chip so near to an elastomer that its cells are not dipoles.
-fn check_distance(name: &str, elastomer: &ElastomerSpec, chips: &Chips) -> Result<(), SensorError> {
-    let half = place(elastomer.size) * 0.5;
-    for (index, chip) in chips.iter().enumerate() {
-        let outside = ((chip.at + Vec3::Z * elastomer.depth.si()).abs() - half).max(Vec3::ZERO).length();
-        if outside < elastomer.pitch.si() {
-            let rule = format!(
-                "must be farther from the elastomer than its `pitch` of {} mm: chip {index} is at {} mm; use a smaller `pitch`",
-                elastomer.pitch.si() * 1e3,
-                (outside * 1e9).round() / 1e6
-            );
-            return Err(SensorError::bad_key(name, "magnetometers", rule));
-        }
-    }
-    Ok(())
+    Ok((Shape::new(name, magnets.shape.as_ref().ok_or_else(missing)?)?, places, Vec::new()))
 }

@@ -3,10 +3,10 @@
 use super::array::{Shape, each, place, tesla};
 use super::spec::{DriftSpec, MagnetometersSpec};
 use crate::press::millimetres;
-use crate::response::{Sampling, Scan};
+use crate::response::{Sampling, Scan, rise_kelvin};
 use crate::{ResponseError, ResponseState, SensorError};
 use dermis_geometry::limits::MAX_MAGNETS;
-use dermis_geometry::quantity::{Angle, FluxDensity, Time};
+use dermis_geometry::quantity::{Angle, FluxDensity};
 use dermis_geometry::{Quat, Random, Vec3, mixed};
 use serde::{Deserialize, Serialize};
 
@@ -127,11 +127,7 @@ impl Chips {
     /// Temperature (K) above the reference, at a time since rest (s); `None`: after warming up.
     pub fn rise_kelvin(&self, time_s: Option<f64>) -> f64 {
         let Some(drift) = &self.drift else { return 0.0 };
-        let part = match (time_s, drift.time.map(Time::si)) {
-            (Some(time_s), Some(constant_s)) => 1.0 - (-time_s / constant_s).exp(),
-            _ => 1.0,
-        };
-        drift.rise.si() * part
+        rise_kelvin(drift.rise, drift.time, time_s.unwrap_or(f64::INFINITY))
     }
 
     /// Factor of the remanence at a temperature above the reference (K).

@@ -35,8 +35,9 @@ pub struct MagnetsSpec {
     pub motion: Option<MotionTableSpec>,
 }
 
-/// A block of magnetised elastomer about the centre of the sensor. Its cells are point dipoles of moment remanence ×
-/// volume / μ₀; the moment per area is remanence × thickness / μ₀.
+/// A block of magnetised elastomer about the centre of the sensor: point dipoles `pitch` apart along x and y, and along z in
+/// two levels more than thickness / `pitch`, at the points of Gauss and Legendre. The moment per area is remanence ×
+/// thickness / μ₀.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ElastomerSpec {
@@ -44,7 +45,7 @@ pub struct ElastomerSpec {
     pub size: [Length; 3],
     /// Depth of the middle of the block below the surface.
     pub depth: Length,
-    /// Largest edge of a cell; no chip may be nearer to the block than this.
+    /// Largest distance of the dipoles along x and y; a chip must be at least twice as far from the block.
     pub pitch: Length,
     /// Remanence.
     pub remanence: FluxDensity,

@@ -1,7 +1,8 @@
 //! All stages of a response in sequence.
 
 use super::{
-    Operation, OperationKind, Response, ResponseError, ResponseSpec, ResponseState, Scales, Stage, Step, ThresholdKind,
+    Drift, Operation, OperationKind, Response, ResponseError, ResponseSpec, ResponseState, Scales, Stage, Step,
+    ThresholdKind, rise_kelvin,
 };
 use crate::Taxels;
 use dermis_geometry::TriMesh;
@@ -17,10 +18,11 @@ pub struct Chain {
     taxels: Option<usize>,
     stages: Vec<Arc<dyn Stage>>,
     rest: ResponseState,
+    drift: Option<Drift>,
 }
 
-/// A step without time.
-const AT_ONCE: Step = Step { number: 0, start_s: 0.0, dt_s: 0.0, scales: Scales::ONE };
+/// A step without time, of a sensor that has warmed up.
+const AT_ONCE: Step = Step { number: 0, start_s: f64::INFINITY, dt_s: 0.0, scales: Scales::ONE };
 
 /// The reported values of all taxels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,7 +35,7 @@ pub struct Report {
 
 impl From<Response> for Chain {
     fn from(counts: Response) -> Self {
-        Self { counts, quantised: false, taxels: None, stages: Vec::new(), rest: ResponseState::default() }
+        Self { counts, quantised: false, taxels: None, stages: Vec::new(), rest: ResponseState::default(), drift: None }
     }
 }
 
@@ -63,11 +65,11 @@ impl ResponseSpec {
         self.stages().try_for_each(|stage| stage.validate(taxels))
     }
 
-    /// Returns a function that gives the load (N) on a taxel for its counts, by the inverse of curve, threshold and gain;
-    /// `None` at zero counts and in saturation.
+    /// Returns a function that gives the load (N) on a taxel for its counts, by the inverse of curve, threshold and gain
+    /// after warming up; `None` at zero counts and in saturation.
     pub fn inverse(&self, taxels: usize) -> Result<impl Fn(usize, f64) -> Option<f64> + use<>, ResponseError> {
         self.validate(taxels)?;
-        let lines = self.gain.clone().unwrap_or_default().lines(taxels)?;
+        let lines = self.gain.clone().unwrap_or_default().lines(taxels)?.warm();
         let (newton_per_count, max) = (self.force_per_count.si(), ((1u64 << self.bits.min(32)) - 1) as f64);
         let (curve, threshold, saturation) = (self.curve.clone(), self.threshold.clone(), self.saturation.clone());
         Ok(move |taxel: usize, counts: f64| {
@@ -90,7 +92,8 @@ impl ResponseSpec {
         let stages = self.stages().map(prepared).collect::<Result<Vec<_>, _>>()?;
         let mut rest = ResponseState::default();
         stages.iter().for_each(|stage| stage.rest(&mut rest, taxels.len()));
-        Ok(Chain { counts: self.counts()?, quantised: self.quantised, taxels: Some(taxels.len()), stages, rest })
+        let drift = self.gain.as_ref().and_then(|gain| gain.drift);
+        Ok(Chain { counts: self.counts()?, quantised: self.quantised, taxels: Some(taxels.len()), stages, rest, drift })
     }
 }
 
@@ -98,6 +101,11 @@ impl Chain {
     /// The conversion to counts.
     pub fn counts(&self) -> &Response {
         &self.counts
+    }
+
+    /// Temperature (K) above that of the gains at a time since rest (s); `None` without a drift.
+    pub fn rise_kelvin(&self, time_s: f64) -> Option<f64> {
+        self.drift.map(|drift| rise_kelvin(drift.rise, drift.time, time_s))
     }
 
     /// State of a sensor at rest.

@@ -1,7 +1,7 @@
 //! Gain and offset of every taxel.
 
 use super::error::require;
-use super::{Operation, OperationKind, PerTaxel, ResponseError, ResponseState, Stage, Step};
+use super::{Drift, Operation, OperationKind, PerTaxel, ResponseError, ResponseState, Stage, Step};
 use crate::Taxels;
 use dermis_geometry::quantity::Force;
 use dermis_geometry::{Random, TriMesh};
@@ -22,28 +22,36 @@ pub struct Gain {
     pub offset_sd: Force,
     /// Seed of the draws.
     pub seed: u64,
+    /// Drift of g and o with temperature. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
 }
 
 impl Default for Gain {
     fn default() -> Self {
         let (gain, offset) = (PerTaxel::All(1.0), PerTaxel::All(Force::new(0.0)));
-        Self { gain, offset, gain_sd: 0.0, offset_sd: Force::new(0.0), seed: 0 }
+        Self { gain, offset, gain_sd: 0.0, offset_sd: Force::new(0.0), seed: 0, drift: None }
     }
 }
 
-/// Gain and offset of all taxels.
+/// Gain and offset of all taxels, at the temperature of the description, and their drift.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
     gain: Vec<f64>,
     offset_newton: Vec<f64>,
+    drift: Option<Drift>,
 }
+
+/// Time since rest (s) after which a sensor has warmed up.
+const WARM: f64 = f64::INFINITY;
 
 impl Gain {
     /// Draws gain and offset of every taxel. A gain is never drawn below zero.
     pub fn lines(&self, taxels: usize) -> Result<Lines, ResponseError> {
         self.validate(taxels)?;
         let mut random = Random::new(self.seed);
-        let mut lines = Lines { gain: Vec::with_capacity(taxels), offset_newton: Vec::with_capacity(taxels) };
+        let (gain, offset_newton) = (Vec::with_capacity(taxels), Vec::with_capacity(taxels));
+        let mut lines = Lines { gain, offset_newton, drift: self.drift };
         for taxel in 0..taxels {
             lines.gain.push(self.gain.at(taxel) * (1.0 + self.gain_sd * random.normal()).max(0.0));
             lines.offset_newton.push(self.offset.at(taxel).si() + self.offset_sd.si() * random.normal());
@@ -63,15 +71,17 @@ impl Lines {
         &self.offset_newton
     }
 
-    /// Applies gain and offset to the values (N).
-    pub fn apply(&self, values: &mut [f64]) {
-        self.apply_scaled(values, 1.0);
+    /// Gain and offset after warming up.
+    pub fn warm(&self) -> Self {
+        let (factor, shift) = self.drift_at(WARM);
+        let gain = self.gain.iter().map(|gain| gain * factor).collect();
+        let offset_newton = self.offset_newton.iter().map(|offset| offset + shift).collect();
+        Self { gain, offset_newton, drift: None }
     }
 
-    fn apply_scaled(&self, values: &mut [f64], scale: f64) {
-        for ((value, gain), offset) in values.iter_mut().zip(&self.gain).zip(&self.offset_newton) {
-            *value = *value * (gain * scale) + offset;
-        }
+    /// Factor on the gains and term of the offsets (N) by temperature, at a time since rest (s).
+    fn drift_at(&self, time_s: f64) -> (f64, f64) {
+        self.drift.map_or((1.0, 0.0), |drift| drift.at(time_s))
     }
 }
 
@@ -85,6 +95,9 @@ impl Stage for Gain {
         for offset in self.offset.values() {
             require(true, "gain.offset", "a finite force", offset.si())?;
         }
+        if let Some(drift) = &self.drift {
+            drift.validate()?;
+        }
         require(self.gain_sd >= 0.0, "gain.gain_sd", "zero or positive", self.gain_sd)?;
         require(self.offset_sd.si() >= 0.0, "gain.offset_sd", "zero or a positive force", self.offset_sd.si())
     }
@@ -96,19 +109,26 @@ impl Stage for Gain {
 
 impl Stage for Lines {
     fn step(&self, values: &mut Vec<f64>, _: &mut ResponseState, step: &Step) {
-        self.apply_scaled(values, step.scales.gain);
+        let (factor, shift) = self.drift_at(step.end_s());
+        for ((value, gain), offset) in values.iter_mut().zip(&self.gain).zip(&self.offset_newton) {
+            *value = *value * (gain * step.scales.gain * factor) + (offset + shift);
+        }
     }
 
     fn vjp(&self, values: &[f64], by_values: &mut Vec<f64>) -> Vec<(&'static str, Vec<f64>)> {
-        let by_gain = values.iter().zip(&*by_values).map(|(value, by)| value * by).collect();
+        let (factor, _) = self.drift_at(WARM);
+        let by_gain = values.iter().zip(&*by_values).map(|(value, by)| value * factor * by).collect();
         let by_offset = by_values.clone();
-        by_values.iter_mut().zip(&self.gain).for_each(|(by, gain)| *by *= gain);
+        by_values.iter_mut().zip(&self.gain).for_each(|(by, gain)| *by *= gain * factor);
         vec![("gain", by_gain), ("offset", by_offset)]
     }
 
     fn operation(&self, _: usize) -> Option<Operation> {
-        let lists = vec![self.gain.clone(), self.offset_newton.clone()];
-        Some(Operation::new(OperationKind::Gain, &[]).per_taxel(lists))
+        let Self { gain, offset_newton, .. } = self.warm();
+        let operation = Operation::new(OperationKind::Gain, &[]).per_taxel(vec![gain, offset_newton]);
+        let changes = self.drift.is_some_and(|drift| drift.time.is_some());
+        let cpu_only = changes.then_some("`response.gain.drift.time` changes its gains during a run");
+        Some(Operation { cpu_only, ..operation })
     }
 }
 
@@ -117,12 +137,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn listed_lines_are_applied() {
+    fn listed_gains_and_offsets_are_those_of_the_taxels() {
         let gain =
             Gain { gain: PerTaxel::Each(vec![2.0, 0.5]), offset: PerTaxel::All(Force::new(0.1)), ..Gain::default() };
-        let mut values = [1.0, 1.0];
-        gain.lines(2).unwrap().apply(&mut values);
-        assert_eq!(values, [2.1, 0.6]);
+        let lines = gain.lines(2).unwrap();
+        assert_eq!((lines.gain(), lines.offset_newton()), (&[2.0, 0.5][..], &[0.1, 0.1][..]));
         assert!(gain.lines(3).unwrap_err().to_string().contains("lists 2 taxels"));
     }
 

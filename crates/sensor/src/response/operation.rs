@@ -15,6 +15,8 @@ pub struct Operation {
     pub weights: Option<Weights>,
     /// Numbers of memory per taxel, zero at rest.
     pub memory: usize,
+    /// Why a GPU cannot apply it, if it cannot.
+    pub cpu_only: Option<&'static str>,
 }
 
 /// Kinds of operations with their numbers; numbered as in the CUDA kernel.
@@ -61,7 +63,7 @@ pub enum OperationKind {
 impl Operation {
     /// An operation with numbers that all taxels share, without memory.
     pub fn new(kind: OperationKind, numbers: &[f64]) -> Self {
-        Self { kind, numbers: numbers.to_vec(), per_taxel: Vec::new(), weights: None, memory: 0 }
+        Self { kind, numbers: numbers.to_vec(), per_taxel: Vec::new(), weights: None, memory: 0, cpu_only: None }
     }
 
     /// The operation with lists of numbers of the taxels.

@@ -45,7 +45,11 @@ pub fn compare(setting: &Setting<'_>, pattern: &str, stamp_m: f64, fit_grams: &[
     if !fitted.is_empty() {
         let loads: Vec<LoadRecord> = fitted
             .iter()
-            .map(|record| LoadRecord { load_newton: stamp.loads(record.newton()), frames: record.frames.clone() })
+            .map(|record| LoadRecord {
+                load_newton: stamp.loads(record.newton()),
+                rise_kelvin: 0.0,
+                frames: record.frames.clone(),
+            })
             .collect();
         let fit = fit_loaded_array(&loads, *sensor.response())?;
         notes.push(format!(
