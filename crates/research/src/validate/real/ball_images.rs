@@ -10,8 +10,8 @@ use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::sphere;
 use dermis::image::measured_and_simulated;
 use dermis::sensor::calibration::optics::{
-    AROUND, BallPress, Dent, INSIDE, Label, Region, background_of_presses, ball_reliefs, depth_of_contact,
-    find_contact, fit_calibrated, fit_phong, position_degree, rmse_255,
+    AROUND, BallPress, Dent, INSIDE, Label, Region, ball_reliefs, depth_of_contact, drifted_background, find_contact,
+    fit_calibrated, fit_phong, position_degree, quiet_background, rmse_255,
 };
 use dermis::sensor::optics::{BackgroundSpec, CalibratedSpec, CameraSpec, FloatImage, Light, LightSpec, PhongSpec};
 use dermis::sensor::{Sensor, SensorSpec};
@@ -57,11 +57,12 @@ impl BallImages<'_> {
         let labelled = self.labelled(&sensor, &data)?;
         let raw = data.background.clone();
         let mut found = if self.loose { Some(self.found(&sensor, &data)?) } else { None };
+        data.background = quiet_background(&raw, &chosen(found.as_ref().unwrap_or(&labelled), &split.fitted));
         // Only fitted presses may show what changed since the image without contact was taken. Contacts are found better on
         // the image at their time, and it is known better with them.
         for _ in 0..ROUNDS {
             let presses = found.as_ref().unwrap_or(&labelled);
-            data.background = background_of_presses(&data.background, &chosen(presses, &split.fitted))?;
+            data.background = drifted_background(&data.background, &chosen(presses, &split.fitted))?;
             if self.loose {
                 found = Some(self.found(&sensor, &data)?);
             }

@@ -18,11 +18,15 @@ const SMOOTHED: f64 = 0.025;
 /// Number of presses from which a light can be fitted.
 const NEEDED: usize = 3;
 
-/// The image without contact at the time of the presses. Lamps and gel drift between images, and the noise of one image
-/// would be part of every rendered one. Far from contacts, images of the presses are averaged pixel by pixel; then the mean
-/// difference between the presses and a light fitted to them, smoothed, is added everywhere.
+/// The image without contact at the time of the presses: [`quiet_background`], then [`drifted_background`].
 pub fn background_of_presses(measured: &FloatImage, presses: &[&BallPress]) -> Result<FloatImage, FitError> {
-    let mut image = averaged(measured, presses);
+    drifted_background(&quiet_background(measured, presses), presses)
+}
+
+/// An image without contact with what changed until the presses were taken, since lamps and gels drift: the mean difference
+/// between the presses and a light fitted to them, smoothed.
+pub fn drifted_background(background: &FloatImage, presses: &[&BallPress]) -> Result<FloatImage, FitError> {
+    let mut image = background.clone();
     if presses.len() < NEEDED {
         return Ok(image);
     }
@@ -46,7 +50,7 @@ pub fn background_of_presses(measured: &FloatImage, presses: &[&BallPress]) -> R
     let blur = Blur::new(SMOOTHED * image.height as f64);
     let weights = blur.apply(&weights, image.width);
     for (channel, sum) in image.channels.iter_mut().zip(&sums) {
-        let drift = blur.apply(sum, measured.width);
+        let drift = blur.apply(sum, background.width);
         channel.iter_mut().zip(drift.iter().zip(&weights)).for_each(|(level, (sum, weight))| {
             *level = (*level + (sum / weight) as f32).clamp(0.0, 255.0);
         });
@@ -60,8 +64,9 @@ fn distance(press: &BallPress, pixel: usize) -> f64 {
     (column - press.label.column).hypot(row - press.label.row) / press.label.radius
 }
 
-/// Mean of the measured image without contact and of the parts of the presses that are far from their contact.
-fn averaged(measured: &FloatImage, presses: &[&BallPress]) -> FloatImage {
+/// Mean of the measured image without contact and of the parts of the presses that are far from their contact. The noise of
+/// one image would otherwise be part of every rendered one.
+pub fn quiet_background(measured: &FloatImage, presses: &[&BallPress]) -> FloatImage {
     let mut image = measured.clone();
     let mut counts = vec![1.0f32; measured.width * measured.height];
     for press in presses {
