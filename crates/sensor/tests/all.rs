@@ -9,6 +9,7 @@ mod common;
 mod conservation;
 mod contacts;
 mod damaged_states;
+mod drift;
 mod edge;
 mod gaussian;
 mod gel;

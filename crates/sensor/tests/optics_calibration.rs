@@ -115,8 +115,8 @@ fn a_drift_after_the_image_without_contact_is_found() {
         let light = light.on_background(background.clone());
         rmse_255(presses.iter().skip(1).step_by(2), AROUND, |press| light.shade(&press.relief, || None))
     };
-    assert!(error(&found) < error(&then) + 0.2, "{} and {}", error(&found), error(&then));
-    assert!(error(&background) > error(&found), "{} and {}", error(&background), error(&found));
+    let errors = [&found, &then, &background].map(error);
+    assert!(errors[0] < errors[1] + 0.2 && errors[0] < errors[2], "{errors:?}");
 }
 
 /// A light that fades from one side to the other: the fit finds whether the change is proportional to the image without
