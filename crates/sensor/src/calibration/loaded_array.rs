@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn weights_at_several_temperatures_determine_the_drift() {
         let mut held = 0;
-        const BENCHES: usize = 20;
+        const BENCHES: usize = 60;
         for seed in 0..BENCHES {
             let mut random = Random::new(seed as u64);
             let mut at = |newton: f64, rise: f64| record(newton, rise, || 1.0 + 0.03 * random.normal());
