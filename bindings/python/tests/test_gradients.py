@@ -176,7 +176,7 @@ def test_magnetometers_have_the_gradient_of_differences():
         along = np.eye(3)[axis]
         truth = difference(lambda step, along=along: scalar(step * along), 2e-6)
         # Presets solve contact to 1e-5; `dermis validate gradients` has layers that are solved closely.
-        assert by["position"][0, axis] == pytest.approx(truth, rel=1e-2)
+        assert abs(by["position"][0, axis] - truth) < 3e-3 * np.abs(by["position"]).max()
     remanence = 40e-3
     stronger = sensor.with_parameters({"magnets": {"elastomer": {"remanence": "44 mT"}}})
     change = np.sum((stronger.press(ball, depth=0.6e-3, at=at[:2]).magnetic - sensor.press(ball, depth=0.6e-3, at=at[:2]).magnetic) * weights[0])
