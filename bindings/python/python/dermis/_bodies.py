@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,3 +52,10 @@ def check_mode(mode: str) -> None:
     """Refuses a mode that is none."""
     if mode not in ("couple", "sense"):
         raise dermis.Error(f'`mode` must be "couple" or "sense", got {mode!r}')
+
+
+def listed(names: Iterable[str | None]) -> str:
+    """The end of a sentence that says which names there are."""
+    known = [repr(name) for name in names if name]
+    more = ", …" if len(known) > 12 else ""
+    return f"; it has {', '.join(known[:12])}{more}" if known else "; none has a name"

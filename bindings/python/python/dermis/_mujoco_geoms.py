@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import dermis
+from dermis._bodies import listed
 from dermis._primitives import primitive
 
 
@@ -22,13 +22,6 @@ def id_of(model: Any, what: str, name: str) -> int:
     if found < 0:
         raise dermis.Error(f"`{what}`: the model has no {noun} {name!r}{listed(mujoco.mj_id2name(model, kind, i) for i in range(count))}")
     return int(found)
-
-
-def listed(names: Iterable[str | None]) -> str:
-    """The end of a sentence that says which names there are."""
-    known = [repr(name) for name in names if name]
-    more = ", …" if len(known) > 12 else ""
-    return f"; it has {', '.join(known[:12])}{more}" if known else "; none has a name"
 
 
 def shape_of(model: Any, geom: int) -> dermis.Object:

@@ -66,9 +66,7 @@ def attach(
     Call it before a graph is captured.
     """
     check_mode(mode)
-    if site is None or object is None:
-        raise dermis.Error("`site` and `object` must be names")
-    at, names = id_of(model, "site", site), [object] if isinstance(object, str) else list(object)
+    at, names = id_of(model, "site", site), [object] if object is None or isinstance(object, str) else list(object)
     if not names:
         raise dermis.Error("`object` names no geom")
     geoms = [id_of(model, "object", name) for name in names]

@@ -30,8 +30,7 @@ from typing import Any, Literal
 import numpy as np
 
 import dermis
-from dermis._bodies import Body, check_mode
-from dermis._mujoco_geoms import listed
+from dermis._bodies import Body, check_mode, listed
 from dermis._primitives import primitive
 from dermis._warp import Rows, Touch
 
