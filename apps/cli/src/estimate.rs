@@ -76,6 +76,9 @@ enum What {
     Shape,
     /// The tangential displacement after the press, and so the shear force, from magnetometers.
     Contact,
+    /// Named here for those who look for it: `dermis calibrate material` fits it to forces.
+    #[value(hide = true)]
+    Material,
 }
 
 /// A reading from a file.
@@ -130,6 +133,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// Refuses flags that do not belong together.
 fn check_flags(arguments: &Arguments) -> anyhow::Result<()> {
+    if arguments.what == What::Material {
+        bail!(
+            "one reading does not tell the material: fit it to measured depths and forces with `dermis calibrate material FILE.csv --sensor … --object …`"
+        );
+    }
     let Some(_) = arguments.near else {
         anyhow::ensure!(
             arguments.fixed.is_empty(),
@@ -173,7 +181,7 @@ fn unknowns(arguments: &Arguments, object: &Object) -> Vec<Unknown> {
     let is_sphere = matches!(object.surface.primitive(), Some(Primitive::Sphere { .. }));
     let mut unknowns = vec![Unknown::X, Unknown::Y, Unknown::Depth];
     match arguments.what {
-        What::Pose => (),
+        What::Pose | What::Material => (),
         What::Shape => unknowns.push(Unknown::Scale),
         What::Contact => unknowns.extend([Unknown::ShearX, Unknown::ShearY]),
     }

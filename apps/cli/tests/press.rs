@@ -161,6 +161,8 @@ fn a_whole_pose_returns_from_a_press_nearby() {
     refused(&["--fixed", "about-z"], "such as `--near 1mm,0mm,0.5mm,30deg`");
     let all = "along-x,along-y,along-z,about-x,about-y,about-z";
     refused(&["--near", "0mm,0mm,0.4mm", "--fixed", all], "nothing is to be estimated");
+    let material = fails(folder.path(), &[&["estimate", "material"], &pose[2..]].concat());
+    assert!(material.contains("dermis calibrate material FILE.csv"), "{material}");
 }
 
 /// Under a layer every taxel carries some load; those far from the contact are not active.
