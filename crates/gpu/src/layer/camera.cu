@@ -270,6 +270,22 @@ template <int DEGREE> struct Polynomials {
     }
 };
 
+// Σₖ value[k] · (p[k] + q[k] x + r[k] y) for each colour. Terms of a plane: p of red, green and blue, then q, then r. They are parameters of the
+// kernel, which instructions read as constants: a line has to be loaded, and the loads of lines take most of the time of a light.
+struct Planes {
+    float sums[9];
+
+    __device__ __forceinline__ Planes() {
+#pragma unroll
+        for (int i = 0; i < 9; i++) sums[i] = 0.0f;
+    }
+    __device__ __forceinline__ void add(const float* terms, float value) {
+#pragma unroll
+        for (int i = 0; i < 9; i++) sums[i] += terms[i] * value;
+    }
+    __device__ __forceinline__ float at(float x, float y, int c) const { return sums[c] + sums[3 + c] * x + sums[6 + c] * y; }
+};
+
 // Adds the number of lanes of a warp where `yes` holds.
 __device__ __forceinline__ void count_lanes(bool yes, unsigned* sum) {
     const unsigned lanes = __ballot_sync(0xffffffffu, yes);
@@ -436,6 +452,18 @@ template <class Visit> __device__ __forceinline__ void for_each_degree(int count
     }
 }
 
+// Factor of the change of a colour with the given background.
+__device__ __forceinline__ float light_factor(const CalibratedLight& light, float background) {
+    return light.per_background > 0.0f ? light.per_background * background : 1.0f;
+}
+
+// Change of a colour by F and G, before limits.
+__device__ __forceinline__ float change_of(const CalibratedLight& light, float lit, float darker, float hidden, float background) {
+    const float factor = light_factor(light, background);
+    if (light.shadow_per_background > 0.0f) return factor * (1.0f - hidden) * lit + hidden * (light.shadow_per_background * background) * darker;
+    return factor * (lit + hidden * darker);
+}
+
 // F and G of a calibrated light; G only if some lamp is hidden from the warp (`shadowed` monomials, else 0).
 template <int DEGREE> struct LightSums {
     Polynomials<DEGREE> lit;
@@ -456,26 +484,40 @@ template <int DEGREE> struct LightSums {
     }
     // Change of a colour with the given background, before limits.
     __device__ __forceinline__ float change(const CalibratedLight& light, float x, int c, const float* hidden, float background) const {
-        const float factor = light_factor(light, background);
-        if (light.shadow_per_background > 0.0f) {
-            return factor * (1.0f - hidden[c]) * lit.at(x, c) + hidden[c] * (light.shadow_per_background * background) * darker.at(x, c);
-        }
-        return factor * (lit.at(x, c) + hidden[c] * darker.at(x, c));
-    }
-    __device__ static __forceinline__ float light_factor(const CalibratedLight& light, float background) {
-        return light.per_background > 0.0f ? light.per_background * background : 1.0f;
+        return change_of(light, lit.at(x, c), darker.at(x, c), hidden[c], background);
     }
 };
 
-// Adds the change by F and G to the background of a pixel, within the limits of the calibration.
+// Adds a change within the limits of the calibration to a level.
+__device__ __forceinline__ void add_change(const CalibratedLight& light, int c, float change, float* level) {
+    const float within = fminf(fmaxf(change, light.min_change[c]), light.max_change[c]);
+    level[c] = fminf(fmaxf(level[c] + within, fminf(light.min_level[c], level[c])), fmaxf(light.max_level[c], level[c]));
+}
+
+// Adds the change by F and G to the background of a pixel.
 template <int DEGREE>
 __device__ __forceinline__ void add_light(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, float right, float down, float x,
                                           bool shadow, const float* hidden, float* level) {
     const LightSums<DEGREE> sums(light, lines, shadow_lines, right, down, shadow ? light.shadowed : 0);
-    for (int c = 0; c < 3; c++) {
-        const float change = fminf(fmaxf(sums.change(light, x, c, hidden, level[c]), light.min_change[c]), light.max_change[c]);
-        level[c] = fminf(fmaxf(level[c] + change, fminf(light.min_level[c], level[c])), fmaxf(light.max_level[c], level[c]));
+    for (int c = 0; c < 3; c++) add_change(light, c, sums.change(light, x, c, hidden, level[c]), level);
+}
+
+// The same for a light whose polynomials of the position have at most degree 1.
+__device__ __forceinline__ void add_planes(const CalibratedLight& light, const LightPlanes& planes, float right, float down, float x, float y, bool shadow,
+                                           const float* hidden, float* level) {
+    Planes lit, darker;
+    for_each_degree(light.lit, right, down, [&](int degree, int first, const float* values, const float*) {
+#pragma unroll
+        for (int k = 0; k <= degree; k++) lit.add(planes.lit + 9 * (first + k), values[k]);
+    });
+    if (shadow) {
+        darker.add(planes.shadowed, 1.0f);
+        for_each_degree(SHADOW_MONOMIALS - 1, right, down, [&](int degree, int first, const float* values, const float*) {
+#pragma unroll
+            for (int k = 0; k <= degree && first + k < SHADOW_MONOMIALS - 1; k++) darker.add(planes.shadowed + 9 * (first + 1 + k), values[k]);
+        });
     }
+    for (int c = 0; c < 3; c++) add_change(light, c, change_of(light, lit.at(x, y, c), darker.at(x, y, c), hidden[c], level[c]), level);
 }
 
 // Runs statements with the degree of the polynomials in position as the constant DEGREE. A macro, because nvrtc 13.0 has no generic lambdas.
@@ -492,14 +534,14 @@ __device__ __forceinline__ void add_light(const CalibratedLight& light, const fl
 
 // Calibrated light: I = I0 + b (F + s G) within limits, or I0 + b (1 - s) F + s (I0/128) G if shadows replace the light; F and G polynomials of position
 // times monomials of the normal (right, down), s the hidden part of each colour's lamp. `lines` and `shadow_lines`: for each row and monomial a polynomial of the position along the row (`Polynomials`);
-// `positions`: the position of each column; `horizons`: of `find_horizons`, or null. A warp shades 32 consecutive pixels of a row, aligned to 32, and adds no light if all of them are flat and lit;
+// `positions`: the position of each column, then that of each row; `horizons`: of `find_horizons`, or null. A warp shades 32 consecutive pixels of a row, aligned to 32, and adds no light if all of them are flat and lit;
 // blockIdx.y: eight rows, one per warp; blockIdx.z: 32 columns. `seen`: for each press the number of pressed pixels, and of
 // those that are steeper than the data of the light.
-extern "C" __global__ void __launch_bounds__(256, 6) shade_calibrated(CameraView view, CalibratedLight light, HorizonNodes nodes, const SideLamp* lamps, const float* horizons,
-                                                               const float* background, const float4* lines, const float4* shadow_lines, const float* positions,
-                                                               const float* z, const float* margins, const int* rim,
-                                                               const Tap* across, const Tap* down, const float* tracks, ImageOutputs images,
-                                                               unsigned* seen) {
+template <bool IS_PLANE>
+__device__ __forceinline__ void shade(const CameraView& view, const CalibratedLight& light, const LightPlanes& planes, const HorizonNodes& nodes,
+                                      const SideLamp* lamps, const float* horizons, const float* background, const float4* lines, const float4* shadow_lines,
+                                      const float* positions, const float* z, const float* margins, const int* rim, const Tap* across, const Tap* down,
+                                      const float* tracks, const ImageOutputs& images, unsigned* seen) {
     const int row = blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32, first = blockIdx.z * 32, col = first + threadIdx.x % 32;
     if (row >= view.height) return;
     const int pixels = view.width * view.height, i = row * view.width + col;
@@ -531,10 +573,25 @@ extern "C" __global__ void __launch_bounds__(256, 6) shade_calibrated(CameraView
     float level[3];
     for (int c = 0; c < 3; c++) level[c] = background[c * pixels + i];
     if (!skipped) {
-        const float4 *line = lines + (long long)row * light.lit * (light.degree + 1), *shadow_line = shadow_lines + (long long)row * 2 * light.shadowed;
         const float x = positions[col];
-        WITH_DEGREE(light.degree, add_light<DEGREE>(light, line, shadow_line, right, downward, x, shadow, hidden, level);)
+        if (IS_PLANE) {
+            add_planes(light, planes, right, downward, x, positions[view.width + row], shadow, hidden, level);
+        } else {
+            const float4 *line = lines + (long long)row * light.lit * (light.degree + 1), *shadow_line = shadow_lines + (long long)row * 2 * light.shadowed;
+            WITH_DEGREE(light.degree, add_light<DEGREE>(light, line, shadow_line, right, downward, x, shadow, hidden, level);)
+        }
     }
     write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.nodes[0] * view.nodes[1], rim[blockIdx.x] != 0, across, down,
            tracks + 2ll * blockIdx.x * view.markers, images, (long long)blockIdx.x * pixels + i);
 }
+
+#define SHADE_PARAMETERS                                                                                                                       \
+    CameraView view, CalibratedLight light, LightPlanes planes, HorizonNodes nodes, const SideLamp *lamps, const float *horizons,              \
+        const float *background, const float4 *lines, const float4 *shadow_lines, const float *positions, const float *z, const float *margins, \
+        const int *rim, const Tap *across, const Tap *down, const float *tracks, ImageOutputs images, unsigned *seen
+#define SHADE_ARGUMENTS \
+    view, light, planes, nodes, lamps, horizons, background, lines, shadow_lines, positions, z, margins, rim, across, down, tracks, images, seen
+
+extern "C" __global__ void __launch_bounds__(256, 6) shade_calibrated(SHADE_PARAMETERS) { shade<false>(SHADE_ARGUMENTS); }
+// Polynomials of the position of degree 0 and 1.
+extern "C" __global__ void __launch_bounds__(256, 5) shade_planes(SHADE_PARAMETERS) { shade<true>(SHADE_ARGUMENTS); }

@@ -82,7 +82,7 @@ __device__ __forceinline__ void by_normal(const CalibratedLight& light, const fl
         const bool is_free = change > light.min_change[c] && change < light.max_change[c] && level > fminf(light.min_level[c], background[c]) &&
                              level < fmaxf(light.max_level[c], background[c]);
         const bool replaces = light.shadow_per_background > 0.0f;
-        const float by_change = is_free ? by[c] : 0.0f, by_lit = by_change * LightSums<DEGREE>::light_factor(light, background[c]);
+        const float by_change = is_free ? by[c] : 0.0f, by_lit = by_change * light_factor(light, background[c]);
         const float by_dark = replaces ? by_change * light.shadow_per_background * background[c] : by_lit;
         weights[c] = replaces ? by_lit * (1.0f - hidden[c]) : by_lit;
         dark_weights[c] = by_dark * hidden[c];

@@ -50,6 +50,7 @@ impl Renderer {
             GpuLight::Phong { lamps, shadow: Some(_), .. } => lamps.len(),
             _ => 0,
         };
+        let is_plane = matches!(&camera.light, GpuLight::Calibrated { light, .. } if light.degree <= 1);
         Ok(Self {
             gpu: Arc::clone(gpu),
             view,
@@ -61,7 +62,7 @@ impl Renderer {
             horizon_heights: kernel("horizon_heights")?,
             find_horizons: kernel("find_horizons")?,
             cast_shadows: kernel("cast_shadows")?,
-            shade_calibrated: kernel("shade_calibrated")?,
+            shade_calibrated: kernel(if is_plane { "shade_planes" } else { "shade_calibrated" })?,
             shade_phong: kernel("shade_phong")?,
             heights: gpu.uninitialised(count * nodes)?,
             sharp: gpu.uninitialised(count * nodes)?,
@@ -154,9 +155,9 @@ impl Renderer {
         unsafe {
             self.enqueue_relief(camera, surfaces, stream)?;
             match &camera.light {
-                GpuLight::Calibrated { light, lines, shadow_lines, positions, nodes, lamps, .. } => {
+                GpuLight::Calibrated { light, planes, lines, shadow_lines, positions, nodes, lamps, .. } => {
                     launch_on!(
-                        gpu, stream, self.shade_calibrated, self.over_lines(camera); view, light, nodes, &lamps.at(0), &self.horizons(),
+                        gpu, stream, self.shade_calibrated, self.over_lines(camera); view, light, planes, nodes, &lamps.at(0), &self.horizons(),
                         background, &lines.at(0), &shadow_lines.at(0), &positions.at(0), z, margins, rim, across, down, tracks,
                         &images, &self.seen.at_mut(0)
                     )
