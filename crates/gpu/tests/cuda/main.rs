@@ -4,6 +4,7 @@
 mod arrays;
 mod environments;
 mod gel;
+mod goals;
 mod gradients;
 mod layer;
 mod layers_in_time;
