@@ -5,9 +5,10 @@ mod search;
 pub use search::{PressSearch, Trial};
 
 use crate::{Reading, Sensor};
-use dermis_geometry::{Bounds, Pose, Quat, Ray, Vec3};
+use dermis_geometry::{Bounds, Pose, Quat, Ray, Surface, Vec3};
 use dermis_skin::hydroelastic::DEEPEST;
 use dermis_skin::{Hydroelastic, Motion, Object, SkinError, State, Target, Touch};
+use std::cell::Cell;
 
 /// Position and orientation of the object.
 ///
@@ -189,10 +190,17 @@ fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Opt
     // Rays run from below both meshes to above both.
     let extent = |bounds: &Bounds| bounds.size().length() + bounds.center().length();
     let reach = extent(skin.bounds()) + extent(object.surface.bounds()) + 1.0;
+    // Most rays hit the triangle of the ray before them.
+    let (last_of_skin, last_of_object) = (Cell::new(None), Cell::new(None));
+    let distance = |surface: &Surface, ray: &Ray, last: &Cell<Option<u32>>| {
+        let hit = surface.cast(ray, last.get())?;
+        last.set(Some(hit.triangle));
+        Some(hit.distance)
+    };
     let height_of_skin = |at: Vec3| {
         let top = Vec3::new(at.x, at.y, skin.bounds().max.z + reach);
         let down = Ray { origin: top, direction: -Vec3::Z, length: 2.0 * reach };
-        skin.cast(&down, None).map(|hit| top.z - hit.distance)
+        distance(skin, &down, &last_of_skin).map(|distance| top.z - distance)
     };
     let (skin_bottom, skin_top) = (skin.bounds().min.z, skin.bounds().max.z);
     let mut smallest: Option<(f64, Vec3)> = height_of_skin(lowest).map(|height| (lowest.z - height, lowest));
@@ -213,7 +221,8 @@ fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Opt
     }
     let from_below = |point: Vec3| {
         let origin = object_from_sensor.transform_point(point - Vec3::Z * reach);
-        object.surface.cast(&Ray { origin, direction, length: 2.0 * reach }, None).map(|hit| hit.distance - reach)
+        let up = Ray { origin, direction, length: 2.0 * reach };
+        distance(&object.surface, &up, &last_of_object).map(|distance| distance - reach)
     };
     let rim = sensor.surface().vertices().iter().copied();
     for point in sensor.taxels().centers().iter().copied().chain(rim).chain(edge_points(sensor)) {
@@ -235,6 +244,9 @@ fn minimised(mut best: f64, mut at: Vec3, mut step_m: f64, value: impl Fn(Vec3) 
     let mut values = 0;
     while step_m > last_m && values < MAX_VALUES {
         let around = (-1..=1).flat_map(|i| (-1..=1).map(move |j| Vec3::new(f64::from(i), f64::from(j), 0.0)));
+        // The value in the middle is known, except in the first round.
+        let is_first = values == 0;
+        let around = around.filter(|&offset| is_first || offset != Vec3::ZERO);
         let lower = around.map(|offset| at + offset * step_m).filter_map(|near| Some((value(near)?, near)));
         values += 9;
         match lower.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(gap, _)| *gap < best) {
