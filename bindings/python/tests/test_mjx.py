@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from plate import ROUGH_PLATE
 
 import dermis
 
@@ -11,27 +12,6 @@ mjx = pytest.importorskip("mujoco.mjx")
 from dermis import mjx as dermis_mjx  # noqa: E402  (needs JAX)
 
 RADIUS, MASS, GRAVITY = 10e-3, 0.05, 9.81
-SKIN = """
-name = "plate"
-contact_points = 1
-[surface.grid]
-rows = 10
-cols = 10
-pitch = "4 mm"
-[skin]
-kind = "springs"
-stiffness = "1600 N/m"
-damping = "8 N s/m"
-max_penetration = "6 mm"
-[skin.friction]
-kind = "lugre"
-sigma0 = "1600 N/m"
-sigma1 = "1.6 N s/m"
-viscous = "1.6 N s/m"
-mu_static = 0.6
-mu_dynamic = 0.5
-stribeck_speed = "0.01 m/s"
-"""
 
 
 def scene(exclude=True):
@@ -47,7 +27,7 @@ def scene(exclude=True):
 
 def attached(count, **arguments):
     model = scene(arguments.get("mode", "couple") == "couple")
-    touch = dermis_mjx.attach(model, dermis.Sensor.parse(SKIN), count, site="pad", object="ball", device="cpu", **arguments)
+    touch = dermis_mjx.attach(model, dermis.Sensor.parse(ROUGH_PLATE), count, site="pad", object="ball", device="cpu", **arguments)
     m = mjx.put_model(model, impl="jax")
     return touch, m, jax.vmap(lambda _: mjx.make_data(m))(np.arange(count))
 
@@ -78,7 +58,7 @@ def test_steps_are_those_of_single_sensors_and_zero_starts_again():
     d = d.replace(qvel=d.qvel.at[:, 0].set(jax.numpy.array([0.05, 0.1])), qpos=d.qpos.at[:, 2].set(-1e-3))
     one = jax.jit(jax.vmap(lambda d, felt: touch(m, d, felt)))
     felt, ball = touch.start(), dermis.Object.sphere(radius=RADIUS)
-    singles = [dermis.Sensor.parse(SKIN) for _ in range(2)]
+    singles = [dermis.Sensor.parse(ROUGH_PLATE) for _ in range(2)]
     for k in range(6):
         if k == 3:
             felt = felt._replace(steps=jax.numpy.where(jax.numpy.arange(2) == 1, 0, felt.steps))
@@ -117,7 +97,7 @@ def test_loads_go_to_both_bodies_at_their_centers_of_mass():
     )
     m = mjx.put_model(model, impl="jax")
     first, second = (
-        dermis_mjx.attach(model, dermis.Sensor.parse(SKIN), 1, site="pad", object="ball", device="cpu", add=add) for add in (False, True)
+        dermis_mjx.attach(model, dermis.Sensor.parse(ROUGH_PLATE), 1, site="pad", object="ball", device="cpu", add=add) for add in (False, True)
     )
     d = mjx.make_data(m)
     d = d.replace(qvel=d.qvel.at[:].set(jax.numpy.array([0.1, 0, 0, 1, 2, 3, 0, 0.1, 0, 0, 0, 5.0])))
@@ -146,6 +126,6 @@ def test_what_has_no_meaning_is_refused():
         jax.grad(lambda q: jax.vmap(lambda d, felt: touch(m, d, felt)[1].wrench.sum())(d.replace(qpos=q), felt).sum())(d.qpos)
     arguments = {"site": "pad", "object": "ball", "device": "cpu"}
     with pytest.raises(dermis.Error, match='<exclude body1="world" body2="ball"/>'):
-        dermis_mjx.attach(scene(False), dermis.Sensor.parse(SKIN), 2, **arguments)
+        dermis_mjx.attach(scene(False), dermis.Sensor.parse(ROUGH_PLATE), 2, **arguments)
     with pytest.raises(dermis.Error, match="has no geom 'bal'"):
-        dermis_mjx.attach(scene(), dermis.Sensor.parse(SKIN), 2, **(arguments | {"object": "bal"}))
+        dermis_mjx.attach(scene(), dermis.Sensor.parse(ROUGH_PLATE), 2, **(arguments | {"object": "bal"}))

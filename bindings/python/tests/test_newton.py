@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from plate import PLATE
 
 import dermis
 
@@ -10,19 +11,6 @@ newton, wp = pytest.importorskip("newton"), pytest.importorskip("warp")
 from dermis import newton as dermis_newton  # noqa: E402  (needs Newton)
 
 RADIUS, DT = 10e-3, 1e-3
-SKIN = """
-name = "plate"
-contact_points = 1
-[surface.grid]
-rows = 10
-cols = 10
-pitch = "4 mm"
-[skin]
-kind = "springs"
-stiffness = "1600 N/m"
-damping = "8 N s/m"
-max_penetration = "6 mm"
-"""
 
 
 def at(x, y, z, *quaternion):
@@ -50,7 +38,7 @@ def test_a_ball_at_rest_reads_its_weight():
     world.add_site(-1, xform=at(0, 0, -RADIUS), label="pad")
     add_ball(world, at(1e-3, 2e-3, -1e-4))
     model = finalized(world, 3, spacing=(0.1, 0, 0), label_prefixes=["a", "b", "c"])
-    touch = dermis_newton.attach(model, dermis.Sensor.parse(SKIN), site="pad", object="ball", dtype="float64")
+    touch = dermis_newton.attach(model, dermis.Sensor.parse(PLATE), site="pad", object="ball", dtype="float64")
     assert len(model.shape_contact_pairs) == 0 and len(model.shape_collision_filter_pairs) == 3 * 2
     solver, pipeline = newton.solvers.SolverSemiImplicit(model), newton.CollisionPipeline(model)
     before, after, contacts = model.state(), model.state(), pipeline.contacts()
@@ -84,7 +72,7 @@ def moving():
 
 def test_loads_act_at_the_centers_of_mass():
     model, state, twists = moving()
-    touch = dermis_newton.attach(model, dermis.Sensor.parse(SKIN), site="pad", object="ball", dtype="float64")
+    touch = dermis_newton.attach(model, dermis.Sensor.parse(PLATE), site="pad", object="ball", dtype="float64")
     state.clear_forces()
     touch.step(state, DT)
     poses, loads = state.body_q.numpy().astype(float), state.body_f.numpy().astype(float)
@@ -105,7 +93,7 @@ def test_loads_act_at_the_centers_of_mass():
         speed -= twists[plate, :3] + np.cross(twists[plate, 3:], middle - centers[plate])
         relative = np.concatenate([rotation.T @ speed, rotation.T @ (twists[ball, 3:] - twists[plate, 3:])])
         sphere = dermis.Object.sphere(radius=RADIUS)
-        single = dermis.Sensor.parse(SKIN).step([(sphere, rotation.T @ (middle - skin), relative)], dt=DT).wrench
+        single = dermis.Sensor.parse(PLATE).step([(sphere, rotation.T @ (middle - skin), relative)], dt=DT).wrench
         np.testing.assert_allclose(touch.wrench.numpy()[plate // 2], single, rtol=1e-4, atol=1e-7)
         np.testing.assert_allclose(loads[plate, :3], rotation @ single[:3], rtol=1e-4, atol=1e-6)
         np.testing.assert_allclose(
@@ -127,7 +115,7 @@ def test_loads_act_at_the_centers_of_mass():
 def test_sensing_changes_nothing():
     model, state, _ = moving()
     pairs = model.shape_contact_pairs.numpy()
-    touch = dermis_newton.attach(model, dermis.Sensor.parse(SKIN), site="pad", object="ball", mode="sense", response=True)
+    touch = dermis_newton.attach(model, dermis.Sensor.parse(PLATE), site="pad", object="ball", mode="sense", response=True)
     touch.step(state, DT)
     assert np.array_equal(model.shape_contact_pairs.numpy(), pairs) and len(pairs)
     assert not state.body_f.numpy().any() and (touch.taxels.numpy().sum(axis=1) > 0.5).all()
@@ -136,7 +124,7 @@ def test_sensing_changes_nothing():
 
 def test_what_does_not_fit_is_refused():
     model, _, _ = moving()
-    sensor = dermis.Sensor.parse(SKIN)
+    sensor = dermis.Sensor.parse(PLATE)
     for words, arguments in (
         ("`mode` must be", {"mode": "feel"}),
         ("`site` 'pat': no shape of the model has this label", {"site": "pat"}),

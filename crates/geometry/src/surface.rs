@@ -125,8 +125,14 @@ impl Surface {
         match &self.primitive {
             Some(primitive) => primitive.support(direction),
             None => {
-                let farther = |a: &&Vec3, b: &&Vec3| a.dot(direction).total_cmp(&b.dot(direction));
-                self.mesh.vertices().iter().max_by(farther).copied().unwrap_or_default()
+                let mut farthest = (f64::NEG_INFINITY, Vec3::ZERO);
+                for &vertex in self.mesh.vertices() {
+                    let along = vertex.dot(direction);
+                    if along >= farthest.0 {
+                        farthest = (along, vertex);
+                    }
+                }
+                farthest.1
             }
         }
     }

@@ -18,6 +18,7 @@ use dermis_sensor::{Chain, Sensor};
 use dermis_skin::{self as skin, hydroelastic::Hydroelastic};
 use pads::Pads;
 pub(crate) use poses::same_count;
+pub(crate) use presses::along_minus_z;
 pub(crate) use springs::Springs;
 use std::sync::Arc;
 
@@ -67,6 +68,11 @@ impl Arrays {
             }
             ArraySkin::Pads(pads) => pads.settle(object, poses),
         }
+    }
+
+    /// Computes the force (N) along −z on the sensor of an object at rest at each pose.
+    pub fn normal_forces(&self, object: &GpuObject, poses: &[Pose]) -> Result<Vec<f64>, GpuError> {
+        self.settle(object, &self.poses(poses)?)?.normal_forces()
     }
 
     /// Uploads poses. Refuses poses that are not finite.

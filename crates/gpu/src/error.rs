@@ -2,6 +2,7 @@
 
 use cudarc::driver::DriverError;
 use cudarc::driver::sys::CUresult;
+use dermis_sensor::PressError;
 use dermis_skin::{BackendError, SkinError};
 
 /// Reasons for which work cannot run on a GPU.
@@ -44,6 +45,9 @@ pub enum GpuError {
     /// A press is deeper than the skin allows.
     #[error("press {press}: a depth of {depth_mm} mm is more than {name} can be pressed ({max_mm} mm)")]
     TooDeep { press: usize, name: String, depth_mm: f64, max_mm: f64 },
+    /// A press that cannot be.
+    #[error("press {press}: {error}")]
+    Press { press: usize, error: PressError },
     /// A call of the driver failed.
     #[error("the NVIDIA driver failed: {reason}")]
     Failed { reason: String },

@@ -236,6 +236,11 @@ impl LayerBatch {
         &self.gpu
     }
 
+    /// Relative error of its forces that a search of a depth need not go below: a tenth of the tolerance of the solver.
+    pub fn force_precision(&self) -> f64 {
+        0.1 * self.grid.contact.tolerance
+    }
+
     /// Rows and columns of the layer's cells.
     pub fn size(&self) -> [usize; 2] {
         [self.grid.rows as usize, self.grid.cols as usize]

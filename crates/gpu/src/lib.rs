@@ -17,6 +17,7 @@ mod cuda_struct;
 pub mod environments;
 mod error;
 pub mod gel;
+pub mod goals;
 mod gpu;
 pub mod layer;
 mod library;

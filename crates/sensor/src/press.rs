@@ -1,9 +1,14 @@
 //! Quasi-static press of one object on one sensor.
 
+mod search;
+
+pub use search::{PressSearch, Trial};
+
 use crate::{Reading, Sensor};
-use dermis_geometry::{Bounds, Pose, Quat, Ray, Vec3};
+use dermis_geometry::{Bounds, Pose, Quat, Ray, Surface, Vec3};
 use dermis_skin::hydroelastic::DEEPEST;
 use dermis_skin::{Hydroelastic, Motion, Object, SkinError, State, Target, Touch};
+use std::cell::Cell;
 
 /// Position and orientation of the object.
 ///
@@ -103,20 +108,26 @@ pub enum PressError {
 
 /// Presses an object along −z into a sensor, without sliding and quasi-statically.
 pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<Pressed, PressError> {
-    let (what, got, unit) = match goal {
-        Goal::Depth(depth_m) => ("depth", depth_m * 1e3, "mm"),
-        Goal::Force(force_n) => ("force", force_n, "N"),
-    };
-    if !(got > 0.0 && got.is_finite()) {
-        return Err(PressError::BadGoal { what, got, unit });
-    }
-    let contact = first_contact(sensor, object, aim)?;
-    match goal {
-        Goal::Depth(depth_m) => {
-            let depth_m = allowed(sensor, depth_m)?;
-            hold(sensor, object, &contact, depth_m, &sensor.skin().rest())
+    let mut search = PressSearch::new(sensor, object, aim, goal)?;
+    let (mut state, mut best) = (sensor.skin().rest(), None);
+    while let Some((pose, depth_m)) = search.trial() {
+        let target = Target::at_rest(object, pose);
+        let (touch, next) = sensor.skin().settle(&state, &Motion { targets: &[target] })?;
+        match search.found(-touch.on_sensor.force.z) {
+            Trial::Weaker => state = next,
+            Trial::Best => best = Some((depth_m, pose, touch, next)),
         }
-        Goal::Force(force_n) => until_force(sensor, object, &contact, force_n, sensor.skin().max_depth_m()),
+    }
+    let (depth_m, pose, touch, state) = best.ok_or_else(|| search.too_strong(sensor, object))?;
+    Ok(Pressed::read(sensor, depth_m, pose, touch, state))
+}
+
+impl Pressed {
+    /// Reads a sensor after a press to a depth (m).
+    pub fn read(sensor: &Sensor, depth_m: f64, sensor_from_object: Pose, mut touch: Touch, state: State) -> Self {
+        let reading = sensor.read(&touch);
+        touch.warnings.extend_from_slice(&reading.warnings);
+        Self { depth_m, sensor_from_object, touch, state, reading }
     }
 }
 
@@ -132,12 +143,7 @@ pub fn press_to_pose(sensor: &Sensor, object: &Object, sensor_from_object: &Pose
 
 /// Final pose of the object in a press to a depth (m). Returns an error in the same cases as [`press`].
 pub fn depth_pose(sensor: &Sensor, object: &Object, aim: &Aim, depth_m: f64) -> Result<Pose, PressError> {
-    if !(depth_m > 0.0 && depth_m.is_finite()) {
-        return Err(PressError::BadGoal { what: "depth", got: depth_m * 1e3, unit: "mm" });
-    }
-    let contact = first_contact(sensor, object, aim)?;
-    let depth_m = allowed(sensor, depth_m)?;
-    Ok(Pose { translation: contact.translation - Vec3::Z * depth_m, ..contact })
+    Ok(PressSearch::new(sensor, object, aim, Goal::Depth(depth_m))?.end(sensor, object)?.0)
 }
 
 /// The depth to press to, or an error beyond the largest one. At the whole depth of a pressure field a flat face has left
@@ -150,95 +156,6 @@ fn allowed(sensor: &Sensor, depth_m: f64) -> Result<f64, PressError> {
     }
     let (depth_mm, max_mm) = (millimetres(depth_m), millimetres(max_m));
     Err(PressError::TooDeep { sensor: sensor.name().to_owned(), depth_mm, max_mm })
-}
-
-/// Starting from `state`, moves the object to a depth and lets the skin settle.
-fn hold(sensor: &Sensor, object: &Object, contact: &Pose, depth_m: f64, state: &State) -> Result<Pressed, PressError> {
-    let sensor_from_object = Pose { translation: contact.translation - Vec3::Z * depth_m, ..*contact };
-    let target = Target::at_rest(object, sensor_from_object);
-    let (mut touch, state) = sensor.skin().settle(state, &Motion { targets: &[target] })?;
-    let reading = sensor.read(&touch);
-    touch.warnings.extend_from_slice(&reading.warnings);
-    Ok(Pressed { depth_m, sensor_from_object, touch, state, reading })
-}
-
-/// Relative width at which the bracket of the depth has converged.
-const BRACKET_TOLERANCE: f64 = 1e-14;
-/// Maximum number of trial depths.
-const MAX_TOUCHES: usize = 80;
-
-/// False position (Illinois method), with bisection where it stalls: the force of a skin increases with depth, not
-/// always smoothly. Every trial starts from the deepest state below the target force, so that a skin with a history is
-/// only loaded, never unloaded, and an expensive solver starts warm.
-fn until_force(
-    sensor: &Sensor,
-    object: &Object,
-    contact: &Pose,
-    force_n: f64,
-    max_m: f64,
-) -> Result<Pressed, PressError> {
-    let miss_of = |pressed: &Pressed| -pressed.touch.on_sensor.force.z - force_n;
-    let near = sensor.skin().precision();
-    let mut state = sensor.skin().rest();
-    let (mut low_m, mut low_miss) = (0.0, -force_n);
-    let mut touches = 0;
-    // Goes deeper until the force is too large, with steps extrapolated from the forces so far.
-    let mut next_m = max_m / 16.0;
-    let mut best = loop {
-        let there = hold(sensor, object, contact, next_m, &state)?;
-        touches += 1;
-        let miss = miss_of(&there);
-        if miss >= 0.0 {
-            break there;
-        }
-        if next_m >= max_m {
-            return Err(PressError::TooStrong {
-                sensor: sensor.name().to_owned(),
-                object: object.surface.mesh().name().to_owned(),
-                force_n,
-                max_mm: millimetres(max_m),
-                max_n: -there.touch.on_sensor.force.z,
-            });
-        }
-        (low_m, low_miss) = (next_m, miss);
-        state = there.state;
-        let grow = if miss + force_n > 0.0 { (force_n / (miss + force_n)).clamp(1.2, 4.0) } else { 4.0 };
-        next_m = (next_m * grow).min(max_m);
-    };
-    let mut high_miss = miss_of(&best);
-    let (mut width, mut stalled) = (best.depth_m - low_m, 0);
-    while touches < MAX_TOUCHES && miss_of(&best) > near * force_n {
-        let high_m = best.depth_m;
-        let secant = high_m - (high_m - low_m) * high_miss / (high_miss - low_miss);
-        let inside = secant > low_m && secant < high_m && stalled < 3;
-        let trial_m = if inside { secant } else { 0.5 * (low_m + high_m) };
-        if high_m - low_m <= BRACKET_TOLERANCE * high_m || trial_m <= low_m || trial_m >= high_m {
-            break;
-        }
-        let there = hold(sensor, object, contact, trial_m, &state)?;
-        touches += 1;
-        let miss = miss_of(&there);
-        if miss < 0.0 {
-            if miss > -near * force_n {
-                return Ok(there);
-            }
-            // Illinois: halves the value at the retained end.
-            high_miss *= 0.5;
-            (low_m, low_miss) = (trial_m, miss);
-            state = there.state;
-        } else {
-            low_miss *= 0.5;
-            high_miss = miss;
-            best = there;
-        }
-        let narrowed = best.depth_m - low_m;
-        stalled = if narrowed < 0.5 * width { 0 } else { stalled + 1 };
-        width = width.min(2.0 * narrowed);
-        if stalled == 0 {
-            width = narrowed;
-        }
-    }
-    Ok(best)
 }
 
 /// Rounds for messages: 9 mm instead of 9.000000000000002 mm.
@@ -273,10 +190,17 @@ fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Opt
     // Rays run from below both meshes to above both.
     let extent = |bounds: &Bounds| bounds.size().length() + bounds.center().length();
     let reach = extent(skin.bounds()) + extent(object.surface.bounds()) + 1.0;
+    // Most rays hit the triangle of the ray before them.
+    let (last_of_skin, last_of_object) = (Cell::new(None), Cell::new(None));
+    let distance = |surface: &Surface, ray: &Ray, last: &Cell<Option<u32>>| {
+        let hit = surface.cast(ray, last.get())?;
+        last.set(Some(hit.triangle));
+        Some(hit.distance)
+    };
     let height_of_skin = |at: Vec3| {
         let top = Vec3::new(at.x, at.y, skin.bounds().max.z + reach);
         let down = Ray { origin: top, direction: -Vec3::Z, length: 2.0 * reach };
-        skin.cast(&down, None).map(|hit| top.z - hit.distance)
+        distance(skin, &down, &last_of_skin).map(|distance| top.z - distance)
     };
     let (skin_bottom, skin_top) = (skin.bounds().min.z, skin.bounds().max.z);
     let mut smallest: Option<(f64, Vec3)> = height_of_skin(lowest).map(|height| (lowest.z - height, lowest));
@@ -297,7 +221,8 @@ fn clearance(sensor: &Sensor, object: &Object, sensor_from_object: &Pose) -> Opt
     }
     let from_below = |point: Vec3| {
         let origin = object_from_sensor.transform_point(point - Vec3::Z * reach);
-        object.surface.cast(&Ray { origin, direction, length: 2.0 * reach }, None).map(|hit| hit.distance - reach)
+        let up = Ray { origin, direction, length: 2.0 * reach };
+        distance(&object.surface, &up, &last_of_object).map(|distance| distance - reach)
     };
     let rim = sensor.surface().vertices().iter().copied();
     for point in sensor.taxels().centers().iter().copied().chain(rim).chain(edge_points(sensor)) {
@@ -319,6 +244,9 @@ fn minimised(mut best: f64, mut at: Vec3, mut step_m: f64, value: impl Fn(Vec3) 
     let mut values = 0;
     while step_m > last_m && values < MAX_VALUES {
         let around = (-1..=1).flat_map(|i| (-1..=1).map(move |j| Vec3::new(f64::from(i), f64::from(j), 0.0)));
+        // The value in the middle is known, except in the first round.
+        let is_first = values == 0;
+        let around = around.filter(|&offset| is_first || offset != Vec3::ZERO);
         let lower = around.map(|offset| at + offset * step_m).filter_map(|near| Some((value(near)?, near)));
         values += 9;
         match lower.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(gap, _)| *gap < best) {

@@ -5,7 +5,7 @@
 
 use crate::common::{cuboid, flat, preset, sphere};
 use dermis_geometry::Vec3;
-use dermis_sensor::{Aim, Goal, PressError, Response, depth_pose, press};
+use dermis_sensor::{Aim, Goal, PressError, PressSearch, Response, SkinKind, Trial, depth_pose, presets, press};
 use dermis_skin::Object;
 
 const KAPPA: f64 = 4e6;
@@ -145,6 +145,62 @@ fn impossible_presses_are_refused() {
     }
     let lost = Aim { at_m: [f64::NAN, 0.0], ..Aim::default() };
     assert!(press(&sensor, &ball, &lost, Goal::Depth(1e-3)).is_err());
+}
+
+/// Searches on laws of force by depth: F = 4e4 d^1.5, a jump beyond the force at 1 mm, and a stiff stop after 2 mm without force.
+/// Depths and numbers of trials were computed by a separate program; (F/4e4)^(2/3), 1 mm and 2.001 mm are their limits.
+/// Trials from rest reach the same depth in fewer.
+#[test]
+fn a_force_is_searched_by_known_trials() {
+    let (sensor, punch) = (flat(5, 4, Response::default()), cuboid(40e-3, 40e-3, 10e-3));
+    let search = |force: f64| PressSearch::new(&sensor, &punch, &Aim::default(), Goal::Force(force)).unwrap();
+    let ended = |mut search: PressSearch, law: fn(f64) -> f64| {
+        let (mut best_m, mut trials) = (None, 0);
+        while let Some((pose, depth_m)) = search.trial() {
+            assert!(!search.is_known() && (5e-3 - pose.translation.z - depth_m).abs() < 1e-15);
+            best_m = if search.found(law(depth_m)) == Trial::Best { Some(depth_m) } else { best_m };
+            trials += 1;
+        }
+        assert_eq!((search.is_known(), search.end(&sensor, &punch).ok().map(|end| end.1)), (true, best_m));
+        (best_m, trials)
+    };
+    let hertz: fn(f64) -> f64 = |d| 4e4 * d * d.sqrt();
+    let jump: fn(f64) -> f64 = |d| if d < 1e-3 { 100.0 * d } else { 100.0 * d + 0.5 };
+    let stiff: fn(f64) -> f64 = |d| if d < 2e-3 { 0.0 } else { 1e6 * (d - 2e-3) };
+    for (law, force, depth_m, trials, from_rest) in [
+        (hertz, 0.01, Some(3.968502629938049e-05), 35, [9, 8]),
+        (hertz, 2.0, Some(0.0013572088083054251), 37, [10, 8]),
+        (jump, 0.3, Some(0.0010000000000000007), 61, [57, 57]),
+        (stiff, 1.0, Some(0.0020010000000000062), 49, [30, 30]),
+        (hertz, 1e3, None, 3, [3, 3]),
+    ] {
+        assert_eq!(ended(search(force), law), (depth_m, trials));
+        for (precision, trials) in [0.0, 1e-6].into_iter().zip(from_rest) {
+            let (found_m, tried) = ended(search(force).from_rest(precision), law);
+            assert_eq!((found_m.is_some(), tried), (depth_m.is_some(), trials));
+            assert!((found_m.unwrap_or(1.0) / depth_m.unwrap_or(1.0) - 1.0).abs() < precision.max(1e-10));
+        }
+    }
+}
+
+/// A block on a pressure field of thickness H and modulus E carries E A d/H, also just above its whole depth, where it would
+/// leave the field; beyond that force the error names the largest one.
+#[test]
+fn a_pad_carries_forces_up_to_its_whole_depth() {
+    let pad = presets::find("uji-foam-14x6").unwrap().with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap();
+    let (block, aim) = (cuboid(12e-3, 9e-3, 20e-3), Aim::default());
+    let max_m = pad.skin().max_depth_m();
+    let quarter = press(&pad, &block, &aim, Goal::Depth(0.25 * max_m)).unwrap();
+    let whole_n = -4.0 * quarter.touch.on_sensor.force.z;
+    for part in [0.3, 0.9, 0.99, 0.999, 0.9999] {
+        let pressed = press(&pad, &block, &aim, Goal::Force(part * whole_n)).unwrap();
+        assert!((pressed.depth_m / (part * max_m) - 1.0).abs() < 1e-6, "{part} of {whole_n} N: {} m", pressed.depth_m);
+    }
+    let refused = press(&pad, &block, &aim, Goal::Force(2.0 * whole_n)).unwrap_err();
+    assert!(
+        matches!(&refused, PressError::TooStrong { max_n, .. } if (max_n / whole_n - 1.0).abs() < 1e-5),
+        "{refused}"
+    );
 }
 
 /// A block over 3 × 2 of the taxels, each of 2 mm: six taxels read κ A d, and the counts are that force divided by the

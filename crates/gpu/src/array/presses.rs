@@ -34,6 +34,11 @@ pub struct Presses {
     pub saturated: Arc<DeviceBuffer<u32>>,
 }
 
+/// The force (N) along −z of each wrench.
+pub(crate) fn along_minus_z(wrenches: &[f64]) -> Vec<f64> {
+    wrenches.as_chunks::<6>().0.iter().map(|wrench| -wrench[2]).collect()
+}
+
 /// Smaller batches (bytes) are allocated without a query for free memory, because the query synchronises with the GPU.
 const SMALL_BYTES: usize = 1 << 30;
 
@@ -82,6 +87,11 @@ impl Presses {
             points: Arc::new(gpu.zeros(count)?),
             saturated: Arc::new(gpu.zeros(count)?),
         })
+    }
+
+    /// Copies the force (N) along −z on the sensor of each press to the host.
+    pub fn normal_forces(&self) -> Result<Vec<f64>, GpuError> {
+        Ok(along_minus_z(&self.wrench.download()?))
     }
 
     /// The warnings of each press of `object` at `poses`, by the rules of the CPU: contacts beyond the range of the skin,

@@ -5,7 +5,7 @@ use super::region::{ContactRegion, OPEN, PressQueue, TOO_DEEP};
 use super::spectra::{Spectra, Transform};
 use super::taxels::TaxelGrid;
 use super::{LayerBatch, LayerGrid, LayerTouches, Outputs};
-use crate::array::Poses;
+use crate::array::{Poses, along_minus_z};
 use crate::cuda_struct::{Ptr, PtrMut};
 use crate::memory::{launch, launch_on};
 use crate::{DeviceBuffer, GpuError};
@@ -142,6 +142,11 @@ impl LayerBatch {
         let mut touches = self.allocate(poses.count, outputs)?;
         self.in_chunks(poses, |chunk, first| self.solve(chunk, first, outputs, &mut touches))?;
         Ok(touches)
+    }
+
+    /// Computes the force (N) along −z on the sensor with the object at each pose.
+    pub fn normal_forces(&self, sensor_from_object: &[Pose]) -> Result<Vec<f64>, GpuError> {
+        Ok(along_minus_z(&self.press(sensor_from_object, Outputs::NONE)?.wrench.download()?))
     }
 
     /// Calls `work` with some presses at a time, whose height maps are enqueued, and the number of presses before them. Fewer

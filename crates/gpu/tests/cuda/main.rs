@@ -1,9 +1,10 @@
-//! Compares the skins on a GPU with those on the CPU. The tests are ignored by default; with a GPU run
+//! Compares the skins on a GPU with those on the CPU. Tests that need a GPU are ignored by default; with a GPU run
 //! `cargo test --release -p dermis-gpu --test cuda -- --include-ignored`, or `cargo xtask validate cuda`.
 
 mod arrays;
 mod environments;
 mod gel;
+mod goals;
 mod gradients;
 mod layer;
 mod layers_in_time;

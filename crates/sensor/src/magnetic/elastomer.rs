@@ -5,9 +5,8 @@ use super::field::MU_0;
 use super::spec::ElastomerSpec;
 use crate::SensorError;
 use crate::press::millimetres;
-use dermis_geometry::Vec3;
 use dermis_geometry::limits::MAX_MAGNETS;
-use std::f64::consts::PI;
+use dermis_geometry::{Vec3, gauss_legendre};
 
 /// Levels beyond those that `pitch` asks for.
 const MORE_LEVELS: usize = 2;
@@ -38,33 +37,14 @@ pub fn cells(name: &str, elastomer: &ElastomerSpec) -> Result<(f64, Vec<(Vec3, f
     let [columns, rows, levels] = counts.to_array().map(|count| count as usize);
     let middle = |index: usize, count: usize| (index as f64 + 0.5) / count as f64 - 0.5;
     let mut cells = Vec::with_capacity(columns * rows * levels);
-    for (z, weight) in gauss_legendre(levels) {
+    // From the lowest level.
+    for (z, weight) in gauss_legendre(levels).into_iter().map(|(z, weight)| (-z, weight)) {
         for i in 0..columns * rows {
             let at = Vec3::new(middle(i % columns, columns), middle(i / columns, rows), 0.5 * z) * size;
             cells.push((at - Vec3::Z * elastomer.depth.si(), 0.5 * weight * levels as f64));
         }
     }
     Ok((remanence * size.element_product() / MU_0 / cells.len() as f64, cells))
-}
-
-/// Points and weights of Gauss and Legendre on −1…1, by Newton's method.
-fn gauss_legendre(count: usize) -> Vec<(f64, f64)> {
-    let n = count as f64;
-    let point = |i: usize| {
-        let mut x = -((i as f64 + 0.75) / (n + 0.5) * PI).cos();
-        let mut slope = 1.0;
-        for _ in 0..6 {
-            let (mut before, mut value) = (1.0, x);
-            for k in 2..=count {
-                let k = k as f64;
-                (before, value) = (value, ((2.0 * k - 1.0) * x * value - (k - 1.0) * before) / k);
-            }
-            slope = n * (x * value - before) / (x * x - 1.0);
-            x -= value / slope;
-        }
-        (x, 2.0 / ((1.0 - x * x) * slope * slope))
-    };
-    (0..count).map(point).collect()
 }
 
 /// Returns an error for a chip that is nearer to the elastomer than twice its pitch.
@@ -87,22 +67,4 @@ pub fn check_distance(
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// n points integrate polynomials of degree 2n − 1 exactly, and not the next even one.
-    #[test]
-    fn points_of_gauss_and_legendre_are_exact() {
-        for n in 1..=12usize {
-            let sum = |power: i32| gauss_legendre(n).iter().map(|(x, weight)| weight * x.powi(power)).sum::<f64>();
-            for power in 0..2 * n as i32 {
-                let truth = if power % 2 == 0 { 2.0 / f64::from(power + 1) } else { 0.0 };
-                assert!((sum(power) - truth).abs() < 1e-14, "{n} points, x^{power}: {}", sum(power));
-            }
-            assert!((sum(2 * n as i32) - 2.0 / (2.0 * n as f64 + 1.0)).abs() > 1e-8, "{n}");
-        }
-    }
 }

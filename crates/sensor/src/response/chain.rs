@@ -70,7 +70,7 @@ impl ResponseSpec {
     pub fn inverse(&self, taxels: usize) -> Result<impl Fn(usize, f64) -> Option<f64> + use<>, ResponseError> {
         self.validate(taxels)?;
         let lines = self.gain.clone().unwrap_or_default().lines(taxels)?.warm();
-        let (newton_per_count, max) = (self.force_per_count.si(), ((1u64 << self.bits.min(32)) - 1) as f64);
+        let (newton_per_count, max) = (self.force_per_count.si(), self.counts()?.max() as f64);
         let (curve, threshold, saturation) = (self.curve.clone(), self.threshold.clone(), self.saturation.clone());
         Ok(move |taxel: usize, counts: f64| {
             let reading = counts * newton_per_count;

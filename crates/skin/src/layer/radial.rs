@@ -1,5 +1,7 @@
 //! Tabulated Hankel transforms.
 
+use dermis_geometry::gauss_legendre;
+
 /// A smooth even or odd function of the distance ρ from a source, tabulated over t with ρ = ℓ sinh t.
 #[derive(Clone, Debug)]
 pub struct Radial {
@@ -35,13 +37,13 @@ pub struct Waves {
 impl Waves {
     /// Nodes for spectra that vary over 1/`coarse_m` and vanish above `max_per_m`, for distances up to `reach_m`.
     pub fn new(coarse_m: f64, max_per_m: f64, reach_m: f64) -> Self {
-        let (node, gauss) = gauss_16();
+        let points = gauss_legendre(16);
         let (mut k, mut weight) = (Vec::new(), Vec::new());
         let mut from = 0.0;
         while from < max_per_m {
             let width = (0.5 * from).max(0.5 / coarse_m).min(8.0 / reach_m);
             let width = width.min(max_per_m - from).max(1e-3 / coarse_m);
-            for (x, w) in node.iter().zip(&gauss) {
+            for (x, w) in &points {
                 k.push(from + 0.5 * width * (1.0 + x));
                 weight.push(0.5 * width * w);
             }
@@ -111,28 +113,6 @@ fn lagrange_8(x: f64) -> [f64; 8] {
         after[7 - j] = after[8 - j] * d[7 - j];
     }
     std::array::from_fn(|j| before[j] * after[j + 1] / DIVISORS[j])
-}
-
-/// Nodes and weights of the 16-point Gauss–Legendre rule on −1 … 1, by Newton's method.
-fn gauss_16() -> ([f64; 16], [f64; 16]) {
-    const N: usize = 16;
-    let (mut node, mut weight) = ([0.0; N], [0.0; N]);
-    for i in 0..N {
-        let mut x = (std::f64::consts::PI * (i as f64 + 0.75) / (N as f64 + 0.5)).cos();
-        let mut slope = 1.0;
-        for _ in 0..20 {
-            let (mut p, mut q) = (1.0, 0.0);
-            for j in 0..N {
-                let j = j as f64;
-                (p, q) = (((2.0 * j + 1.0) * x * p - j * q) / (j + 1.0), p);
-            }
-            slope = N as f64 * (x * p - q) / (x * x - 1.0);
-            x -= p / slope;
-        }
-        node[i] = x;
-        weight[i] = 2.0 / ((1.0 - x * x) * slope * slope);
-    }
-    (node, weight)
 }
 
 #[cfg(test)]

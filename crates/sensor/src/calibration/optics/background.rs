@@ -1,5 +1,6 @@
 //! The image without contact at the time of the presses.
 
+use super::calibrated::MIN_PRESSES;
 use super::{BallPress, fit_calibrated, position_degree};
 use crate::calibration::FitError;
 use crate::optics::{BackgroundSpec, FloatImage, LightSpec};
@@ -15,8 +16,6 @@ const WEIGHT_INSIDE: f64 = 0.3;
 const WEIGHT_MEASURED: f64 = 0.3;
 /// Standard deviation of the Gaussian that smooths the drift (parts of the height of the image).
 const SMOOTHED: f64 = 0.025;
-/// Number of presses from which a light can be fitted.
-const NEEDED: usize = 3;
 
 /// The image without contact at the time of the presses: [`quiet_background`], then [`drifted_background`].
 pub fn background_of_presses(measured: &FloatImage, presses: &[&BallPress]) -> Result<FloatImage, FitError> {
@@ -27,7 +26,7 @@ pub fn background_of_presses(measured: &FloatImage, presses: &[&BallPress]) -> R
 /// between the presses and a light fitted to them, smoothed.
 pub fn drifted_background(background: &FloatImage, presses: &[&BallPress]) -> Result<FloatImage, FitError> {
     let mut image = background.clone();
-    if presses.len() < NEEDED {
+    if presses.len() < MIN_PRESSES {
         return Ok(image);
     }
     let black = BackgroundSpec::Colour([0.0; 3]);

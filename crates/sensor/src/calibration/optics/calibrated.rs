@@ -26,6 +26,8 @@ const TRIED: [(usize, usize); 12] =
 const MOST: (usize, usize) = (MAX_SURFACE_DEGREE, MAX_PLACE_DEGREE);
 /// Maximum trial degree of the position.
 pub const MAX_PLACE_DEGREE: usize = 2;
+/// Minimum number of presses to which a light can be fitted.
+pub(super) const MIN_PRESSES: usize = 3;
 /// Number of presses from which a degree of the position is tried: fewer leave its corners undetermined.
 const NEEDED_FOR: [usize; MAX_PLACE_DEGREE + 1] = [0, 4, 20];
 /// Regularisation of coefficients that the presses do not determine.
@@ -44,9 +46,8 @@ pub fn fit_calibrated(
     kept_as: BackgroundSpec,
     max_position_degree: usize,
 ) -> Result<CalibratedFit, FitError> {
-    const NEEDED: usize = 3;
-    if presses.len() < NEEDED {
-        return Err(FitError::TooFew { what: "the light of a sensor", got: presses.len(), needed: NEEDED });
+    if presses.len() < MIN_PRESSES {
+        return Err(FitError::TooFew { what: "the light of a sensor", got: presses.len(), needed: MIN_PRESSES });
     }
     let taken: Vec<Vec<Sample>> = presses.iter().map(|press| samples(press, background)).collect();
     let size = coefficients(MOST.0, MOST.1) + shadow_coefficients();
