@@ -203,23 +203,25 @@ __device__ __forceinline__ void finish_columns(const FieldLines& lines, int fiel
 // Deflection (m) and pressure below (Pa), and the cells outside of the region where the surface overlaps the indenter by more than
 // `tolerance` (m).
 __device__ __noinline__ void normal_fields(const FieldLines& lines, const ContactRegion& region, double tolerance, const double* depth,
-                                           double* deflection, double* pressure_below, Bounds& overlap) {
+                                           double* deflection, double* pressure_below, Bounds& overlap, Branches branches, int press) {
+    const int cells = lines.grid.rows * lines.grid.cols;
     finish_columns(lines, 0, [&](int i, int row, int col, Complex value) {
-        deflection[i] = value.x;
+        const double down = value.x - past_at(branches, press, 3 * cells, 2 * cells + i);
+        deflection[i] = down;
         pressure_below[i] = value.y / lines.balance;
         const bool within =
             row >= region.row && row < region.row + region.rows && col >= region.col && col < region.col + region.cols;
         // A bulging surface may touch the indenter outside the region.
-        if (!within && value.x - depth[i] < -tolerance) overlap.include(row, col);
+        if (!within && down - depth[i] < -tolerance) overlap.include(row, col);
     });
 }
 
-// Displacement (m) or shear below (Pa) along x, then y. Returns the largest of a thread's cells.
-__device__ __noinline__ double lateral_fields(const FieldLines& lines, double* out) {
+// Displacement (m) or shear below (Pa) along x, then y; the displacement less `past` of the branches. Returns the largest of a thread's cells.
+__device__ __noinline__ double lateral_fields(const FieldLines& lines, double* out, Branches branches, int press) {
     const int cells = lines.grid.rows * lines.grid.cols;
     double squared = 0.0;
     finish_columns(lines, 1, [&](int i, int, int, Complex value) {
-        const double x = value.x, y = value.y;
+        const double x = value.x - past_at(branches, press, 3 * cells, i), y = value.y - past_at(branches, press, 3 * cells, cells + i);
         out[i] = x;
         out[cells + i] = y;
         squared = fmax(squared, x * x + y * y);
@@ -241,11 +243,11 @@ __device__ __noinline__ double overlap_outside(const LayerGrid& grid, const Cont
 
 // Surface displacement (m) along x, y and down, and stress below (Pa) along x, y and as pressure, of the presses `members` of
 // a queue. Each block takes one press after the other and owns 3 size² numbers of `memory`. A press whose surface overlaps the indenter outside its region becomes OPEN again,
-// with a larger region, unless this is the `final` time. `lateral`: compute lateral displacement without friction too; `lateral_below`: the same for shear below.
+// with a larger region, unless this is the `final` time. The displacement of a layer that relaxes is less by `past` of its `branches`. `lateral`: compute lateral displacement without friction too; `lateral_below`: the same for shear below.
 extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
     evaluate_fields(LayerGrid grid, FftPlan plan, int lateral, int lateral_below, int final, int tile_lines, const int* members,
                     PressQueue* queue, const double* depths, const double* tractions, ContactRegion* regions, const Real* spectra,
-                    const int* opposite, Complex* memory, double* surfaces, double* belows) {
+                    const int* opposite, Complex* memory, double* surfaces, double* belows, Branches branches) {
     extern __shared__ Complex roots[];
     __shared__ Bounds overlap;
     __shared__ double largest[THREADS / 32];
@@ -271,7 +273,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
         if (threadIdx.x == 0) overlap.clear();
         transform_columns(lines, region, tractions + 3ll * press * cells);
         respond_along_rows(lines, region, lateral, OF_SURFACE);
-        normal_fields(lines, region, 10.0 * grid.contact.tolerance * region.max_depth, depth, surface + 2 * cells, below + 2 * cells, overlap);
+        normal_fields(lines, region, 10.0 * grid.contact.tolerance * region.max_depth, depth, surface + 2 * cells, below + 2 * cells, overlap,
+                      branches, press);
         __syncthreads();
         const bool overlaps = overlap.bottom >= 0, missed = overlaps && !final && region.growths < MAX_GROWTHS;
         if (missed) {
@@ -284,14 +287,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
         if (threadIdx.x == 0) regions[press] = region;
         if (missed) continue;
         if (sheared || lateral) {
-            const double motion = reduce_max(lateral_fields(lines, surface), largest);
+            const double motion = reduce_max(lateral_fields(lines, surface, branches, press), largest);
             if (sheared && threadIdx.x == 0) regions[press].motion = motion;
         } else {
             FOR_EACH(i, 2 * cells) surface[i] = 0.0;
         }
         if ((sheared || lateral) && lateral_below) {
             respond_along_rows(lines, region, true, OF_SHEAR_BELOW);
-            lateral_fields(lines, below);
+            lateral_fields(lines, below, Branches{}, press);
         } else {
             FOR_EACH(i, 2 * cells) below[i] = 0.0;
         }
