@@ -15,6 +15,7 @@ mod gaussian;
 mod gel;
 mod hydroelastic;
 mod layer;
+mod loaded_array;
 mod magnetic;
 mod metrics;
 mod mount;

@@ -142,16 +142,28 @@ __device__ __forceinline__ int next_press(PressQueue* queue, const int* members,
 }
 
 // Displacement (m) of the cells of a region that stick: that after the last step (`moved`: along x, then y, on the whole grid), and the
-// slide of the object in this step, and `past` of a layer that relaxes. One cell per thread.
+// slide of the object in this step. One cell per thread.
 __device__ __forceinline__ void load_carried(const Workspace& work, const ContactRegion& region, const LayerGrid& grid, const double* depth,
-                                             const double* moved, const double* twist, double dt, const Branches& branches, int press) {
+                                             const double* moved, const double* twist, double dt) {
     const int cells = grid.rows * grid.cols;
     const Vec3 linear = vec3(twist), angular = vec3(twist + 3);
     FOR_EACH(i, work.region.count) {
         const int row = region.row + i / region.cols, col = region.col + i % region.cols, cell = row * grid.cols + col;
         const Vec3 velocity = linear + cross(angular, vec3(x_of(grid, col), y_of(grid, row), -fmax(depth[cell], 0.0)));
-        work.buffer(CARRIED_X)[i] = (Real)(moved[cell] + velocity.x * dt + past_at(branches, press, 3 * cells, cell));
-        work.buffer(CARRIED_Y)[i] = (Real)(moved[cells + cell] + velocity.y * dt + past_at(branches, press, 3 * cells, cells + cell));
+        work.buffer(CARRIED_X)[i] = (Real)(moved[cell] + velocity.x * dt);
+        work.buffer(CARRIED_Y)[i] = (Real)(moved[cells + cell] + velocity.y * dt);
+    }
+}
+
+// Adds `past` of a layer that relaxes: the surface without loads is higher by it, and cells that stick are displaced by it too. One cell per
+// thread.
+__device__ __noinline__ void add_past(const Workspace& work, const ContactRegion& region, const LayerGrid& grid, Branches branches, int press) {
+    const int cells = grid.rows * grid.cols;
+    FOR_EACH(i, work.region.count) {
+        const int cell = (region.row + i / region.cols) * grid.cols + region.col + i % region.cols;
+        work.buffer(CARRIED_X)[i] += (Real)past_at(branches, press, 3 * cells, cell);
+        work.buffer(CARRIED_Y)[i] += (Real)past_at(branches, press, 3 * cells, cells + cell);
+        work.buffer(DEPTH)[i] += (Real)past_at(branches, press, 3 * cells, 2 * cells + cell);
     }
 }
 
@@ -194,9 +206,9 @@ __device__ __forceinline__ void prepare(Workspace& work, const Transform* transf
 }
 
 // Copies the depths and tractions of a region's cells from the whole grid, one cell per thread. A cell of which the indenter covers the
-// part f is softer by 1/f. A surface that relaxes is higher by `past` without loads.
+// part f is softer by 1/f.
 __device__ __forceinline__ void load_region(Workspace& work, const ContactRegion& region, const LayerGrid& grid, const double* depth,
-                                            const double* covered, const double* traction, const Branches& branches, int press) {
+                                            const double* covered, const double* traction) {
     const int cells = grid.rows * grid.cols;
     work.region.set_cells(0, 0, region.rows, region.cols, region.cols);
     work.stride = (work.region.count + 31) / 32 * 32;
@@ -205,7 +217,7 @@ __device__ __forceinline__ void load_region(Workspace& work, const ContactRegion
         const int cell = (region.row + i / region.cols) * grid.cols + region.col + i % region.cols;
         work.buffer(PARTIAL)[i] = (Real)(grid.own_compliance * (1.0 / covered[cell] - 1.0));
         // Cells without an indenter get a finite negative depth: the indenter is far above the surface.
-        work.buffer(DEPTH)[i] = (Real)(fmax(depth[cell], -10.0 * region.max_depth) + past_at(branches, press, 3 * cells, 2 * cells + cell));
+        work.buffer(DEPTH)[i] = (Real)fmax(depth[cell], -10.0 * region.max_depth);
         work.double_buffer(SHEAR_X)[i] = traction[cell];
         work.double_buffer(SHEAR_Y)[i] = traction[cells + cell];
         work.buffer(PRESSURE)[i] = (Real)traction[2 * cells + cell];
@@ -252,7 +264,7 @@ __device__ __forceinline__ void grow_region(const LayerGrid& grid, ContactRegion
 // size, `transforms[size]`; the smaller ones serve windows. Each block takes one press after the other. A press whose region outgrows the
 // size stays OPEN, with a larger size. Transforms run in shared memory (`in_shared`), or in `planes` through a tile of `tile_lines` lines;
 // `buffers` holds REGION_BUFFERS · side² values per block. Presses with a history have the surfaces after their last step in `moved`, and the velocity of each object at the origin in `twists`, for
-// a step of `dt` (s); without, both are null. The tractions are divided by the relative stiffness over the step where the layer relaxes.
+// a step of `dt` (s); without, both are null. The tractions of a layer that relaxes are divided by its relative stiffness over the step.
 extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
     solve_contact(LayerGrid grid, const Transform* transforms, int size, FftPlan half, int in_shared, int tile_lines, const int* members,
                   PressQueue* queue, const double* depths, const double* covered, double* tractions, ContactRegion* regions,
@@ -273,8 +285,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
         ContactRegion region = regions[press];
         const double tolerance_m = grid.contact.tolerance * region.max_depth;
         while (true) {
-            load_region(work, region, grid, depth, covered + (long long)press * cells, traction, branches, press);
-            if (moved) load_carried(work, region, grid, depth, moved + 3ll * press * cells, twists + 6ll * press, dt, branches, press);
+            load_region(work, region, grid, depth, covered + (long long)press * cells, traction);
+            if (moved) load_carried(work, region, grid, depth, moved + 3ll * press * cells, twists + 6ll * press, dt);
+            if (branches.count > 0) add_past(work, region, grid, branches, press);
             const Effort effort = solve_tractions(grid, work, bounds, tolerance_m, region.max_depth, moved != nullptr);
             region.iterations += effort.iterations;
             region.unsolved = effort.unsolved;

@@ -203,29 +203,58 @@ __device__ __forceinline__ void finish_columns(const FieldLines& lines, int fiel
 // Deflection (m) and pressure below (Pa), and the cells outside of the region where the surface overlaps the indenter by more than
 // `tolerance` (m).
 __device__ __noinline__ void normal_fields(const FieldLines& lines, const ContactRegion& region, double tolerance, const double* depth,
-                                           double* deflection, double* pressure_below, Bounds& overlap, Branches branches, int press) {
-    const int cells = lines.grid.rows * lines.grid.cols;
+                                           double* deflection, double* pressure_below, Bounds& overlap) {
     finish_columns(lines, 0, [&](int i, int row, int col, Complex value) {
-        const double down = value.x - past_at(branches, press, 3 * cells, 2 * cells + i);
-        deflection[i] = down;
+        deflection[i] = value.x;
         pressure_below[i] = value.y / lines.balance;
         const bool within =
             row >= region.row && row < region.row + region.rows && col >= region.col && col < region.col + region.cols;
         // A bulging surface may touch the indenter outside the region.
-        if (!within && down - depth[i] < -tolerance) overlap.include(row, col);
+        if (!within && value.x - depth[i] < -tolerance) overlap.include(row, col);
     });
 }
 
-// Displacement (m) or shear below (Pa) along x, then y; the displacement less `past` of the branches. Returns the largest of a thread's cells.
-__device__ __noinline__ double lateral_fields(const FieldLines& lines, double* out, Branches branches, int press) {
+// Displacement (m) or shear below (Pa) along x, then y. Returns the largest of a thread's cells.
+__device__ __noinline__ double lateral_fields(const FieldLines& lines, double* out) {
     const int cells = lines.grid.rows * lines.grid.cols;
     double squared = 0.0;
     finish_columns(lines, 1, [&](int i, int, int, Complex value) {
-        const double x = value.x - past_at(branches, press, 3 * cells, i), y = value.y - past_at(branches, press, 3 * cells, cells + i);
+        const double x = value.x, y = value.y;
         out[i] = x;
         out[cells + i] = y;
         squared = fmax(squared, x * x + y * y);
     });
+    return sqrt(squared);
+}
+
+// Subtracts `past` of a layer that relaxes from its deflection (m), and finds the cells as `normal_fields` does. One cell per thread.
+__device__ __noinline__ void subtract_past(const LayerGrid& grid, const ContactRegion& region, double tolerance, const double* depth,
+                                           double* deflection, Bounds& overlap, Branches branches, int press) {
+    const int cells = grid.rows * grid.cols;
+    __syncthreads();
+    if (threadIdx.x == 0) overlap.clear();
+    __syncthreads();
+    FOR_EACH(i, cells) {
+        deflection[i] -= past_at(branches, press, 3 * cells, 2 * cells + i);
+        const int row = i / grid.cols, col = i % grid.cols;
+        const bool within =
+            row >= region.row && row < region.row + region.rows && col >= region.col && col < region.col + region.cols;
+        if (!within && deflection[i] - depth[i] < -tolerance) overlap.include(row, col);
+    }
+}
+
+// Subtracts `past` from the displacement (m) along x, then y. Returns the largest of a thread's cells.
+__device__ __noinline__ double subtract_past_along(const LayerGrid& grid, double* displacement, Branches branches, int press) {
+    const int cells = grid.rows * grid.cols;
+    double squared = 0.0;
+    __syncthreads();
+    FOR_EACH(i, cells) {
+        const double x = displacement[i] - past_at(branches, press, 3 * cells, i);
+        const double y = displacement[cells + i] - past_at(branches, press, 3 * cells, cells + i);
+        displacement[i] = x;
+        displacement[cells + i] = y;
+        squared = fmax(squared, x * x + y * y);
+    }
     return sqrt(squared);
 }
 
@@ -273,8 +302,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
         if (threadIdx.x == 0) overlap.clear();
         transform_columns(lines, region, tractions + 3ll * press * cells);
         respond_along_rows(lines, region, lateral, OF_SURFACE);
-        normal_fields(lines, region, 10.0 * grid.contact.tolerance * region.max_depth, depth, surface + 2 * cells, below + 2 * cells, overlap,
-                      branches, press);
+        const double tolerance = 10.0 * grid.contact.tolerance * region.max_depth;
+        normal_fields(lines, region, tolerance, depth, surface + 2 * cells, below + 2 * cells, overlap);
+        if (branches.count > 0) subtract_past(grid, region, tolerance, depth, surface + 2 * cells, overlap, branches, press);
         __syncthreads();
         const bool overlaps = overlap.bottom >= 0, missed = overlaps && !final && region.growths < MAX_GROWTHS;
         if (missed) {
@@ -287,14 +317,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
         if (threadIdx.x == 0) regions[press] = region;
         if (missed) continue;
         if (sheared || lateral) {
-            const double motion = reduce_max(lateral_fields(lines, surface, branches, press), largest);
+            double motion = lateral_fields(lines, surface);
+            if (branches.count > 0) motion = subtract_past_along(grid, surface, branches, press);
+            motion = reduce_max(motion, largest);
             if (sheared && threadIdx.x == 0) regions[press].motion = motion;
         } else {
             FOR_EACH(i, 2 * cells) surface[i] = 0.0;
         }
         if ((sheared || lateral) && lateral_below) {
             respond_along_rows(lines, region, true, OF_SHEAR_BELOW);
-            lateral_fields(lines, below, Branches{}, press);
+            lateral_fields(lines, below);
         } else {
             FOR_EACH(i, 2 * cells) below[i] = 0.0;
         }

@@ -112,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
         if (press < 0) return;
         const double *traction = tractions + 3ll * press * cells, *pressure = traction + 2 * cells, *by = by_tractions + 3ll * press * cells;
         const ContactRegion region = regions[press];
-        load_region(work, region, grid, depths + (long long)press * cells, covered + (long long)press * cells, traction, Branches{}, press);
+        load_region(work, region, grid, depths + (long long)press * cells, covered + (long long)press * cells, traction);
         const auto cell_of = [&](int i) { return (region.row + i / region.cols) * grid.cols + region.col + i % region.cols; };
         double largest = 0.0;
         FOR_EACH(i, work.region.count) {
