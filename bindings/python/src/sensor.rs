@@ -341,7 +341,7 @@ impl Sensor {
     }
 
     /// Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
-    /// libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs, and layers that do not relax), "cpu" (any skin) or "auto": a GPU if there is one and it
+    /// libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs and layers), "cpu" (any skin) or "auto": a GPU if there is one and it
     /// supports the skin.
     ///
     /// randomise: ranges (low, high) from which every environment draws parameters of its own, when it is made and at each
@@ -371,7 +371,10 @@ impl Sensor {
         let (choice, shapes) = (gpu::choice(device)?, shapes_of(obj)?);
         let mut gpu = gpu::open(py, choice)?;
         if choice == Choice::Auto && gpu.is_some() && !dermis::gpu::environments::run_on_gpu(self.inner()?) {
-            gpu::warn_once(py, "on a GPU only springs and layers that do not relax advance in time")?;
+            gpu::warn_once(
+                py,
+                "on a GPU only springs, and layers with up to 16 branches of relaxation, advance in time",
+            )?;
             gpu = None;
         }
         detached(py, || Environments::new(gpu, &self.shared, shapes, count, ranges))?.into_py_err()

@@ -93,9 +93,7 @@ impl Arrays {
     pub(crate) fn springs(&self) -> Result<&Springs, GpuError> {
         match &self.skin {
             ArraySkin::Springs(springs) => Ok(springs),
-            ArraySkin::Pads(_) => {
-                Err(unsupported(&self.sensor, "on a GPU only springs and layers that do not relax advance in time"))
-            }
+            ArraySkin::Pads(_) => Err(unsupported(&self.sensor, "on a GPU only springs and layers advance in time")),
         }
     }
 }

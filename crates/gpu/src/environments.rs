@@ -34,6 +34,7 @@ pub(crate) use response::Clock;
 pub(crate) use springs::{Memory, bounding_spheres};
 
 use crate::array::{Arrays, Poses, Presses, Twists};
+use crate::layer::MAX_BRANCHES;
 use crate::{Gpu, GpuError, GpuObject};
 use cpu::CpuEnvironments;
 use dermis_sensor::Sensor;
@@ -49,10 +50,10 @@ pub(crate) const SPRINGS: &str = include_str!("environments/springs.cu");
 /// Source of the order of parameters that differ.
 pub(crate) const RANDOMISATION: &str = include_str!("environments/randomisation.cuh");
 
-/// True if the skin of a sensor advances in time on a GPU: springs, and layers that do not relax.
+/// True if the skin of a sensor advances in time on a GPU: springs, and layers with up to 16 branches of relaxation.
 pub fn run_on_gpu(sensor: &Sensor) -> bool {
-    let is_elastic = |layer: &Layer| layer.parameters().relaxation.is_empty();
-    sensor.skin_as::<Springs>().is_some() || sensor.skin_as::<Layer>().is_some_and(is_elastic)
+    let fits = |layer: &Layer| layer.parameters().relaxation.len() <= MAX_BRANCHES;
+    sensor.skin_as::<Springs>().is_some() || sensor.skin_as::<Layer>().is_some_and(fits)
 }
 
 /// All CUDA programs of environments but those of skins.

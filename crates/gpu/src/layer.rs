@@ -13,6 +13,7 @@ mod gradient;
 mod precision;
 mod press;
 mod region;
+mod relaxation;
 mod renderer;
 mod shapes;
 mod smoothing;
@@ -22,6 +23,7 @@ mod taxels;
 mod touches;
 
 pub use gradient::LayerCotangents;
+pub(crate) use relaxation::MAX_BRANCHES;
 pub(crate) use steps::LayerSteps;
 pub use touches::{LayerTouches, Outputs};
 

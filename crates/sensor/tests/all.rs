@@ -4,10 +4,12 @@
 mod ball;
 mod bounded_light;
 mod calibration_round_trip;
+mod cells;
 mod characterise;
 mod common;
 mod conservation;
 mod contacts;
+mod creep_fits;
 mod damaged_states;
 mod drift;
 mod edge;
@@ -27,3 +29,4 @@ mod resolution;
 mod response;
 mod shapes;
 mod shear;
+mod taxel_fits;

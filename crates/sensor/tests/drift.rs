@@ -9,7 +9,7 @@ type Reading = (f64, f64, f64);
 
 const COUNTS: Response = Response { counts_per_newton: 1000.0, bits: 12 };
 
-/// Ten taxels under 15 loads at each temperature, by a law in counts, with noise of 6 counts.
+/// Five taxels under 15 loads at each temperature, by a law in counts, with noise of 6 counts.
 fn readings(per_kelvin: f64, rises: &[f64], law: impl Fn(f64) -> f64, seed: u64) -> Vec<Vec<Reading>> {
     let mut random = Random::new(seed);
     let mut taxel = || {
@@ -21,7 +21,7 @@ fn readings(per_kelvin: f64, rises: &[f64], law: impl Fn(f64) -> f64, seed: u64)
         };
         rises.iter().flat_map(|&rise| (1..=15).map(|i| read(rise, i)).collect::<Vec<_>>()).collect()
     };
-    (0..10).map(|_| taxel()).collect()
+    (0..5).map(|_| taxel()).collect()
 }
 
 /// The intervals of many simulated benches hold the truth in about 95 % of them, for every shape of the curve.

@@ -686,7 +686,7 @@ class Sensor(_Copyable):
         seed: int = 0,
     ) -> Environments:
         """Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
-        libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs, and layers that do not relax), "cpu" (any skin) or "auto": a GPU if there is one and it
+        libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs and layers), "cpu" (any skin) or "auto": a GPU if there is one and it
         supports the skin.
 
         randomise: ranges (low, high) from which every environment draws parameters of its own, when it is made and at each

@@ -107,9 +107,9 @@ __device__ Effort solve_tractions(const LayerGrid& grid, Workspace& work, Bounds
 }
 
 // The numbers from which the host estimates the error of one increment (`OneIncrement` on the CPU): the used fraction of the friction
-// limit, Σ|q| / Σμp, the largest displacement (m) along the surface of a cell in contact by the pressure alone, and the smallest depth (m)
-// of the indenter over the contact. One cell per thread.
-__device__ __noinline__ void measure_increment(const LayerGrid& grid, Workspace& work, Bounds& bounds, ContactRegion& region) {
+// limit, Σ|q| / Σμp, the largest displacement (m) along the surface of a cell in contact by the pressure alone, in equilibrium, and the
+// smallest depth (m) of the indenter over the contact. One cell per thread.
+__device__ __noinline__ void measure_increment(const LayerGrid& grid, Workspace& work, Bounds& bounds, ContactRegion& region, double softness) {
     find_window(grid, work, bounds);
     const int pitch = work.pitch(work.pressed.plan);
     const Real *p = work.buffer(PRESSURE), *depth = work.buffer(DEPTH);
@@ -126,7 +126,7 @@ __device__ __noinline__ void measure_increment(const LayerGrid& grid, Workspace&
     }
     reduce_sum(sums, work.shared);
     region.used = sums[1] > 0.0 ? sums[0] / sums[1] : 0.0;
-    region.pushed = reduce_max(pushed, work.shared);
+    region.pushed = reduce_max(pushed, work.shared) / softness;
     region.min_depth = -reduce_max(above, work.shared);
 }
 
@@ -152,6 +152,18 @@ __device__ __forceinline__ void load_carried(const Workspace& work, const Contac
         const Vec3 velocity = linear + cross(angular, vec3(x_of(grid, col), y_of(grid, row), -fmax(depth[cell], 0.0)));
         work.buffer(CARRIED_X)[i] = (Real)(moved[cell] + velocity.x * dt);
         work.buffer(CARRIED_Y)[i] = (Real)(moved[cells + cell] + velocity.y * dt);
+    }
+}
+
+// Adds `past` of a layer that relaxes: the surface without loads is higher by it, and cells that stick are displaced by it too. One cell per
+// thread.
+__device__ __noinline__ void add_past(const Workspace& work, const ContactRegion& region, const LayerGrid& grid, Branches branches, int press) {
+    const int cells = grid.rows * grid.cols;
+    FOR_EACH(i, work.region.count) {
+        const int cell = (region.row + i / region.cols) * grid.cols + region.col + i % region.cols;
+        work.buffer(CARRIED_X)[i] += (Real)past_at(branches, press, 3 * cells, cell);
+        work.buffer(CARRIED_Y)[i] += (Real)past_at(branches, press, 3 * cells, cells + cell);
+        work.buffer(DEPTH)[i] += (Real)past_at(branches, press, 3 * cells, 2 * cells + cell);
     }
 }
 
@@ -252,12 +264,12 @@ __device__ __forceinline__ void grow_region(const LayerGrid& grid, ContactRegion
 // size, `transforms[size]`; the smaller ones serve windows. Each block takes one press after the other. A press whose region outgrows the
 // size stays OPEN, with a larger size. Transforms run in shared memory (`in_shared`), or in `planes` through a tile of `tile_lines` lines;
 // `buffers` holds REGION_BUFFERS · side² values per block. Presses with a history have the surfaces after their last step in `moved`, and the velocity of each object at the origin in `twists`, for
-// a step of `dt` (s); without, both are null.
+// a step of `dt` (s); without, both are null. The tractions of a layer that relaxes are divided by its relative stiffness over the step.
 extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
     solve_contact(LayerGrid grid, const Transform* transforms, int size, FftPlan half, int in_shared, int tile_lines, const int* members,
                   PressQueue* queue, const double* depths, const double* covered, double* tractions, ContactRegion* regions,
                   const Real* inverse, Real* buffers, Complex* planes, const double* moved, const double* twists,
-                  double dt) {
+                  double dt, Branches branches) {
     extern __shared__ Complex memory[];
     __shared__ double sums[4 * THREADS / 32];
     __shared__ Bounds bounds;
@@ -275,6 +287,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
         while (true) {
             load_region(work, region, grid, depth, covered + (long long)press * cells, traction);
             if (moved) load_carried(work, region, grid, depth, moved + 3ll * press * cells, twists + 6ll * press, dt);
+            if (branches.count > 0) add_past(work, region, grid, branches, press);
             const Effort effort = solve_tractions(grid, work, bounds, tolerance_m, region.max_depth, moved != nullptr);
             region.iterations += effort.iterations;
             region.unsolved = effort.unsolved;
@@ -283,7 +296,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, CONTACT_BLOCKS)
             if (!reaches_border(grid, region, bounds) || region.growths >= MAX_GROWTHS) {
                 region.status = SOLVED;
                 if (moved) clear_outside(grid, region, traction);
-                if (has_friction(grid.contact)) measure_increment(grid, work, bounds, region);
+                if (has_friction(grid.contact)) measure_increment(grid, work, bounds, region, branches.softness);
                 break;
             }
             grow_region(grid, region, bounds);

@@ -227,6 +227,37 @@ __device__ __noinline__ double lateral_fields(const FieldLines& lines, double* o
     return sqrt(squared);
 }
 
+// Subtracts `past` of a layer that relaxes from its deflection (m), and finds the cells as `normal_fields` does. One cell per thread.
+__device__ __noinline__ void subtract_past(const LayerGrid& grid, const ContactRegion& region, double tolerance, const double* depth,
+                                           double* deflection, Bounds& overlap, Branches branches, int press) {
+    const int cells = grid.rows * grid.cols;
+    __syncthreads();
+    if (threadIdx.x == 0) overlap.clear();
+    __syncthreads();
+    FOR_EACH(i, cells) {
+        deflection[i] -= past_at(branches, press, 3 * cells, 2 * cells + i);
+        const int row = i / grid.cols, col = i % grid.cols;
+        const bool within =
+            row >= region.row && row < region.row + region.rows && col >= region.col && col < region.col + region.cols;
+        if (!within && deflection[i] - depth[i] < -tolerance) overlap.include(row, col);
+    }
+}
+
+// Subtracts `past` from the displacement (m) along x, then y. Returns the largest of a thread's cells.
+__device__ __noinline__ double subtract_past_along(const LayerGrid& grid, double* displacement, Branches branches, int press) {
+    const int cells = grid.rows * grid.cols;
+    double squared = 0.0;
+    __syncthreads();
+    FOR_EACH(i, cells) {
+        const double x = displacement[i] - past_at(branches, press, 3 * cells, i);
+        const double y = displacement[cells + i] - past_at(branches, press, 3 * cells, cells + i);
+        displacement[i] = x;
+        displacement[cells + i] = y;
+        squared = fmax(squared, x * x + y * y);
+    }
+    return sqrt(squared);
+}
+
 // The largest overlap (m) of the surface with the indenter outside of a region. One cell per thread.
 __device__ __noinline__ double overlap_outside(const LayerGrid& grid, const ContactRegion& region, const double* depth,
                                                const double* deflection, double* shared) {
@@ -241,11 +272,11 @@ __device__ __noinline__ double overlap_outside(const LayerGrid& grid, const Cont
 
 // Surface displacement (m) along x, y and down, and stress below (Pa) along x, y and as pressure, of the presses `members` of
 // a queue. Each block takes one press after the other and owns 3 size² numbers of `memory`. A press whose surface overlaps the indenter outside its region becomes OPEN again,
-// with a larger region, unless this is the `final` time. `lateral`: compute lateral displacement without friction too; `lateral_below`: the same for shear below.
+// with a larger region, unless this is the `final` time. The displacement of a layer that relaxes is less by `past` of its `branches`. `lateral`: compute lateral displacement without friction too; `lateral_below`: the same for shear below.
 extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
     evaluate_fields(LayerGrid grid, FftPlan plan, int lateral, int lateral_below, int final, int tile_lines, const int* members,
                     PressQueue* queue, const double* depths, const double* tractions, ContactRegion* regions, const Real* spectra,
-                    const int* opposite, Complex* memory, double* surfaces, double* belows) {
+                    const int* opposite, Complex* memory, double* surfaces, double* belows, Branches branches) {
     extern __shared__ Complex roots[];
     __shared__ Bounds overlap;
     __shared__ double largest[THREADS / 32];
@@ -271,7 +302,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
         if (threadIdx.x == 0) overlap.clear();
         transform_columns(lines, region, tractions + 3ll * press * cells);
         respond_along_rows(lines, region, lateral, OF_SURFACE);
-        normal_fields(lines, region, 10.0 * grid.contact.tolerance * region.max_depth, depth, surface + 2 * cells, below + 2 * cells, overlap);
+        const double tolerance = 10.0 * grid.contact.tolerance * region.max_depth;
+        normal_fields(lines, region, tolerance, depth, surface + 2 * cells, below + 2 * cells, overlap);
+        if (branches.count > 0) subtract_past(grid, region, tolerance, depth, surface + 2 * cells, overlap, branches, press);
         __syncthreads();
         const bool overlaps = overlap.bottom >= 0, missed = overlaps && !final && region.growths < MAX_GROWTHS;
         if (missed) {
@@ -284,7 +317,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, FIELD_BLOCKS)
         if (threadIdx.x == 0) regions[press] = region;
         if (missed) continue;
         if (sheared || lateral) {
-            const double motion = reduce_max(lateral_fields(lines, surface), largest);
+            double motion = lateral_fields(lines, surface);
+            if (branches.count > 0) motion = subtract_past_along(grid, surface, branches, press);
+            motion = reduce_max(motion, largest);
             if (sheared && threadIdx.x == 0) regions[press].motion = motion;
         } else {
             FOR_EACH(i, 2 * cells) surface[i] = 0.0;

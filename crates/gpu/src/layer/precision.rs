@@ -4,6 +4,7 @@ use super::LayerGrid;
 use super::fft_plan::FftPlan;
 use super::press::{MAX_LEVELS, REGION_BUFFERS, THREADS};
 use super::region::{ContactRegion, OPEN, PressQueue, TOO_DEEP};
+use super::relaxation::{self, Branches};
 use super::spectra::Transform;
 use super::taxels::TaxelGrid;
 use crate::object::{ObjectView, SurfaceKind};
@@ -21,11 +22,13 @@ const SOURCE: &[&str] = &[
     LayerGrid::CUDA,
     ContactRegion::CUDA,
     PressQueue::CUDA,
+    Branches::CUDA,
     TaxelGrid::CUDA,
     include_str!("fft.cu"),
     include_str!("../cuda/ray.cuh"),
     include_str!("height_map.cu"),
     include_str!("indenter.cu"),
+    relaxation::SOURCE,
     include_str!("products.cu"),
     include_str!("pressure.cu"),
     include_str!("friction.cu"),

@@ -2,6 +2,7 @@
 
 use super::camera::ImageOutputs;
 use super::region::{ContactRegion, OPEN, PressQueue, TOO_DEEP};
+use super::relaxation::Branches;
 use super::spectra::{Spectra, Transform};
 use super::taxels::TaxelGrid;
 use super::{LayerBatch, LayerGrid, LayerTouches, Outputs};
@@ -85,13 +86,19 @@ pub(super) struct Chunk {
     pub cliffs: DeviceBuffer<i64>,
 }
 
-/// The surfaces of presses after their last step, the velocity of each object at the sensor's origin, and the duration (s) of
-/// this step; null for presses from rest.
-#[derive(Clone, Copy, Debug, Default)]
+/// The surfaces of presses after their last step, the velocity of each object at the sensor's origin, the duration (s) of
+/// this step, and the branches of a layer that relaxes.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct History {
     pub moved: Ptr<f64>,
     pub twists: Ptr<f64>,
     pub dt_s: f64,
+    pub branches: Branches,
+}
+
+impl History {
+    /// That of presses from rest.
+    const REST: Self = Self { moved: Ptr::new(0), twists: Ptr::new(0), dt_s: 0.0, branches: Branches::NONE };
 }
 
 /// Solves contacts whose regions fit one size of transform, and the memory of its blocks.
@@ -451,7 +458,7 @@ impl LayerBatch {
                 self.gpu, stream, kernel, *config; &self.grid, &transforms.at(0), size, &largest.half, in_shared, tile_lines, &members, &queue,
                 &chunk.depths.at(0), &chunk.covered.at(0), &chunk.tractions.at_mut(0), &chunk.regions.at_mut(0),
                 &largest.inverse.at(0), &buffers.at_mut(0), &planes.at_mut(0),
-                &history.moved, &history.twists, &history.dt_s
+                &history.moved, &history.twists, &history.dt_s, &history.branches
             )
         }
     }
@@ -461,7 +468,7 @@ impl LayerBatch {
         let side = SideStream::new(&self.gpu, self.contact_solver(size, members.len())?, members)?;
         let (members, queue, handle) = side.work();
         // SAFETY: the regions of these presses have at most `side` cells per side.
-        unsafe { self.enqueue_contact(&side.solver, chunk, members, queue, &History::default(), handle)? };
+        unsafe { self.enqueue_contact(&side.solver, chunk, members, queue, &History::REST, handle)? };
         Ok(side)
     }
 
@@ -489,7 +496,7 @@ impl LayerBatch {
     /// region is accepted as an error.
     ///
     /// # Safety
-    /// The members are presses of the chunk.
+    /// The members are presses of the chunk, which the branches have rows for.
     #[allow(clippy::too_many_arguments, reason = "what a launch needs")]
     pub(super) unsafe fn enqueue_fields(
         &self,
@@ -497,6 +504,7 @@ impl LayerBatch {
         chunk: &Chunk,
         members: Ptr<i32>,
         queue: PtrMut<PressQueue>,
+        branches: &Branches,
         lateral_below: bool,
         is_final: bool,
         stream: usize,
@@ -508,7 +516,7 @@ impl LayerBatch {
             launch_on!(
                 self.gpu, stream, kernel, *config; &self.grid, &spectra.plan, &lateral, &lateral_below, &is_final, tile_lines,
                 &members, &queue, &chunk.depths.at(0), &chunk.tractions.at(0), &chunk.regions.at_mut(0), &spectra.spectra.at(0),
-                &spectra.opposite.at(0), &memory.at_mut(0), &chunk.surfaces.at_mut(0), &chunk.belows.at_mut(0)
+                &spectra.opposite.at(0), &memory.at_mut(0), &chunk.surfaces.at_mut(0), &chunk.belows.at_mut(0), branches
             )
         }
     }
@@ -524,9 +532,9 @@ impl LayerBatch {
         let (gpu, solver) = (&self.gpu, self.field_solver(side, members.len())?);
         let list = gpu.upload(members)?;
         let queue = gpu.upload(&[PressQueue { taken: 0, count: members.len() as i32 }])?;
-        let stream = gpu.stream_handle();
+        let (stream, none) = (gpu.stream_handle(), &Branches::NONE);
         // SAFETY: the members are presses of the chunk, and one stream orders the work with the release of its memory.
-        unsafe { self.enqueue_fields(&solver, chunk, list.at(0), queue.at_mut(0), lateral_below, false, stream) }
+        unsafe { self.enqueue_fields(&solver, chunk, list.at(0), queue.at_mut(0), none, lateral_below, false, stream) }
     }
 
     /// The extent of the contact of each press.

@@ -23,29 +23,63 @@ extern "C" __global__ void place_objects(const Bodies* bodies, const ContactRegi
     last_depths[i] = regions[i].max_depth;
 }
 
-// Clears the history of one environment: tractions, displacements and stresses. One number per thread of the block.
-__device__ __forceinline__ void clear_history(u32 i, u64 numbers, double* tractions, double* surfaces, double* belows) {
+// Clears the history of one environment: tractions, displacements, stresses and branches. One number per thread of the block.
+__device__ __forceinline__ void clear_history(u64 i, u64 numbers, double* tractions, double* surfaces, double* belows, const Branches& branches) {
     for (u64 k = threadIdx.x; k < numbers; k += blockDim.x) {
         tractions[i * numbers + k] = surfaces[i * numbers + k] = belows[i * numbers + k] = 0.0;
     }
+    const u64 held = branches.count * numbers;
+    for (u64 k = threadIdx.x; k < held; k += blockDim.x) branches.held[i * held + k] = 0.0;
 }
 
-// Ends the contact of environments whose object has left the layer. One block per environment; `numbers` is three times the cells.
-extern "C" __global__ void lift_objects(const ContactRegion* regions, u32* touching, u64 numbers, double* tractions, double* surfaces,
-                                        double* belows) {
+// Begins the step of an environment that relaxes: v = e^{−dt/τ} v − rγ u for each branch. Without an object (`is_free`) there is no pressure,
+// and the step ends: u = −past, v += rγ u. One number per thread of the block.
+__device__ __forceinline__ void relax(u64 i, u64 numbers, bool is_free, double* tractions, double* surfaces, double* belows,
+                                      const RelaxationStep& relaxation) {
+    const Branches& branches = relaxation.branches;
+    for (u64 k = threadIdx.x; k < numbers; k += blockDim.x) {
+        double *held = branches.held + i * branches.count * numbers + k, before = surfaces[i * numbers + k];
+        for (int b = 0; b < branches.count; b++) held[b * numbers] = relaxation.left[b] * held[b * numbers] - relaxation.gain[b] * before;
+        if (!is_free) continue;
+        const double after = 0.0 - past_at(branches, i, (int)numbers, (int)k);
+        for (int b = 0; b < branches.count; b++) held[b * numbers] += relaxation.gain[b] * after;
+        surfaces[i * numbers + k] = after;
+        tractions[i * numbers + k] = belows[i * numbers + k] = 0.0;
+    }
+}
+
+// Ends the contact of environments whose object has left the layer. A surface that relaxes recovers, unless a fault ends its history: then
+// `touching` stays 1. One block per environment; `numbers` is three times the cells.
+extern "C" __global__ void lift_objects(const Bodies* bodies, const ContactRegion* regions, u32* touching, u64 numbers, double* tractions,
+                                        double* surfaces, double* belows, RelaxationStep relaxation) {
     const u32 i = blockIdx.x, before = touching[i];
     const int status = regions[i].status;
-    if (before && status == CLEAR) clear_history(i, numbers, tractions, surfaces, belows);
+    const bool relaxes = relaxation.branches.count > 0, ends = status == CLEAR && (!relaxes || bodies[i].fault != 0);
+    if (before && ends) {
+        clear_history(i, numbers, tractions, surfaces, belows, relaxation.branches);
+    } else if (before && relaxes && status != TOO_DEEP) {
+        relax(i, numbers, status == CLEAR, tractions, surfaces, belows, relaxation);
+    }
     __syncthreads();
-    if (threadIdx.x == 0 && status != TOO_DEEP) touching[i] = status != CLEAR;
+    if (threadIdx.x == 0 && status != TOO_DEEP) touching[i] = status != CLEAR || (before && !ends);
+}
+
+// Ends the step of the environments of a layer that relaxes with an object: v += rγ u for each branch. One block per environment.
+extern "C" __global__ void hold_surfaces(const ContactRegion* regions, u64 numbers, const double* surfaces, RelaxationStep relaxation) {
+    const u64 i = blockIdx.x;
+    if (regions[i].status == CLEAR || regions[i].status == TOO_DEEP) return;
+    for (int b = 0; b < relaxation.branches.count; b++) {
+        double* held = relaxation.branches.held + (i * relaxation.branches.count + b) * numbers;
+        for (u64 k = threadIdx.x; k < numbers; k += blockDim.x) held[k] += relaxation.gain[b] * surfaces[i * numbers + k];
+    }
 }
 
 // Ends contact and clears the status of the environments where the mask is not zero. One block per environment. mask: (n); null for all.
 extern "C" __global__ void reset_layers(View mask, ContactRegion* regions, u32* touching, u32* status, u64 numbers, double* tractions,
-                                        double* surfaces, double* belows) {
+                                        double* surfaces, double* belows, Branches branches) {
     const u32 i = blockIdx.x;
     if (mask.address && number_at(mask, i, 0, 0) == 0.0) return;
-    if (touching[i]) clear_history(i, numbers, tractions, surfaces, belows);
+    if (touching[i]) clear_history(i, numbers, tractions, surfaces, belows, branches);
     __syncthreads();
     if (threadIdx.x > 0) return;
     touching[i] = status[i] = 0;
@@ -68,13 +102,14 @@ extern "C" __global__ void list_open(const ContactRegion* regions, int sizes, in
 }
 
 // Writes the loads of every environment, one block each. An environment that could not be solved has none, and its history is as before.
-// forces: (n, taxels, 3), outsides: (n, 3), wrenches: (n, 6). parameters: (n, PARAMETERS) or null.
+// forces: (n, taxels, 3), outsides: (n, 3), wrenches: (n, 6), divided by the relative stiffness over the step, `in_step`. parameters:
+// (n, PARAMETERS) or null.
 extern "C" __global__ void write_layers(Bindings b, const Bodies* bodies, const ContactRegion* regions, const double* parameters, u32* status,
-                                        u32 taxels, const double* forces, const double* outsides, const double* wrenches) {
+                                        u32 taxels, double in_step, const double* forces, const double* outsides, const double* wrenches) {
     const u32 i = blockIdx.x;
     const bool solved = regions[i].status != TOO_DEEP && regions[i].status != OPEN;
     const double* force = forces + 3 * (u64)i * taxels;
-    const double stiffness = parameters ? parameters[(u64)i * PARAMETERS + STIFFNESS] : 1.0;
+    const double stiffness = in_step * (parameters ? parameters[(u64)i * PARAMETERS + STIFFNESS] : 1.0);
     for (u32 t = threadIdx.x; t < taxels; t += blockDim.x) {
         const Vec3 on = solved ? vec3(force + 3 * t) * stiffness : vec3(0.0, 0.0, 0.0);
         set_number(b.taxels, i, t, 0, 0.0 - on.z);

@@ -3,6 +3,7 @@
 use super::camera::ImageOutputs;
 use super::press::{Chunk, ContactSolver, FieldSolver, HeightKernels, History};
 use super::region::{ContactRegion, OPEN, PressQueue, TOO_DEEP};
+use super::relaxation::{self, Branches, MAX_BRANCHES, RelaxationStep};
 use super::renderer::Renderer;
 use super::taxels::TaxelGrid;
 use super::{LayerBatch, unsupported};
@@ -32,9 +33,12 @@ const SOURCE: &[&str] = &[
     Clock::CUDA,
     ContactRegion::CUDA,
     PressQueue::CUDA,
+    Branches::CUDA,
+    RelaxationStep::CUDA,
     include_str!("../cuda/view.cuh"),
     RANDOMISATION,
     FRAMES,
+    relaxation::SOURCE,
     include_str!("steps.cu"),
 ];
 
@@ -65,6 +69,8 @@ pub(crate) struct LayerSteps {
     shape_of: DeviceBuffer<u32>,
     last_depths: DeviceBuffer<f64>,
     touching: DeviceBuffer<u32>,
+    /// Displacement (m) of the surface by each branch of a layer that relaxes, (environments, branches, 3, cells).
+    held: DeviceBuffer<f64>,
     status: PtrMut<u32>,
     forces: DeviceBuffer<f64>,
     outside: DeviceBuffer<f64>,
@@ -77,6 +83,7 @@ pub(crate) struct LayerSteps {
 struct Kernels {
     place: CudaFunction,
     lift: CudaFunction,
+    hold: CudaFunction,
     reset: CudaFunction,
     list: CudaFunction,
     write: CudaFunction,
@@ -101,8 +108,12 @@ impl LayerSteps {
         status: PtrMut<u32>,
     ) -> Result<Self, GpuError> {
         let layer = LayerBatch::check(sensor)?;
-        if !layer.parameters().relaxation.is_empty() {
-            return Err(unsupported(sensor, "its layer relaxes; on a GPU only elastic layers advance in time"));
+        let branches = layer.parameters().relaxation.len();
+        if branches > MAX_BRANCHES {
+            let why = format!(
+                "its layer has {branches} branches of relaxation, and at most {MAX_BRANCHES} advance in time there"
+            );
+            return Err(unsupported(sensor, &why));
         }
         let batch = LayerBatch::in_time(gpu, sensor, shapes)?;
         let taxels = sensor.taxels().len();
@@ -110,7 +121,7 @@ impl LayerSteps {
             return Err(unsupported(sensor, "its taxels have no grid"));
         }
         let (cells, sizes) = (batch.cells(), batch.grid.sizes as usize);
-        let each = cells * 8 * 13 + 24 * taxels + 500;
+        let each = cells * 8 * (13 + 3 * branches) + 24 * taxels + 500;
         gpu.require_free(
             each * count,
             || format!("the history of {count} environments of {cells} cells"),
@@ -132,6 +143,7 @@ impl LayerSteps {
             kernels: Kernels {
                 place: kernel("place_objects")?,
                 lift: kernel("lift_objects")?,
+                hold: kernel("hold_surfaces")?,
                 reset: kernel("reset_layers")?,
                 list: kernel("list_open")?,
                 write: kernel("write_layers")?,
@@ -149,6 +161,7 @@ impl LayerSteps {
             shape_of: gpu.zeros(count)?,
             last_depths: gpu.zeros(count)?,
             touching: gpu.zeros(count)?,
+            held: gpu.zeros(3 * branches * cells * count)?,
             status,
             forces: gpu.uninitialised(3 * taxels * count)?,
             outside: gpu.uninitialised(3 * count)?,
@@ -194,6 +207,7 @@ impl LayerSteps {
             return Ok(());
         }
         let (n, numbers) = (count as u32, 3 * self.batch.cells() as u64);
+        let relaxation = &self.relaxation(bindings.dt_s);
         let (regions, touching) = (&chunk.regions.at_mut(0), &self.touching.at_mut(0));
         let (tractions, surfaces, belows) =
             (&chunk.tractions.at_mut(0), &chunk.surfaces.at_mut(0), &chunk.belows.at_mut(0));
@@ -206,20 +220,36 @@ impl LayerSteps {
             self.batch.rasterize(&self.heights, chunk, self.poses.at(0), self.shape_of.at(0), stream)?;
             self.batch.find_regions(&self.heights, chunk, stream)?;
             launch_on!(
-                gpu, stream, self.kernels.lift, (count, THREADS); regions, touching, &numbers, tractions, surfaces, belows
+                gpu, stream, self.kernels.lift, (count, THREADS);
+                &bodies, regions, touching, &numbers, tractions, surfaces, belows, relaxation
             )?;
             for round in 1..=ROUNDS {
-                self.solve(bindings, round == ROUNDS, stream)?;
+                self.solve(bindings, &relaxation.branches, round == ROUNDS, stream)?;
             }
-            self.write(bindings, bodies, parameters, stream)
+            if !self.batch.parameters.relaxation.is_empty() {
+                launch_on!(gpu, stream, self.kernels.hold, (count, THREADS); regions, &numbers, surfaces, relaxation)?;
+            }
+            self.write(bindings, relaxation.stiffness(), bodies, parameters, stream)
         }
     }
 
+    /// The branches of the relaxation over a step.
+    fn relaxation(&self, dt_s: f64) -> RelaxationStep {
+        RelaxationStep::new(&self.batch.parameters.relaxation, dt_s, self.held.at_mut(0))
+    }
+
     /// Enqueues the solution of all open presses: those of one size beside those of another.
-    unsafe fn solve(&self, bindings: &Bindings, is_final: bool, stream: usize) -> Result<(), GpuError> {
+    unsafe fn solve(
+        &self,
+        bindings: &Bindings,
+        branches: &Branches,
+        is_final: bool,
+        stream: usize,
+    ) -> Result<(), GpuError> {
         let (gpu, chunk, sizes) = (&self.gpu, &self.chunk, self.solvers.len());
         let (count, own) = (chunk.count, stream as CUstream);
-        let history = History { moved: chunk.surfaces.at(0), twists: self.twists.at(0), dt_s: bindings.dt_s };
+        let (moved, twists) = (chunk.surfaces.at(0), self.twists.at(0));
+        let history = History { moved, twists, dt_s: bindings.dt_s, branches: *branches };
         // Other loads on taxels have no part of the shear.
         let lateral_below = bindings.forces.is_bound() || bindings.outside.is_bound();
         let wait = CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
@@ -240,14 +270,15 @@ impl LayerSteps {
                 result::stream::wait_event(own, side.done.cu_event(), wait)?;
             }
             let (members, queue) = (self.lists.at(sizes * count), self.queues.at_mut(sizes));
-            self.batch.enqueue_fields(&self.fields, chunk, members, queue, lateral_below, is_final, stream)
+            self.batch.enqueue_fields(&self.fields, chunk, members, queue, branches, lateral_below, is_final, stream)
         }
     }
 
-    /// Enqueues the outputs.
+    /// Enqueues the outputs of a step with a relative stiffness.
     unsafe fn write(
         &self,
         bindings: &Bindings,
+        stiffness: f64,
         bodies: Ptr<f64>,
         parameters: Ptr<f64>,
         stream: usize,
@@ -264,7 +295,7 @@ impl LayerSteps {
             )?;
             launch_on!(
                 gpu, stream, self.kernels.write, (count, THREADS);
-                bindings, &bodies, &chunk.regions.at(0), &parameters, &self.status, &taxels, forces, outside, wrench
+                bindings, &bodies, &chunk.regions.at(0), &parameters, &self.status, &taxels, &stiffness, forces, outside, wrench
             )?;
             let (Some(renderer), Some(camera)) = (&self.renderer, &batch.camera) else { return Ok(()) };
             if bindings.image.is_bound() {
@@ -298,7 +329,7 @@ impl LayerSteps {
             launch_on!(
                 self.gpu, stream, self.kernels.reset, (chunk.count, THREADS);
                 mask, &chunk.regions.at_mut(0), &self.touching.at_mut(0), &self.status, &(3 * self.batch.cells() as u64),
-                &chunk.tractions.at_mut(0), &chunk.surfaces.at_mut(0), &chunk.belows.at_mut(0)
+                &chunk.tractions.at_mut(0), &chunk.surfaces.at_mut(0), &chunk.belows.at_mut(0), &self.relaxation(1.0).branches
             )
         }
     }

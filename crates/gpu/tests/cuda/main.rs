@@ -9,6 +9,7 @@ mod gradients;
 mod layer;
 mod layers_in_time;
 mod objects;
+mod relaxation;
 mod warnings;
 
 use dermis_gpu::Gpu;
