@@ -28,7 +28,9 @@ mod view;
 pub use bindings::{Bindings, BodyArrays, NO_OFFSET, ObjectArrays, RotationFormat};
 pub use objects::MAX_OBJECTS;
 pub use randomisation::{PARAMETER_NAMES, PARAMETERS, Randomisation};
-pub use status::{BRISTLES_FULL, FAILED, NO_SUCH_OBJECT, NOT_A_ROTATION, NOT_FINITE, OTHER_HISTORY, OUT_OF_RANGE, SATURATED};
+pub use status::{
+    BRISTLES_FULL, FAILED, NO_SUCH_OBJECT, NOT_A_ROTATION, NOT_FINITE, OTHER_HISTORY, OUT_OF_RANGE, SATURATED,
+};
 pub use view::{Element, View};
 
 pub(crate) use response::Clock;

@@ -133,8 +133,7 @@ impl PadSteps {
         let patches = if has_bristles { max_polygons.unwrap_or_else(most) } else { 0 };
         let (corners, table) = (CORNERS_EACH * patches, (2 * patches).next_power_of_two().max(32));
         let table = if has_bristles { table } else { 0 };
-        let each =
-            super::gpu::BODY_BYTES + 2 * (size_of::<BristlePatch>() * patches + 48 * corners) + 4 * table + 8;
+        let each = super::gpu::BODY_BYTES + 2 * (size_of::<BristlePatch>() * patches + 48 * corners) + 4 * table + 8;
         gpu.require_free(
             each * count,
             || format!("the history of {count} environments of {patches} polygons"),
@@ -143,8 +142,7 @@ impl PadSteps {
         let (patch_buffer, corner_buffer) =
             (gpu.uninitialised(2 * patches * count)?, gpu.uninitialised(12 * corners * count)?);
         let per_environment = if has_bristles { count } else { 0 };
-        let indices =
-            [gpu.uninitialised(table * count)?, gpu.zeros(per_environment)?, gpu.zeros(per_environment)?];
+        let indices = [gpu.uninitialised(table * count)?, gpu.zeros(per_environment)?, gpu.zeros(per_environment)?];
         let memory = PadMemory {
             patches: patch_buffer.at_mut(0),
             corners: corner_buffer.at_mut(0),

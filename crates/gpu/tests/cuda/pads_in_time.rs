@@ -167,7 +167,14 @@ struct Case {
 }
 
 /// The largest differences of normal and lateral forces and of all outputs, relative to the largest value of each output.
-fn compare(gpu: &Arc<Gpu>, label: &str, sensor: &Sensor, shapes: &[Arc<Object>], height_m: f64, case: Case) -> [f64; 6] {
+fn compare(
+    gpu: &Arc<Gpu>,
+    label: &str,
+    sensor: &Sensor,
+    shapes: &[Arc<Object>],
+    height_m: f64,
+    case: Case,
+) -> [f64; 6] {
     let mut there = Run::new(gpu, sensor, shapes);
     let mut here = Environments::on_cpu(sensor, shapes, COUNT).unwrap();
     if case.is_random {
@@ -211,7 +218,9 @@ fn compare(gpu: &Arc<Gpu>, label: &str, sensor: &Sensor, shapes: &[Arc<Object>],
     }
     let scale = largest[0].max(1e-3);
     let relative = std::array::from_fn(|k| worst[k] / largest[k].max(scale));
-    println!("{label}: largest {largest:.3?}, relative difference {relative:?}, shear {sheared:.2} N, {free} without contact");
+    println!(
+        "{label}: largest {largest:.3?}, relative difference {relative:?}, shear {sheared:.2} N, {free} without contact"
+    );
     assert_eq!(there.environments.status().unwrap(), here.status().unwrap(), "{label}");
     assert!(case.has_second || free > 0 && free < 60 * COUNT / 2, "{label}: {free} without contact");
     let has_friction = sensor.skin_as::<Hydroelastic>().unwrap().parameters().friction != Friction::None;

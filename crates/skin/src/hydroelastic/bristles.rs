@@ -145,10 +145,10 @@ impl Near {
             }
         }
         // Rounding must not decide between corners at the same distance, or other devices would decide differently.
-        let is_nearest = |&&(distance, p, _): &&(f64, u32, u32)| {
-            distance <= least + EQUAL_DISTANCE * self.widths[p as usize]
-        };
-        let best = near.iter().filter(is_nearest).min_by_key(|(_, p, sample)| (bristles.patches[*p as usize].key, *sample));
+        let is_nearest =
+            |&&(distance, p, _): &&(f64, u32, u32)| distance <= least + EQUAL_DISTANCE * self.widths[p as usize];
+        let best =
+            near.iter().filter(is_nearest).min_by_key(|(_, p, sample)| (bristles.patches[*p as usize].key, *sample));
         best.map_or(Vec3::ZERO, |&(_, p, sample)| {
             rotate_into_plane(bristles.samples[sample as usize].1, bristles.patches[p as usize].normal, normal)
         })
