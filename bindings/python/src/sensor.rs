@@ -341,13 +341,16 @@ impl Sensor {
     }
 
     /// Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
-    /// libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs and layers), "cpu" (any skin) or "auto": a GPU if there is one and it
+    /// libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs, hydroelastic pads over a grid, and layers), "cpu" (any skin) or "auto": a GPU if there is one and it
     /// supports the skin.
     ///
     /// randomise: ranges (low, high) from which every environment draws parameters of its own, when it is made and at each
     /// of its resets. Factors on those of the sensor: "stiffness" (all forces of the skin), "friction" (springs), "gain",
     /// "threshold", "noise" and "spread" (stages of its response). Displacement of the sensor in its frame: "position" (m)
     /// and "rotation" (rad), the same range for each axis. seed: that of the draws; equal on CPU and GPU.
+    ///
+    /// max_polygons: on a GPU, polygons of the contact surface on a hydroelastic pad with LuGre friction whose bristles are remembered in
+    /// each environment; by default an estimate from pad and objects. ``check`` names an environment with more.
     ///
     /// >>> import numpy as np, dermis
     /// >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
@@ -357,7 +360,8 @@ impl Sensor {
     /// >>> envs.launch()
     /// >>> bool((taxels.sum(axis=(1, 2)) > 0).all())
     /// True
-    #[pyo3(signature = (obj, count, *, device="auto", randomise=None, seed=0))]
+    #[pyo3(signature = (obj, count, *, device="auto", randomise=None, seed=0, max_polygons=None))]
+    #[allow(clippy::too_many_arguments)] // they have names in Python
     fn environments(
         &self,
         py: Python<'_>,
@@ -366,18 +370,17 @@ impl Sensor {
         device: &str,
         randomise: Option<&Bound<'_, pyo3::types::PyDict>>,
         seed: u64,
+        max_polygons: Option<usize>,
     ) -> PyResult<Environments> {
         let ranges = gpu::environments::ranges(randomise, seed)?;
         let (choice, shapes) = (gpu::choice(device)?, shapes_of(obj)?);
         let mut gpu = gpu::open(py, choice)?;
-        if choice == Choice::Auto && gpu.is_some() && !dermis::gpu::environments::run_on_gpu(self.inner()?) {
-            gpu::warn_once(
-                py,
-                "on a GPU only springs, and layers with up to 16 branches of relaxation, advance in time",
-            )?;
+        let why = dermis::gpu::environments::cpu_only(self.inner()?, &shapes);
+        if let (Choice::Auto, Some(_), Some(why)) = (choice, &gpu, why) {
+            gpu::warn_once(py, why)?;
             gpu = None;
         }
-        detached(py, || Environments::new(gpu, &self.shared, shapes, count, ranges))?.into_py_err()
+        detached(py, || Environments::new(gpu, &self.shared, shapes, count, ranges, max_polygons))?.into_py_err()
     }
 
     /// Advances the sensor by dt (s) while objects move, and reads it, including its response.

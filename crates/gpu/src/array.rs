@@ -3,6 +3,7 @@
 //! Kernels compute in `f64`, in the sensor's frame, without fused multiply-add, and sum in the order of the CPU where
 //! that is cheap: results differ from the CPU's by rounding only. Two runs give the same bytes.
 
+mod friction;
 mod pads;
 mod poses;
 mod presses;
@@ -16,7 +17,8 @@ use cudarc::driver::LaunchConfig;
 use dermis_geometry::Pose;
 use dermis_sensor::{Chain, Sensor};
 use dermis_skin::{self as skin, hydroelastic::Hydroelastic};
-use pads::Pads;
+pub(crate) use friction::{FRICTION, FrictionLaw};
+pub(crate) use pads::{LawPiece, PAD_CONTACT, PadField, PadParts, PadSkin, Pads, Tetrahedron, stack_option};
 pub(crate) use poses::same_count;
 pub(crate) use presses::along_minus_z;
 pub(crate) use springs::Springs;
@@ -93,12 +95,20 @@ impl Arrays {
     pub(crate) fn springs(&self) -> Result<&Springs, GpuError> {
         match &self.skin {
             ArraySkin::Springs(springs) => Ok(springs),
-            ArraySkin::Pads(_) => Err(unsupported(&self.sensor, "on a GPU only springs and layers advance in time")),
+            ArraySkin::Pads(_) => Err(unsupported(&self.sensor, "its skin has no springs")),
+        }
+    }
+
+    /// The pressure field; `None` for springs.
+    pub(crate) fn pads(&self) -> Option<&Pads> {
+        match &self.skin {
+            ArraySkin::Springs(_) => None,
+            ArraySkin::Pads(pads) => Some(pads),
         }
     }
 }
 
-fn unsupported(sensor: &str, why: &str) -> GpuError {
+pub(crate) fn unsupported(sensor: &str, why: &str) -> GpuError {
     GpuError::Unsupported { what: format!("a press on sensor {sensor:?}"), why: why.to_owned() }
 }
 

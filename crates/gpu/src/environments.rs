@@ -18,6 +18,7 @@ mod frames;
 mod gpu;
 mod history;
 mod objects;
+mod pads;
 mod randomisation;
 mod response;
 mod springs;
@@ -27,18 +28,20 @@ mod view;
 pub use bindings::{Bindings, BodyArrays, NO_OFFSET, ObjectArrays, RotationFormat};
 pub use objects::MAX_OBJECTS;
 pub use randomisation::{PARAMETER_NAMES, PARAMETERS, Randomisation};
-pub use status::{FAILED, NO_SUCH_OBJECT, NOT_A_ROTATION, NOT_FINITE, OTHER_HISTORY, OUT_OF_RANGE, SATURATED};
+pub use status::{
+    BRISTLES_FULL, FAILED, NO_SUCH_OBJECT, NOT_A_ROTATION, NOT_FINITE, OTHER_HISTORY, OUT_OF_RANGE, SATURATED,
+};
 pub use view::{Element, View};
 
 pub(crate) use response::Clock;
 pub(crate) use springs::{Memory, bounding_spheres};
 
-use crate::array::{Arrays, Poses, Presses, Twists};
+use crate::array::{Arrays, PadParts, Poses, Presses, Twists};
 use crate::layer::MAX_BRANCHES;
 use crate::{Gpu, GpuError, GpuObject};
 use cpu::CpuEnvironments;
 use dermis_sensor::Sensor;
-use dermis_skin::{Layer, Object, Springs};
+use dermis_skin::{Hydroelastic, Layer, Object, Springs};
 use gpu::GpuEnvironments;
 use std::sync::Arc;
 
@@ -50,16 +53,29 @@ pub(crate) const SPRINGS: &str = include_str!("environments/springs.cu");
 /// Source of the order of parameters that differ.
 pub(crate) const RANDOMISATION: &str = include_str!("environments/randomisation.cuh");
 
-/// True if the skin of a sensor advances in time on a GPU: springs, and layers with up to 16 branches of relaxation.
-pub fn run_on_gpu(sensor: &Sensor) -> bool {
+/// Why the skin of a sensor with objects of these shapes does not advance in time on a GPU; `None` if it does. Springs, layers with up to 16 branches of relaxation, and
+/// hydroelastic pads over a grid of taxels with rigid objects do.
+pub fn cpu_only(sensor: &Sensor, shapes: &[Arc<Object>]) -> Option<&'static str> {
+    if let Some(pad) = sensor.skin_as::<Hydroelastic>() {
+        return match PadParts::new(pad, sensor) {
+            Err(_) => Some("on a GPU pressure fields need tetrahedra and a grid of taxels"),
+            Ok(_) if shapes.iter().any(|shape| shape.compliance.is_some()) => {
+                Some("on a GPU hydroelastic pads take rigid objects")
+            }
+            Ok(_) => None,
+        };
+    }
     let fits = |layer: &Layer| layer.parameters().relaxation.len() <= MAX_BRANCHES;
-    sensor.skin_as::<Springs>().is_some() || sensor.skin_as::<Layer>().is_some_and(fits)
+    let runs = sensor.skin_as::<Springs>().is_some() || sensor.skin_as::<Layer>().is_some_and(fits);
+    (!runs).then_some(
+        "on a GPU only springs, hydroelastic pads, and layers with up to 16 branches of relaxation, advance in time",
+    )
 }
 
 /// All CUDA programs of environments but those of skins.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<crate::program::Program> {
-    [response::programs(), vec![gpu::program(), history::program()]].concat()
+    [response::programs(), pads::programs(), vec![gpu::program(), history::program()]].concat()
 }
 
 /// Many simulations of one sensor, each with objects of a list of shapes.
@@ -79,10 +95,21 @@ enum Device {
 }
 
 impl Environments {
-    /// Environments of a sensor with springs and objects of these shapes on a GPU, initially without contact.
+    /// Environments of a sensor with springs or a hydroelastic pad and objects of these shapes on a GPU, initially without contact.
     pub fn on_gpu(arrays: &Arc<Arrays>, shapes: &[Arc<GpuObject>], count: usize) -> Result<Self, GpuError> {
+        Self::with_bristles(arrays, shapes, count, None)
+    }
+
+    /// Like [`Environments::on_gpu`], with memory for the bristles of so many polygons of the contact surface on a hydroelastic pad in each
+    /// environment; by default an estimate. A surface with more of them sets [`BRISTLES_FULL`] in the status.
+    pub fn with_bristles(
+        arrays: &Arc<Arrays>,
+        shapes: &[Arc<GpuObject>],
+        count: usize,
+        max_polygons: Option<usize>,
+    ) -> Result<Self, GpuError> {
         require_shapes(shapes)?;
-        let device = Device::Gpu(Box::new(GpuEnvironments::with_springs(arrays, shapes, count)?));
+        let device = Device::Gpu(Box::new(GpuEnvironments::with_arrays(arrays, shapes, count, max_polygons)?));
         Ok(Self { count, device, bound: None, is_launched: false })
     }
 

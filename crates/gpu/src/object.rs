@@ -85,6 +85,8 @@ pub struct GpuObject {
     pub(crate) cast_kind: SurfaceKind,
     pub(crate) is_rigid: bool,
     pub(crate) area_m2: f64,
+    /// Smallest extent (m) of the bounding box.
+    pub(crate) thickness_m: f64,
     /// Number of levels of the mesh's hierarchy.
     pub(crate) levels: usize,
     view: ObjectView,
@@ -174,6 +176,7 @@ impl GpuObject {
             cast_kind,
             is_rigid: true,
             area_m2: surface.mesh().area_m2(),
+            thickness_m: surface.bounds().size().min_element(),
             levels: bvh.levels(),
             view,
             _nodes: nodes,

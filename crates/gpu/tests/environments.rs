@@ -4,10 +4,11 @@
 use dermis_geometry::{Pose, Quat, Random, Twist, Vec3};
 use dermis_gpu::environments::{
     Bindings, Element, Environments, NOT_A_ROTATION, NOT_FINITE, OUT_OF_RANGE, PARAMETERS, Randomisation,
-    RotationFormat, View,
+    RotationFormat, View, cpu_only,
 };
 use dermis_sensor::response::Scales;
-use dermis_sensor::{ResponseState, Sensor, SensorSpec, presets};
+use dermis_sensor::{ResponseState, Sensor, SensorSpec, SkinKind, presets};
+use dermis_skin::hydroelastic::{Compliance, Material};
 use dermis_skin::{Motion, Object, Skin, State, Target};
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -375,4 +376,21 @@ fn environments_see_like_single_sensors() {
         warning.contains("(1 others") && warning.contains("in the last step") && warning.contains("rim"),
         "{warning}"
     );
+}
+
+/// Which sensors and objects advance in time on a GPU, and why others do not.
+#[test]
+fn skins_that_run_on_the_cpu_only_say_why() {
+    let build = |name: &str| presets::find(name).unwrap().build(None).unwrap();
+    let pad = presets::find("wts0614").unwrap().with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap();
+    for sensor in [build("uji-foam-14x6"), build("wts0614-layer"), build("gelsight"), pad.clone()] {
+        assert_eq!(cpu_only(&sensor, &[ball()]), None, "{}", sensor.name());
+    }
+    let tip = build("shadow-fingertip");
+    assert!(cpu_only(&tip, &[ball()]).unwrap().contains("a grid of taxels"));
+    assert!(cpu_only(&build("tacchi"), &[ball()]).unwrap().contains("springs, hydroelastic pads and layers"));
+    let soft = Compliance::half_space(1e-2, Material::linear(1e5)).unwrap();
+    let soft = Arc::new(Object::clone(&ball()).with_compliance(soft));
+    assert!(cpu_only(&pad, &[ball(), Arc::clone(&soft)]).unwrap().contains("rigid objects"));
+    assert_eq!(cpu_only(&build("uji-foam-14x6"), &[soft]), None, "springs touch the surface");
 }

@@ -684,15 +684,19 @@ class Sensor(_Copyable):
         device: Literal["cpu", "cuda", "auto"] = "auto",
         randomise: dict[str, tuple[float, float]] | None = None,
         seed: int = 0,
+        max_polygons: int | None = None,
     ) -> Environments:
         """Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
-        libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs and layers), "cpu" (any skin) or "auto": a GPU if there is one and it
+        libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs, hydroelastic pads over a grid, and layers), "cpu" (any skin) or "auto": a GPU if there is one and it
         supports the skin.
 
         randomise: ranges (low, high) from which every environment draws parameters of its own, when it is made and at each
         of its resets. Factors on those of the sensor: "stiffness" (all forces of the skin), "friction" (springs), "gain",
         "threshold", "noise" and "spread" (stages of its response). Displacement of the sensor in its frame: "position" (m)
         and "rotation" (rad), the same range for each axis. seed: that of the draws; equal on CPU and GPU.
+
+        max_polygons: on a GPU, polygons of the contact surface on a hydroelastic pad with LuGre friction whose bristles are remembered in
+        each environment; by default an estimate from pad and objects. ``check`` names an environment with more.
 
         >>> import numpy as np, dermis
         >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)

@@ -61,6 +61,7 @@ impl Environments {
         shapes: Vec<Arc<Object>>,
         count: usize,
         random: Option<Randomisation>,
+        max_polygons: Option<usize>,
     ) -> Result<Self, GpuError> {
         let sensor = shared.sensor().map_err(|error| GpuError::BadInput { reason: error.to_string() })?;
         let mut batch = match &gpu {
@@ -70,7 +71,7 @@ impl Environments {
             Some(gpu) => {
                 let uploaded =
                     shapes.iter().map(|shape| super::object_on(gpu, shape)).collect::<Result<Vec<_>, _>>()?;
-                batches::Environments::on_gpu(&shared.on_gpu(gpu)?, &uploaded, count)?
+                batches::Environments::with_bristles(&shared.on_gpu(gpu)?, &uploaded, count, max_polygons)?
             }
             None => batches::Environments::on_cpu(sensor, &shapes, count)?,
         };

@@ -1,5 +1,6 @@
 //! Hydroelastic pads on the GPU.
 
+use super::friction::FrictionLaw;
 use super::poses::Poses;
 use super::presses::Presses;
 use super::unsupported;
@@ -8,15 +9,24 @@ use crate::memory::launch;
 use crate::object::ObjectView;
 use crate::program::{COMMON, Program, UNFUSED};
 use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
-use cudarc::driver::LaunchConfig;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::{CudaFunction, LaunchConfig};
 use dermis_geometry::{Bounds, Bvh, Vec3};
 use dermis_sensor::Sensor;
 use dermis_skin::hydroelastic::{Cell, Compliance, DEEPEST, Hydroelastic, PressureFieldShape, TetField};
 use std::sync::Arc;
 
-const SOURCE: &[&str] =
-    &[COMMON, ObjectView::CUDA, Tetrahedron::CUDA, LawPiece::CUDA, PadField::CUDA, include_str!("pads.cu")];
+const SOURCE: &[&str] = &[
+    COMMON,
+    ObjectView::CUDA,
+    Tetrahedron::CUDA,
+    LawPiece::CUDA,
+    PadField::CUDA,
+    PAD_CONTACT,
+    include_str!("pads.cu"),
+];
+/// Source of the contact of a mesh with a field, at rest and in time.
+pub(crate) const PAD_CONTACT: &str = include_str!("pads.cuh");
 /// Size (bytes) of a warp's lists in shared memory, without its taxels; as in the kernel.
 const LIST_BYTES: usize = 4 * (512 + 160 + 2 * 64);
 /// Maximum number of warps per block.
@@ -28,18 +38,23 @@ const MAX_LEVELS: usize = 15;
 
 /// A pressure field under a grid of taxels, on the GPU.
 #[derive(Debug)]
-pub(super) struct Pads {
+pub(crate) struct Pads {
     gpu: Arc<Gpu>,
-    taxels: usize,
+    pub(crate) taxels: usize,
     max_pa: f64,
     field: PadField,
+    /// Friction and dissipation, for steps in time.
+    pub(crate) skin: PadSkin,
+    /// Number of tetrahedra, and depth (m) of the field.
+    pub(crate) tets: usize,
+    pub(crate) depth_m: f64,
     /// The buffers that `field` points to.
     _held: (DeviceBuffer<Node>, DeviceBuffer<Tetrahedron>, DeviceBuffer<LawPiece>),
 }
 
 cuda_struct! {
     /// One tetrahedron of the field; see [`Cell`].
-    struct Tetrahedron {
+    pub(crate) struct Tetrahedron {
         corners: [f64; 12],
         /// Extent at the first corner.
         extent: f64,
@@ -49,12 +64,16 @@ cuda_struct! {
         /// Inward unit normal of the face opposite to each corner, and n·x (m) on that face.
         inward: [f64; 12],
         height: [f64; 4],
+        /// Index of the tetrahedron in the mesh.
+        name: u32,
+        /// Fills the struct to a multiple of 8 bytes.
+        unused: u32,
     }
 }
 
 cuda_struct! {
     /// A piece of the pressure law: `at_pa` + `slope_pa` (e − `from`) for extents e from `from` to `to`.
-    struct LawPiece {
+    pub(crate) struct LawPiece {
         from: f64,
         to: f64,
         at_pa: f64,
@@ -64,7 +83,7 @@ cuda_struct! {
 
 cuda_struct! {
     /// The field in the layout of the kernel, over a grid of taxels in z = 0, row 0 at +y.
-    struct PadField {
+    pub(crate) struct PadField {
         /// Bounding box of the tetrahedra, and its centre.
         low: [f64; 3],
         high: [f64; 3],
@@ -80,11 +99,11 @@ cuda_struct! {
         /// Taxels measure loads up to this distance (m) above and below z = 0; may be infinite.
         height: f64,
         /// Forces are summed as integers in units of 1/scale (N).
-        scale: f64,
-        nodes: Ptr<Node>,
+        pub scale: f64,
+        pub nodes: Ptr<Node>,
         /// Tetrahedra, in the order of the leaves.
-        tets: Ptr<Tetrahedron>,
-        pieces: Ptr<LawPiece>,
+        pub tets: Ptr<Tetrahedron>,
+        pub pieces: Ptr<LawPiece>,
         piece_count: u32,
         rows: u32,
         cols: u32,
@@ -93,11 +112,38 @@ cuda_struct! {
     }
 }
 
-impl Pads {
-    /// Uploads a pad. Refuses taxels without a grid and fields that do not consist of tetrahedra.
-    pub fn new(gpu: &Arc<Gpu>, pad: &Hydroelastic, sensor: &Sensor) -> Result<Self, GpuError> {
+cuda_struct! {
+    /// What a step of a field in time needs beside the field.
+    pub(crate) struct PadSkin {
+        /// Friction per area of contact.
+        pub friction: FrictionLaw,
+        /// Hunt–Crossley dissipation d (s/m).
+        dissipation: f64,
+        /// Largest distance (m) of a point of the field from the sensor's origin.
+        reach: f64,
+    }
+}
+
+/// A pressure field in the layout of the kernels, on the host; the pointers of `field` are null.
+pub(crate) struct PadParts {
+    pub field: PadField,
+    pub skin: PadSkin,
+    pub nodes: Vec<Node>,
+    /// In the order of the leaves.
+    pub tets: Vec<Tetrahedron>,
+    pub law: Vec<LawPiece>,
+    pub max_pa: f64,
+    pub depth_m: f64,
+}
+
+impl PadParts {
+    /// Refuses taxels without a grid and fields that do not consist of tetrahedra.
+    pub fn new(pad: &Hydroelastic, sensor: &Sensor) -> Result<Self, GpuError> {
         let refuse = |why: &str| unsupported(sensor.name(), why);
         let taxels = sensor.taxels();
+        if sensor.rays().is_some() {
+            return Err(refuse("its taxels read by rays"));
+        }
         let (Some((rows, cols)), Some(pitch)) = (taxels.size(), taxels.pitch_m()) else {
             return Err(refuse("on a GPU pressure fields need a grid of taxels"));
         };
@@ -109,13 +155,12 @@ impl Pads {
         if bvh.levels() > MAX_LEVELS {
             return Err(refuse(&format!("the hierarchy of its {} tetrahedra is too deep", tets.cells().len())));
         }
-        let in_leaves: Vec<Tetrahedron> = bvh.order().iter().map(|&tet| (&tets.cells()[tet as usize]).into()).collect();
+        let named = |&tet: &u32| Tetrahedron { name: tets.name(tet as usize), ..(&tets.cells()[tet as usize]).into() };
         let law: Vec<LawPiece> = compliance
             .pieces()
             .iter()
             .map(|piece| LawPiece { from: piece.from, to: piece.to, at_pa: piece.at_pa, slope_pa: piece.slope_pa })
             .collect();
-        let (nodes, in_leaves, pieces) = (gpu.upload(&bvh.flat())?, gpu.upload(&in_leaves)?, gpu.upload(&law)?);
         let bounds = bvh.bounds();
         let field = PadField {
             low: bounds.min.to_array(),
@@ -128,16 +173,40 @@ impl Pads {
             pitch,
             height: taxels.height_m().unwrap_or(f64::INFINITY),
             scale: 0.0,
-            nodes: nodes.at(0),
-            tets: in_leaves.at(0),
-            pieces: pieces.at(0),
+            nodes: Ptr::default(),
+            tets: Ptr::default(),
+            pieces: Ptr::default(),
             piece_count: law.len() as u32,
             rows: rows as u32,
             cols: cols as u32,
             is_cut: i32::from(tets.is_cut()),
         };
-        let max_pa = max_pa(compliance, tets);
-        Ok(Self { gpu: Arc::clone(gpu), taxels: rows * cols, max_pa, field, _held: (nodes, in_leaves, pieces) })
+        let skin = PadSkin {
+            friction: pad.parameters().friction.into(),
+            dissipation: compliance.material().dissipation_s_per_m,
+            reach: bounds.min.abs().max(bounds.max.abs()).length(),
+        };
+        Ok(Self {
+            field,
+            skin,
+            nodes: bvh.flat(),
+            tets: bvh.order().iter().map(named).collect(),
+            law,
+            max_pa: max_pa(compliance, tets),
+            depth_m: compliance.depth_m(),
+        })
+    }
+}
+
+impl Pads {
+    /// Uploads a pad. Refuses taxels without a grid and fields that do not consist of tetrahedra.
+    pub fn new(gpu: &Arc<Gpu>, pad: &Hydroelastic, sensor: &Sensor) -> Result<Self, GpuError> {
+        let PadParts { field, skin, nodes, tets, law, max_pa, depth_m } = PadParts::new(pad, sensor)?;
+        let (count, taxels) = (tets.len(), sensor.taxels().len());
+        let (nodes, tets, pieces) = (gpu.upload(&nodes)?, gpu.upload(&tets)?, gpu.upload(&law)?);
+        let field = PadField { nodes: nodes.at(0), tets: tets.at(0), pieces: pieces.at(0), ..field };
+        let held = (nodes, tets, pieces);
+        Ok(Self { gpu: Arc::clone(gpu), taxels, max_pa, field, skin, tets: count, depth_m, _held: held })
     }
 
     /// Computes the contact loads of a rigid object at rest at each pose.
@@ -148,18 +217,8 @@ impl Pads {
         if count == 0 {
             return Ok(outputs);
         }
-        let (warps, shared_bytes) = self.shared_memory()?;
-        if shared_bytes > DEFAULT_SHARED_BYTES {
-            kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes as i32)?;
-        }
-        // Upper bound of a force (N): the object's whole surface under the largest pressure. It must fit into 62 bits.
-        let max_newton = self.max_pa * object.area_m2;
-        let field = PadField { scale: (62f64 - max_newton.log2().ceil()).exp2(), ..self.field };
-        let config = LaunchConfig {
-            grid_dim: (count.div_ceil(warps) as u32, 1, 1),
-            block_dim: (32 * warps as u32, 1, 1),
-            shared_mem_bytes: shared_bytes as u32,
-        };
+        let config = self.launch_config(&kernel, count)?;
+        let field = self.field_for(object.area_m2);
         // SAFETY: the buffers hold `count` presses, and a block has the memory for the taxels and lists of its warps.
         unsafe {
             launch!(
@@ -178,6 +237,31 @@ impl Pads {
             )?;
         }
         Ok(outputs)
+    }
+
+    /// Number of pieces of the pressure law.
+    pub fn pieces(&self) -> usize {
+        self.field.piece_count as usize
+    }
+
+    /// The field for objects whose surfaces have at most this area (m²) in all: forces are sums of integers.
+    pub fn field_for(&self, area_m2: f64) -> PadField {
+        // Upper bound of a force (N): the whole surface under the largest pressure. It must fit into 62 bits.
+        let max_newton = self.max_pa * area_m2;
+        PadField { scale: (62f64 - max_newton.log2().ceil()).exp2(), ..self.field }
+    }
+
+    /// A launch of one warp per press or environment, with the shared memory that they need.
+    pub fn launch_config(&self, kernel: &CudaFunction, count: usize) -> Result<LaunchConfig, GpuError> {
+        let (warps, shared_bytes) = self.shared_memory()?;
+        if shared_bytes > DEFAULT_SHARED_BYTES {
+            kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes as i32)?;
+        }
+        Ok(LaunchConfig {
+            grid_dim: (count.div_ceil(warps) as u32, 1, 1),
+            block_dim: (32 * warps as u32, 1, 1),
+            shared_mem_bytes: shared_bytes as u32,
+        })
     }
 
     /// Number of warps per block, and the shared memory (bytes) of the block.
@@ -207,6 +291,8 @@ impl From<&Cell> for Tetrahedron {
             slope: cell.gradient.length(),
             inward: twelve(&cell.inward),
             height: cell.height,
+            name: 0,
+            unused: 0,
         }
     }
 }
@@ -219,5 +305,10 @@ fn max_pa(compliance: &Compliance, tets: &TetField) -> f64 {
 }
 
 pub(super) fn program() -> Program {
-    Program::new("pads", SOURCE, &[&format!("-DSTACK={}", 3 * MAX_LEVELS + 4), UNFUSED])
+    Program::new("pads", SOURCE, &["-DIN_TIME=0", &stack_option(), UNFUSED])
+}
+
+/// The option for the stack of the traversal of tetrahedra.
+pub(crate) fn stack_option() -> String {
+    format!("-DSTACK={}", 3 * MAX_LEVELS + 4)
 }

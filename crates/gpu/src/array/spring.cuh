@@ -1,13 +1,8 @@
 // One spring under one object (Moisio et al. 2013, algorithm 1): `dermis_skin::Springs` with the same operations and the same rounding.
 // KIND and STACK (ray.cuh), STEP and RANDOM are compile-time definitions; with STEP the object moves and bristles have a history, otherwise
-// the object is at rest; with RANDOM parameters differ from environment to environment.
+// the object is at rest; with RANDOM parameters differ from environment to environment. Friction is that of friction.cuh.
 
-#define NO_FRICTION 0
-#define LUGRE 1
-#define COULOMB 2
 #define MIN_COSINE 0.2
-// exp(−x) uses a series for x below this value.
-#define SMALL_EXPONENT 0.05
 // Presses or environments per block, one warp each.
 #define WARPS 8
 
@@ -98,84 +93,6 @@ __device__ __forceinline__ double elastic_force(const SpringSkin& skin, double d
     return (loads[piece] + slope * (depth - depths[piece])) * (skin.table_per_area ? area : share);
 }
 
-#if STEP
-// exp(−x) and φ = (1 − exp(−x)) / x.
-__device__ __forceinline__ void decay(double x, double& exponential, double& phi) {
-    if (x < SMALL_EXPONENT) {
-        double xx = x * x;
-        double low = (1.0 - x * (1.0 / 2.0)) + xx * ((1.0 / 6.0 - x * (1.0 / 24.0)) + xx * (1.0 / 120.0));
-        double high = (1.0 / 720.0 - x * (1.0 / 5040.0)) + xx * (1.0 / 40320.0 - x * (1.0 / 362880.0));
-        phi = low - xx * xx * x * high;
-        exponential = 1.0 - x * phi;
-    } else {
-        double lost = expm1(-x);
-        exponential = 1.0 + lost;
-        phi = -lost / x;
-    }
-}
-
-// Rotates a deflection (m) with the contact plane, by the smallest rotation from one normal to the other.
-__device__ Vec3 carried(Vec3 z, Vec3 from, Vec3 to) {
-    if (from.x == to.x && from.y == to.y && from.z == to.z) return z;
-    double cosine = dot(from, to), one_and_cosine = 1.0 + cosine;
-    Vec3 t;
-    if (one_and_cosine > 1e-6) {
-        t = z - from * (dot(from + to, z) / one_and_cosine);
-    } else if (cosine < -(1.0 - 2.0 * 2.220446049250313e-16)) {
-        // Opposite normals: a rotation by 180° about the axis that the CPU chooses.
-        double sign = copysign(1.0, from.z), a = -1.0 / (sign + from.z), b = from.x * from.y * a;
-        t = rotate(Quat{b, sign + from.y * from.y * a, -from.y, 6.123233995736766e-17}, z);
-    } else {
-        Vec3 c = cross(from, to);
-        double recip = 1.0 / sqrt(dot(c, c) + one_and_cosine * one_and_cosine);
-        Vec3 axis = c * recip;
-        t = rotate(Quat{axis.x, axis.y, axis.z, one_and_cosine * recip}, z);
-    }
-    return t - to * dot(t, to);
-}
-
-// The vector, shortened to at most `limit`.
-__device__ __forceinline__ Vec3 bounded(Vec3 a, double limit) {
-    double length = sqrt(dot(a, a));
-    return length > limit ? a * (limit / length) : a;
-}
-
-// Friction on the sensor (N) and the bristle's deflection z (m) after dt:
-//   LuGre    ż = v − σ₀|v| z / g,  g = f_n (μ_d + (μ_s − μ_d) exp(−(|v|/v_s)²)),  force = σ₀ z + σ₁ ż + c_t v;  v held over the step;
-//            |σ₀ z| and |force| are at most μ_s f_n
-//   Coulomb  force = μ f_n v / max(|v|, v₀)
-// v: velocity (m/s) of the object in the contact plane; load: f_n (N); mu: factor on μ; share: the spring's fraction of its texel.
-__device__ __forceinline__ void friction_force(const SpringSkin& skin, Vec3 v, double load, double mu, double share, double dt, Vec3& z,
-                                               Vec3& force) {
-    double mu_static = skin.mu_static * mu, mu_dynamic = skin.mu_dynamic * mu;
-    Vec3 zero = vec3(0.0, 0.0, 0.0);
-    if (skin.friction == NO_FRICTION) {
-        z = zero;
-        force = zero;
-        return;
-    }
-    double squared = dot(v, v), speed = sqrt(squared);
-    if (skin.friction == COULOMB) {
-        z = zero;
-        force = v * (mu_static * fmax(load, 0.0) / fmax(speed, skin.speed));
-        return;
-    }
-    double fall, left, phi;
-    decay(squared / (skin.speed * skin.speed), fall, phi);
-    double g = load * (mu_dynamic + (mu_static - mu_dynamic) * fall);
-    bool steady = g > 0.0;
-    double a = steady ? skin.sigma0 * share * speed / g : 0.0;
-    decay(a * dt, left, phi);
-    z = bounded(z, mu_static * load / (skin.sigma0 * share));
-    double by = dt * phi;
-    Vec3 next = steady ? z * left + v * by : zero;
-    Vec3 rate = v - next * a;
-    Vec3 bristles = steady ? next * skin.sigma0 + rate * skin.sigma1 : zero;
-    force = load > 0.0 ? bounded((bristles + v * skin.viscous) * share, mu_static * load) : zero;
-    z = next;
-}
-#endif
-
 // Motion of the object relative to the sensor at the sensor's origin (m/s, rad/s) during dt (s), and the bristle of one spring: its
 // deflection (m) and contact normal after the last step, where it touched then. Unused without STEP.
 struct Motion {
@@ -213,7 +130,7 @@ __device__ __forceinline__ Vec3 contact_force(const SpringSkin& skin, const Cont
 #else
     double mu = 1.0;
 #endif
-    friction_force(skin, v, load, mu, share, motion.dt, z, friction);
+    friction_force(skin.friction, v, load, mu, share, motion.dt, z, friction);
     bristle = Bristle{z, contact.normal, true};
 #endif
     return friction - contact.normal * load;

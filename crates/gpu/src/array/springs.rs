@@ -1,5 +1,6 @@
 //! Springs on the GPU.
 
+use super::friction::{FRICTION, FrictionLaw};
 use super::grid;
 use super::poses::Poses;
 use super::presses::Presses;
@@ -11,16 +12,18 @@ use crate::program::{COMMON, Program, UNFUSED};
 use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
 use dermis_geometry::Vec3;
 use dermis_sensor::Taxels;
-use dermis_skin::{self as skin, Damping, Elasticity, Friction, Law};
+use dermis_skin::{self as skin, Damping, Elasticity, Law};
 use std::sync::Arc;
 
 const SOURCE: &[&str] = &[
     COMMON,
     ObjectView::CUDA,
+    FrictionLaw::CUDA,
     SpringSkin::CUDA,
     View::CUDA,
     include_str!("../cuda/view.cuh"),
     include_str!("../cuda/ray.cuh"),
+    FRICTION,
     include_str!("spring.cuh"),
     include_str!("springs.cu"),
     include_str!("taxel_sums.cu"),
@@ -28,6 +31,7 @@ const SOURCE: &[&str] = &[
 const STEP_SOURCE: &[&str] = &[
     COMMON,
     ObjectView::CUDA,
+    FrictionLaw::CUDA,
     SpringSkin::CUDA,
     View::CUDA,
     BodyArrays::CUDA,
@@ -37,6 +41,7 @@ const STEP_SOURCE: &[&str] = &[
     Clock::CUDA,
     include_str!("../cuda/view.cuh"),
     include_str!("../cuda/ray.cuh"),
+    FRICTION,
     include_str!("spring.cuh"),
     environments::RANDOMISATION,
     environments::FRAMES,
@@ -77,13 +82,7 @@ cuda_struct! {
         damping_area: f64,
         /// 1 for the conservative force law, 0 for that of the paper.
         conservative: f64,
-        sigma0: f64,
-        sigma1: f64,
-        viscous: f64,
-        mu_static: f64,
-        mu_dynamic: f64,
-        /// Stribeck velocity of LuGre friction, or regularisation velocity of Coulomb friction (m/s).
-        speed: f64,
+        friction: FrictionLaw,
         /// Point, normal, area and share of all sites, component by component: (8, sites).
         sites: Ptr<f64>,
         /// Outward normals of the taxels, (3, taxels), if site i is taxel i; else null.
@@ -94,8 +93,8 @@ cuda_struct! {
         table_rows: u32,
         count: u32,
         table_per_area: i32,
-        /// Friction model: 0 none, 1 LuGre, 2 Coulomb.
-        friction: i32,
+        /// Fills the struct to a multiple of 8 bytes.
+        unused: i32,
     }
 }
 
@@ -144,7 +143,7 @@ impl Springs {
 
     /// True if the springs have friction.
     pub(crate) fn has_friction(&self) -> bool {
-        self.skin.friction != 0
+        self.skin.friction.is_some()
     }
 
     /// The program that steps environments with an object; with `is_random` their parameters differ.
@@ -243,6 +242,7 @@ impl From<&skin::SpringParameters> for SpringSkin {
         let mut skin = Self {
             max_penetration: parameters.max_penetration_m,
             conservative: if parameters.law == Law::Conservative { 1.0 } else { 0.0 },
+            friction: parameters.friction.into(),
             ..Self::default()
         };
         match parameters.elasticity {
@@ -254,22 +254,6 @@ impl From<&skin::SpringParameters> for SpringSkin {
         match parameters.damping {
             Damping::PerTexel(c) => skin.damping_texel = c,
             Damping::PerArea(c) => skin.damping_area = c,
-        }
-        match parameters.friction {
-            Friction::None => {}
-            Friction::Lugre(lugre) => {
-                skin.friction = 1;
-                skin.sigma0 = lugre.stiffness_newton_per_m;
-                skin.sigma1 = lugre.damping_newton_s_per_m;
-                skin.viscous = lugre.viscous_newton_s_per_m;
-                (skin.mu_static, skin.mu_dynamic) = (lugre.mu_static, lugre.mu_dynamic);
-                skin.speed = lugre.stribeck_m_per_s;
-            }
-            Friction::Coulomb(coulomb) => {
-                skin.friction = 2;
-                (skin.mu_static, skin.mu_dynamic) = (coulomb.mu, coulomb.mu);
-                skin.speed = coulomb.regularisation_m_per_s;
-            }
         }
         skin
     }

@@ -3,6 +3,7 @@
 use super::bindings::{Bindings, BodyArrays, ObjectArrays};
 use super::history::GpuHistory;
 use super::objects::BoundObjects;
+use super::pads::PadSteps;
 use super::randomisation::{self, PARAMETERS, Randomisation};
 use super::response::{Clock, GpuResponse};
 use super::springs::SpringSteps;
@@ -76,6 +77,7 @@ pub(super) struct GpuEnvironments {
 #[derive(Debug)]
 enum GpuSkin {
     Springs(Box<SpringSteps>),
+    Pads(Box<PadSteps>),
     Layer(Box<LayerSteps>),
 }
 
@@ -90,11 +92,25 @@ struct Random {
 }
 
 impl GpuEnvironments {
-    /// Environments with springs.
-    pub fn with_springs(arrays: &Arc<Arrays>, shapes: &[Arc<GpuObject>], count: usize) -> Result<Self, GpuError> {
-        let (gpu, taxels) = (arrays.gpu(), arrays.springs()?.taxels);
+    /// Environments with springs or a pressure field.
+    pub fn with_arrays(
+        arrays: &Arc<Arrays>,
+        shapes: &[Arc<GpuObject>],
+        count: usize,
+        max_polygons: Option<usize>,
+    ) -> Result<Self, GpuError> {
+        let gpu = arrays.gpu();
         let status = gpu.zeros(count)?;
-        let skin = GpuSkin::Springs(Box::new(SpringSteps::new(arrays, shapes, count, status.at_mut(0))?));
+        let (skin, taxels) = match arrays.pads() {
+            Some(pads) => {
+                let steps = PadSteps::new(arrays, pads, shapes, count, max_polygons, status.at_mut(0))?;
+                (GpuSkin::Pads(Box::new(steps)), pads.taxels)
+            }
+            None => {
+                let steps = SpringSteps::new(arrays, shapes, count, status.at_mut(0))?;
+                (GpuSkin::Springs(Box::new(steps)), arrays.springs()?.taxels)
+            }
+        };
         Self::new(gpu, arrays.sensor(), arrays.chain(), taxels, skin, status, count, shapes.len())
     }
 
@@ -149,7 +165,7 @@ impl GpuEnvironments {
                 ranges.check(&self.chain, springs.has_friction())?;
                 springs.use_own_parameters()?;
             }
-            GpuSkin::Layer(_) => ranges.check(&self.chain, false)?,
+            GpuSkin::Pads(_) | GpuSkin::Layer(_) => ranges.check(&self.chain, false)?,
         }
         let random = Random {
             ranges,
@@ -178,10 +194,10 @@ impl GpuEnvironments {
     fn prepare_outputs(&mut self, bindings: &Bindings) -> Result<(), GpuError> {
         match &mut self.skin {
             GpuSkin::Layer(layer) => layer.prepare(bindings)?,
-            GpuSkin::Springs(_) if bindings.image.is_bound() || bindings.markers.is_bound() => {
+            _ if bindings.image.is_bound() || bindings.markers.is_bound() => {
                 return Err(self.unsupported("images and markers", "it has no camera"));
             }
-            GpuSkin::Springs(_) => {}
+            GpuSkin::Springs(_) | GpuSkin::Pads(_) => {}
         }
         let dt_s = bindings.dt_s;
         match &self.response {
@@ -217,7 +233,7 @@ impl GpuEnvironments {
                 let why = "its skin is a layer, which touches one object at a time there; use the CPU";
                 return Err(self.unsupported("several objects", why));
             }
-            GpuSkin::Layer(_) => {}
+            GpuSkin::Pads(_) | GpuSkin::Layer(_) => {}
         }
         // Work with the last arrays may not be done.
         self.gpu.finish_all_streams()?;
@@ -290,6 +306,7 @@ impl GpuEnvironments {
                 GpuSkin::Springs(springs) => {
                     springs.enqueue(bindings, self.objects.as_ref(), bodies, parameters, stream)
                 }
+                GpuSkin::Pads(pads) => pads.enqueue(bindings, self.objects.as_ref(), bodies, parameters, stream),
                 GpuSkin::Layer(layer) => layer.enqueue(bindings, bodies, parameters, stream),
             }
         }
@@ -304,6 +321,7 @@ impl GpuEnvironments {
         unsafe {
             match &self.skin {
                 GpuSkin::Springs(springs) => springs.reset(mask, stream)?,
+                GpuSkin::Pads(pads) => pads.reset(mask, stream)?,
                 GpuSkin::Layer(layer) => layer.reset(mask, stream)?,
             }
             self.redraw(mask, stream)?;
@@ -341,7 +359,7 @@ impl GpuEnvironments {
     /// The message of a skin that could not be solved.
     pub fn failure(&self) -> Option<String> {
         match &self.skin {
-            GpuSkin::Springs(_) => None,
+            GpuSkin::Springs(_) | GpuSkin::Pads(_) => None,
             GpuSkin::Layer(layer) => Some(layer.failure()),
         }
     }
@@ -350,7 +368,7 @@ impl GpuEnvironments {
     pub fn warning(&self) -> Result<Option<String>, GpuError> {
         self.gpu.finish_all_streams()?;
         match &self.skin {
-            GpuSkin::Springs(_) => Ok(None),
+            GpuSkin::Springs(_) | GpuSkin::Pads(_) => Ok(None),
             GpuSkin::Layer(layer) => Ok(skin_warning(&layer.warnings()?)),
         }
     }
@@ -358,7 +376,7 @@ impl GpuEnvironments {
     /// Steps all environments at given poses and velocities, and returns all loads. Allocates their memory.
     pub fn step(&self, poses: &Poses, twists: &Twists, dt_s: f64) -> Result<Presses, GpuError> {
         let GpuSkin::Springs(springs) = &self.skin else {
-            let why = "its skin is a layer: use bind() and launch()";
+            let why = "its skin has no springs: use bind() and launch()";
             return Err(self.unsupported("step()", why));
         };
         if self.shapes > 1 || self.objects.is_some() {

@@ -17,9 +17,11 @@ pub const FAILED: u32 = 16;
 pub const NO_SUCH_OBJECT: u32 = 32;
 /// The history is not the one that the caller knows of ([`super::Environments::follow`]).
 pub const OTHER_HISTORY: u32 = 64;
+/// A contact surface has more polygons than the memory of its bristles holds: those of the others start without a history.
+pub const BRISTLES_FULL: u32 = 128;
 
 /// The bits of faults: in such a step the environment had no contact, or that of another history.
-const FAULTS: [(u32, &str); 6] = [
+const FAULTS: [(u32, &str); 7] = [
     (NOT_FINITE, "a pose or a velocity is not finite"),
     (
         NOT_A_ROTATION,
@@ -31,6 +33,10 @@ const FAULTS: [(u32, &str); 6] = [
     (
         OTHER_HISTORY,
         "its number of steps is not that of its history: a state was used twice, or a later one was dropped",
+    ),
+    (
+        BRISTLES_FULL,
+        "its contact surface has more polygons than `max_polygons`, for which the bristles of LuGre friction have memory",
     ),
 ];
 
@@ -46,8 +52,8 @@ pub(super) fn faults(status: &[u32], failure: Option<&str>) -> Result<(), GpuErr
         others => format!(" ({others} others have faults too)"),
     };
     let detail = failure.filter(|_| status & FAILED != 0).map_or(String::new(), |text| format!(": {text}"));
-    let effect =
-        if *status & bits == OTHER_HISTORY { "its readings are wrong" } else { "it had no contact in that step" };
+    let is_wrong = *status & bits & !(OTHER_HISTORY | BRISTLES_FULL) == 0;
+    let effect = if is_wrong { "its readings are wrong" } else { "it had no contact in that step" };
     let reason = format!("environment {first}{others}: {why}{detail}; {effect}. reset() clears the status");
     Err(GpuError::BadInput { reason })
 }

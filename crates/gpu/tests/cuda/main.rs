@@ -9,6 +9,7 @@ mod gradients;
 mod layer;
 mod layers_in_time;
 mod objects;
+mod pads_in_time;
 mod relaxation;
 mod warnings;
 

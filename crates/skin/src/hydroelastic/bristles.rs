@@ -13,7 +13,7 @@ use std::collections::HashMap;
 /// The deflections belong to points of the skin. A polygon cut from the same pair of elements as before, with the same
 /// number of corners, inherits them corner by corner, so a contact at rest keeps them exactly. Any other corner
 /// inherits from the nearest previous corner of the same object, if it is within the width of that polygon; otherwise
-/// the deflection is zero.
+/// the deflection is zero. Polygons share corners: of corners at the same distance, that of the smallest key counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bristles {
     patches: Vec<Patch>,
@@ -68,6 +68,9 @@ impl Bristles {
         &self.samples[patch.first as usize..(patch.first + patch.count) as usize]
     }
 }
+
+/// Distances that differ by less than this fraction of a polygon's width are equal.
+const EQUAL_DISTANCE: f64 = 1e-9;
 
 /// Lookup of the bristles of the last step.
 pub(super) struct Held<'a> {
@@ -130,18 +133,23 @@ impl Near {
 
     fn deflection(&self, bristles: &Bristles, object: u32, at: Vec3, normal: Vec3) -> Vec3 {
         let home = cube(at, self.edge);
-        let mut best: Option<(f64, u32, u32)> = None;
+        let (mut least, mut near) = (f64::INFINITY, Vec::new());
         for offset in 0..27 {
             let key = [home[0] + offset % 3 - 1, home[1] + offset / 3 % 3 - 1, home[2] + offset / 9 - 1];
             for &(p, sample) in self.cubes.get(&key).into_iter().flatten() {
                 let distance = (bristles.samples[sample as usize].0 - at).length();
-                let fits = bristles.patches[p as usize].object == object && distance <= self.widths[p as usize];
-                if fits && best.is_none_or(|least| (distance, sample) < (least.0, least.2)) {
-                    best = Some((distance, p, sample));
+                if bristles.patches[p as usize].object == object && distance <= self.widths[p as usize] {
+                    least = least.min(distance);
+                    near.push((distance, p, sample));
                 }
             }
         }
-        best.map_or(Vec3::ZERO, |(_, p, sample)| {
+        // Rounding must not decide between corners at the same distance, or other devices would decide differently.
+        let is_nearest =
+            |&&(distance, p, _): &&(f64, u32, u32)| distance <= least + EQUAL_DISTANCE * self.widths[p as usize];
+        let best =
+            near.iter().filter(is_nearest).min_by_key(|(_, p, sample)| (bristles.patches[*p as usize].key, *sample));
+        best.map_or(Vec3::ZERO, |&(_, p, sample)| {
             rotate_into_plane(bristles.samples[sample as usize].1, bristles.patches[p as usize].normal, normal)
         })
     }

@@ -71,7 +71,7 @@ impl TetField {
     }
 
     /// Index of the tetrahedron at a position of the hierarchy.
-    pub(super) fn name(&self, position: usize) -> u32 {
+    pub fn name(&self, position: usize) -> u32 {
         self.bvh.order()[position]
     }
 
