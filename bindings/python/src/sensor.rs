@@ -349,6 +349,9 @@ impl Sensor {
     /// "threshold", "noise" and "spread" (stages of its response). Displacement of the sensor in its frame: "position" (m)
     /// and "rotation" (rad), the same range for each axis. seed: that of the draws; equal on CPU and GPU.
     ///
+    /// precision: that of contacts, forces, friction and their sums of springs on a GPU: "double" (default), or "single", for GPUs that are slow in
+    /// double precision; its taxels are within 1e-4 of the largest (see the guide, "Precision"). The CPU always computes in double precision.
+    ///
     /// >>> import numpy as np, dermis
     /// >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
     /// >>> poses, taxels = np.tile([0, 0, 9e-3, 1, 0, 0, 0], (64, 1)), np.zeros((64, 14, 6))
@@ -357,7 +360,8 @@ impl Sensor {
     /// >>> envs.launch()
     /// >>> bool((taxels.sum(axis=(1, 2)) > 0).all())
     /// True
-    #[pyo3(signature = (obj, count, *, device="auto", randomise=None, seed=0))]
+    #[pyo3(signature = (obj, count, *, device="auto", randomise=None, seed=0, precision=None))]
+    #[allow(clippy::too_many_arguments)] // they have names in Python
     fn environments(
         &self,
         py: Python<'_>,
@@ -366,15 +370,17 @@ impl Sensor {
         device: &str,
         randomise: Option<&Bound<'_, pyo3::types::PyDict>>,
         seed: u64,
+        precision: Option<&str>,
     ) -> PyResult<Environments> {
         let ranges = gpu::environments::ranges(randomise, seed)?;
+        let precision = precision.map(gpu::environments::precision).transpose()?;
         let (choice, shapes) = (gpu::choice(device)?, shapes_of(obj)?);
         let mut gpu = gpu::open(py, choice)?;
         if choice == Choice::Auto && gpu.is_some() && !dermis::gpu::environments::run_on_gpu(self.inner()?) {
             gpu::warn_once(py, "on a GPU only springs and layers that do not relax advance in time")?;
             gpu = None;
         }
-        detached(py, || Environments::new(gpu, &self.shared, shapes, count, ranges))?.into_py_err()
+        detached(py, || Environments::new(gpu, &self.shared, shapes, count, ranges, precision))?.into_py_err()
     }
 
     /// Advances the sensor by dt (s) while objects move, and reads it, including its response.

@@ -34,7 +34,7 @@ pub(crate) use response::Clock;
 pub(crate) use springs::{Memory, bounding_spheres};
 
 use crate::array::{Arrays, Poses, Presses, Twists};
-use crate::{Gpu, GpuError, GpuObject};
+use crate::{Gpu, GpuError, GpuObject, Precision};
 use cpu::CpuEnvironments;
 use dermis_sensor::Sensor;
 use dermis_skin::{Layer, Object, Springs};
@@ -58,7 +58,8 @@ pub fn run_on_gpu(sensor: &Sensor) -> bool {
 /// All CUDA programs of environments but those of skins.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<crate::program::Program> {
-    [response::programs(), vec![gpu::program(), history::program()]].concat()
+    let bodies = [Precision::Single, Precision::Double].map(gpu::program);
+    [response::programs(), bodies.to_vec(), vec![history::program()]].concat()
 }
 
 /// Many simulations of one sensor, each with objects of a list of shapes.
@@ -78,10 +79,23 @@ enum Device {
 }
 
 impl Environments {
-    /// Environments of a sensor with springs and objects of these shapes on a GPU, initially without contact.
+    /// Environments of a sensor with springs and objects of these shapes on a GPU, initially without contact, in double
+    /// precision.
     pub fn on_gpu(arrays: &Arc<Arrays>, shapes: &[Arc<GpuObject>], count: usize) -> Result<Self, GpuError> {
+        Self::on_gpu_with(arrays, shapes, count, Precision::Double)
+    }
+
+    /// Like [`Environments::on_gpu`], with contacts, forces, friction and their sums in a precision. In single precision
+    /// poses and velocities of bodies are read in double precision, and those of the objects relative to the sensor are
+    /// rounded; the response and bound arrays keep theirs.
+    pub fn on_gpu_with(
+        arrays: &Arc<Arrays>,
+        shapes: &[Arc<GpuObject>],
+        count: usize,
+        precision: Precision,
+    ) -> Result<Self, GpuError> {
         require_shapes(shapes)?;
-        let device = Device::Gpu(Box::new(GpuEnvironments::with_springs(arrays, shapes, count)?));
+        let device = Device::Gpu(Box::new(GpuEnvironments::with_springs(arrays, shapes, count, precision)?));
         Ok(Self { count, device, bound: None, is_launched: false })
     }
 

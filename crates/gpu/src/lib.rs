@@ -22,6 +22,7 @@ pub mod layer;
 mod library;
 mod memory;
 mod object;
+mod precision;
 mod program;
 mod timer;
 
@@ -36,4 +37,5 @@ pub use layer::LayerBatch;
 pub use library::{compiler_version, driver_version, has_driver};
 pub use memory::{DeviceBuffer, PinnedBuffer};
 pub use object::GpuObject;
+pub use precision::Precision;
 pub use timer::Timer;

@@ -1,6 +1,7 @@
 //! Objects on the GPU.
 
 use crate::cuda_struct::{Node, Ptr, cuda_struct};
+use crate::precision::Scalar as _;
 use crate::{DeviceBuffer, Gpu, GpuError};
 use dermis_geometry::{Bounds, Primitive, Surface, Vec3};
 use dermis_skin::Object;
@@ -43,24 +44,25 @@ impl SurfaceKind {
 
 cuda_struct! {
     /// An object in the layout of the kernels, in its own frame.
-    pub(crate) struct ObjectView {
+    pub(crate) struct ObjectView<Scalar> {
         /// Dimensions (m) of a primitive, or the radius (m) of all balls.
-        pub size: [f64; 3],
+        pub size: [Scalar; 3],
         /// Bounding box of the surface.
-        pub low: [f64; 3],
-        pub high: [f64; 3],
+        pub low: [Scalar; 3],
+        pub high: [Scalar; 3],
         /// Bounding box of the mesh; the boxes of nodes are relative to its centre.
-        pub tree_low: [f64; 3],
-        pub tree_high: [f64; 3],
+        pub tree_low: [Scalar; 3],
+        pub tree_high: [Scalar; 3],
         /// Padding (m) of the nodes' boxes.
-        pub pad: f64,
+        pub pad: Scalar,
         /// Diagonal (m) of the bounding box of the surface.
-        pub diagonal: f64,
+        pub diagonal: Scalar,
+        unused: Scalar,
         pub nodes: Ptr<Node>,
         /// Corners of each triangle (nine numbers, m), in the order of the leaves.
-        pub corners: Ptr<f64>,
+        pub corners: Ptr<Scalar>,
         /// Outward face normals, by the index of the triangle.
-        pub normals: Ptr<f64>,
+        pub normals: Ptr<Scalar>,
         /// Outward normals of the face, its edges 0-1, 1-2, 2-0 and its corners: 21 numbers per triangle, in the order
         /// of the leaves.
         pub feature_normals: Ptr<f64>,
@@ -158,6 +160,7 @@ impl GpuObject {
             tree_high: tree.max.to_array(),
             pad: bvh.pad(),
             diagonal: surface.bounds().size().length(),
+            unused: 0.0,
             nodes: nodes.at(0),
             corners: numbers[0].at(0),
             normals: numbers[1].at(0),
@@ -186,6 +189,52 @@ impl GpuObject {
     pub(crate) fn view(&self) -> &ObjectView {
         &self.view
     }
+
+    /// A copy for rays in single precision. It uses buffers of this object, which must be kept alive.
+    pub(crate) fn in_single(&self) -> Result<SingleObject, GpuError> {
+        let (view, triples) = (&self.view, |numbers: [f64; 3]| numbers.map(f32::rounded));
+        // Boxes contain the triangles, whose corners are rounded, and rays whose points have errors of some units in the last place.
+        let farthest = [view.tree_low, view.tree_high].concat().into_iter().fold(0.0, |far: f64, x| far.max(x.abs()));
+        let margin = 1e-6 * farthest as f32;
+        let mut nodes = self._nodes.download()?;
+        for node in &mut nodes {
+            node.min.iter_mut().flatten().for_each(|x| *x -= margin);
+            node.max.iter_mut().flatten().for_each(|x| *x += margin);
+        }
+        let nodes = self._nodes.gpu().upload(&nodes)?;
+        let [corners, normals, ..] = &self._numbers;
+        let numbers = [corners.in_single()?, normals.in_single()?];
+        let view = ObjectView {
+            size: triples(view.size),
+            low: triples(view.low),
+            high: triples(view.high),
+            tree_low: triples(view.tree_low),
+            tree_high: triples(view.tree_high),
+            pad: view.pad as f32 + margin,
+            diagonal: view.diagonal as f32,
+            unused: 0.0,
+            nodes: nodes.at(0),
+            corners: numbers[0].at(0),
+            normals: numbers[1].at(0),
+            feature_normals: view.feature_normals,
+            order: view.order,
+            place: view.place,
+            centers: view.centers,
+            triangles: view.triangles,
+            balls: view.balls,
+            kind: view.kind,
+            closed: view.closed,
+        };
+        Ok(SingleObject { view, _nodes: nodes, _numbers: numbers })
+    }
+}
+
+/// An object in GPU memory in single precision.
+#[derive(Debug)]
+pub(crate) struct SingleObject {
+    pub view: ObjectView<f32>,
+    _nodes: DeviceBuffer<Node>,
+    _numbers: [DeviceBuffer<f32>; 2],
 }
 
 /// The components of vectors, one vector after the other.

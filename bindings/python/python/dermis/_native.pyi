@@ -684,6 +684,7 @@ class Sensor(_Copyable):
         device: Literal["cpu", "cuda", "auto"] = "auto",
         randomise: dict[str, tuple[float, float]] | None = None,
         seed: int = 0,
+        precision: Literal["double", "single"] | None = None,
     ) -> Environments:
         """Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
         libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs, and layers that do not relax), "cpu" (any skin) or "auto": a GPU if there is one and it
@@ -693,6 +694,9 @@ class Sensor(_Copyable):
         of its resets. Factors on those of the sensor: "stiffness" (all forces of the skin), "friction" (springs), "gain",
         "threshold", "noise" and "spread" (stages of its response). Displacement of the sensor in its frame: "position" (m)
         and "rotation" (rad), the same range for each axis. seed: that of the draws; equal on CPU and GPU.
+
+        precision: that of contacts, forces, friction and their sums of springs on a GPU: "double" (default), or "single", for GPUs that are slow in
+        double precision; its taxels are within 1e-4 of the largest (see the guide, "Precision"). The CPU always computes in double precision.
 
         >>> import numpy as np, dermis
         >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)

@@ -15,7 +15,7 @@ use dermis::gpu::array::Twists;
 use dermis::gpu::environments::{
     self as batches, Bindings, ObjectArrays, PARAMETER_NAMES, PARAMETERS, Randomisation, View,
 };
-use dermis::gpu::{Gpu, GpuError};
+use dermis::gpu::{Gpu, GpuError, Precision};
 use dermis::skin::{Layer, Object};
 use numpy::PyArrayDyn;
 use pyo3::Bound as PyBound;
@@ -54,15 +54,24 @@ struct Inner {
 }
 
 impl Environments {
-    /// Makes `count` untouched environments, on the CPU without a GPU.
+    /// Makes `count` untouched environments, on the CPU without a GPU. The precision is that of springs on a GPU.
     pub fn new(
         gpu: Option<Arc<Gpu>>,
         shared: &Arc<SharedSensor>,
         shapes: Vec<Arc<Object>>,
         count: usize,
         random: Option<Randomisation>,
+        precision: Option<Precision>,
     ) -> Result<Self, GpuError> {
         let sensor = shared.sensor().map_err(|error| GpuError::BadInput { reason: error.to_string() })?;
+        if precision.is_some() && sensor.skin_as::<Layer>().is_some() {
+            let name = sensor.name();
+            let reason = format!(
+                "`precision` is for springs, and the skin of sensor {name:?} is a layer, whose contacts are solved in single precision \
+                 to a tolerance of 1e-5 of the depth: leave it out"
+            );
+            return Err(GpuError::BadInput { reason });
+        }
         let mut batch = match &gpu {
             Some(gpu) if sensor.skin_as::<Layer>().is_some() => {
                 batches::Environments::with_layer(gpu, sensor, &shapes, count)?
@@ -70,7 +79,7 @@ impl Environments {
             Some(gpu) => {
                 let uploaded =
                     shapes.iter().map(|shape| super::object_on(gpu, shape)).collect::<Result<Vec<_>, _>>()?;
-                batches::Environments::on_gpu(&shared.on_gpu(gpu)?, &uploaded, count)?
+                batches::Environments::on_gpu_with(&shared.on_gpu(gpu)?, &uploaded, count, precision.unwrap_or_default())?
             }
             None => batches::Environments::on_cpu(sensor, &shapes, count)?,
         };
@@ -145,6 +154,12 @@ pub fn ranges(randomise: Option<&PyBound<'_, PyDict>>, seed: u64) -> PyResult<Op
         ranges.set(&name, vector::<2>(&range, &format!("randomise[{name:?}]"))?).into_py_err()?;
     }
     Ok(Some(ranges))
+}
+
+/// The precision of a name.
+pub fn precision(name: &str) -> PyResult<Precision> {
+    let is_single = one_of(name, ["double", "single"], "precision")?;
+    Ok(if is_single { Precision::Single } else { Precision::Double })
 }
 
 /// CUDA's handle of a stream: an int, or a stream of PyTorch, Warp (`cuda_stream`) or CuPy (`ptr`); 0 without one.

@@ -5,7 +5,7 @@ use super::history::GpuHistory;
 use super::objects::BoundObjects;
 use super::randomisation::{self, PARAMETERS, Randomisation};
 use super::response::{Clock, GpuResponse};
-use super::springs::SpringSteps;
+use super::springs::{SpringSteps, spring_steps};
 use super::status::skin_warning;
 use super::view::View;
 use crate::array::{Arrays, Poses, Presses, Twists};
@@ -13,7 +13,7 @@ use crate::cuda_struct::{Ptr, PtrMut};
 use crate::layer::LayerSteps;
 use crate::memory::launch_on;
 use crate::program::{COMMON, Program, UNFUSED};
-use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
+use crate::{DeviceBuffer, Gpu, GpuError, GpuObject, Precision};
 use cudarc::driver::CudaFunction;
 use dermis_sensor::Sensor;
 use dermis_sensor::response::Chain;
@@ -42,8 +42,13 @@ const SOURCE: &[&str] = &[
     include_str!("bodies.cu"),
 ];
 
-pub(super) fn program() -> Program {
-    Program::new("environment-bodies", SOURCE, &[UNFUSED])
+/// The kernels that read bodies, in double precision, and round what a step in a precision needs of them.
+pub(super) fn program(precision: Precision) -> Program {
+    let (name, stored) = match precision {
+        Precision::Single => ("environment-bodies-single", "-DSTORED=float"),
+        Precision::Double => ("environment-bodies", "-DSTORED=double"),
+    };
+    Program::new(name, SOURCE, &[stored, UNFUSED])
 }
 
 /// Many simulations of one sensor on the GPU.
@@ -75,7 +80,7 @@ pub(super) struct GpuEnvironments {
 /// A skin that steps.
 #[derive(Debug)]
 enum GpuSkin {
-    Springs(Box<SpringSteps>),
+    Springs(Box<dyn SpringSteps>),
     Layer(Box<LayerSteps>),
 }
 
@@ -91,18 +96,24 @@ struct Random {
 
 impl GpuEnvironments {
     /// Environments with springs.
-    pub fn with_springs(arrays: &Arc<Arrays>, shapes: &[Arc<GpuObject>], count: usize) -> Result<Self, GpuError> {
+    pub fn with_springs(
+        arrays: &Arc<Arrays>,
+        shapes: &[Arc<GpuObject>],
+        count: usize,
+        precision: Precision,
+    ) -> Result<Self, GpuError> {
         let (gpu, taxels) = (arrays.gpu(), arrays.springs()?.taxels);
         let status = gpu.zeros(count)?;
-        let skin = GpuSkin::Springs(Box::new(SpringSteps::new(arrays, shapes, count, status.at_mut(0))?));
-        Self::new(gpu, arrays.sensor(), arrays.chain(), taxels, skin, status, count, shapes.len())
+        let skin = GpuSkin::Springs(spring_steps(arrays, shapes, count, status.at_mut(0), precision)?);
+        Self::new(gpu, arrays.sensor(), arrays.chain(), taxels, skin, precision, status, count, shapes.len())
     }
 
     /// Environments with a layer.
     pub fn with_layer(gpu: &Arc<Gpu>, sensor: &Sensor, shapes: &[Arc<Object>], count: usize) -> Result<Self, GpuError> {
         let status = gpu.zeros(count)?;
         let skin = GpuSkin::Layer(Box::new(LayerSteps::new(gpu, sensor, shapes, count, status.at_mut(0))?));
-        Self::new(gpu, sensor.name(), sensor.chain(), sensor.taxels().len(), skin, status, count, shapes.len())
+        let (taxels, precision) = (sensor.taxels().len(), Precision::Double);
+        Self::new(gpu, sensor.name(), sensor.chain(), taxels, skin, precision, status, count, shapes.len())
     }
 
     #[allow(clippy::too_many_arguments, reason = "each is a field")]
@@ -112,6 +123,7 @@ impl GpuEnvironments {
         chain: &Chain,
         taxels: usize,
         skin: GpuSkin,
+        precision: Precision,
         status: DeviceBuffer<u32>,
         count: usize,
         shapes: usize,
@@ -124,8 +136,8 @@ impl GpuEnvironments {
             skin,
             count,
             shapes,
-            read: gpu.kernel(&program(), "read_bodies")?,
-            read_objects: gpu.kernel(&program(), "read_objects")?,
+            read: gpu.kernel(&program(precision), "read_bodies")?,
+            read_objects: gpu.kernel(&program(precision), "read_objects")?,
             bodies: gpu.uninitialised(BODIES_NUMBERS * count)?,
             objects: None,
             response: None,
@@ -366,7 +378,7 @@ impl GpuEnvironments {
             return Err(self.unsupported("step()", why));
         }
         // SAFETY: the arrays that `step` binds have a row per environment.
-        springs.step(poses, twists, dt_s, |bindings, stream| unsafe { self.read(bindings, stream) })
+        springs.step(poses, twists, dt_s, &|bindings, stream| unsafe { self.read(bindings, stream) })
     }
 }
 
