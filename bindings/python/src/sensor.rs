@@ -350,7 +350,7 @@ impl Sensor {
     /// and "rotation" (rad), the same range for each axis. seed: that of the draws; equal on CPU and GPU.
     ///
     /// precision: that of contacts, forces, friction and their sums of springs on a GPU: "double" (default), or "single", for GPUs that are slow in
-    /// double precision; its taxels are within 1e-4 of the largest (see the guide, "Precision"). The CPU always computes in double precision.
+    /// double precision; its errors are stated in the guide (GPU). The CPU always computes in double precision.
     ///
     /// >>> import numpy as np, dermis
     /// >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)

@@ -14,10 +14,10 @@ struct Queue {
 #define TOUCHED_BEFORE 0x80000000u
 #define BEYOND_RANGE 0x40000000u
 #define SITE_BITS 0x3fffffffu
-// Blocks per multiprocessor: with 128 registers per thread nothing is kept in local memory; a ray through a mesh waits for memory, and more
-// warps hide that.
-#define BLOCKS (KIND == MESH ? 3 : 2)
 #define SEVERAL (KIND == ANY)
+// Blocks per multiprocessor: with 128 registers per thread nothing is kept in local memory; a ray through a mesh waits for memory, and more
+// warps hide that. In single precision 80 registers suffice for one object.
+#define BLOCKS (KIND == MESH || (IS_SINGLE && !SEVERAL) ? 3 : 2)
 // With SEVERAL, a contact and the memory of a spring have the number of the object in the highest bits of the triangle.
 #define OBJECT_SHIFT 27
 #define TRIANGLE_BITS ((1u << OBJECT_SHIFT) - 1u)

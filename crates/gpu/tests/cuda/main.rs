@@ -8,6 +8,7 @@ mod gradients;
 mod layer;
 mod layers_in_time;
 mod objects;
+mod single;
 mod warnings;
 
 use dermis_gpu::Gpu;
