@@ -57,6 +57,7 @@ cuda_struct! {
         pub pad: Scalar,
         /// Diagonal (m) of the bounding box of the surface.
         pub diagonal: Scalar,
+        /// Aligns the addresses in single precision.
         unused: Scalar,
         pub nodes: Ptr<Node>,
         /// Corners of each triangle (nine numbers, m), in the order of the leaves.
@@ -90,8 +91,8 @@ pub struct GpuObject {
     /// Number of levels of the mesh's hierarchy.
     pub(crate) levels: usize,
     view: ObjectView,
-    _nodes: DeviceBuffer<Node>,
-    _numbers: [DeviceBuffer<f64>; 4],
+    nodes: DeviceBuffer<Node>,
+    numbers: [DeviceBuffer<f64>; 4],
     _indices: [DeviceBuffer<u32>; 2],
 }
 
@@ -179,8 +180,8 @@ impl GpuObject {
             area_m2: surface.mesh().area_m2(),
             levels: bvh.levels(),
             view,
-            _nodes: nodes,
-            _numbers: numbers,
+            nodes,
+            numbers,
             _indices: indices,
         })
     }
@@ -193,25 +194,31 @@ impl GpuObject {
     /// A copy for rays in single precision. It uses buffers of this object, which must be kept alive.
     pub(crate) fn in_single(&self) -> Result<SingleObject, GpuError> {
         let (view, triples) = (&self.view, |numbers: [f64; 3]| numbers.map(f32::rounded));
-        // Boxes contain the triangles, whose corners are rounded, and rays whose points have errors of some units in the last place.
-        let farthest = [view.tree_low, view.tree_high].concat().into_iter().fold(0.0, |far: f64, x| far.max(x.abs()));
-        let margin = 1e-6 * farthest as f32;
-        let mut nodes = self._nodes.download()?;
-        for node in &mut nodes {
-            node.min.iter_mut().flatten().for_each(|x| *x -= margin);
-            node.max.iter_mut().flatten().for_each(|x| *x += margin);
+        let (mut nodes, mut numbers, mut margin) = (Vec::new(), [Vec::new(), Vec::new()], 0.0);
+        // Rays are cast at the mesh of objects that are no primitives.
+        if self.cast_kind == SurfaceKind::Mesh {
+            nodes = self.nodes.download()?;
+            numbers = [self.numbers[0].download()?, self.numbers[1].download()?];
+            // Rounding moves corners and points of rays by some units in the last place; boxes of nodes are larger by more.
+            let farthest = [view.tree_low, view.tree_high].concat().into_iter().map(f64::abs).fold(0.0, f64::max);
+            margin = 1e-6 * f32::rounded(farthest);
+            for node in &mut nodes {
+                node.min.iter_mut().flatten().for_each(|x| *x -= margin);
+                node.max.iter_mut().flatten().for_each(|x| *x += margin);
+            }
         }
-        let nodes = self._nodes.gpu().upload(&nodes)?;
-        let [corners, normals, ..] = &self._numbers;
-        let numbers = [corners.in_single()?, normals.in_single()?];
+        let gpu = self.nodes.gpu();
+        let nodes = gpu.upload(&nodes)?;
+        let [corners, normals] = numbers.map(|numbers| gpu.upload(&f32::all_rounded(&numbers)));
+        let numbers = [corners?, normals?];
         let view = ObjectView {
             size: triples(view.size),
             low: triples(view.low),
             high: triples(view.high),
             tree_low: triples(view.tree_low),
             tree_high: triples(view.tree_high),
-            pad: view.pad as f32 + margin,
-            diagonal: view.diagonal as f32,
+            pad: f32::rounded(view.pad) + margin,
+            diagonal: f32::rounded(view.diagonal),
             unused: 0.0,
             nodes: nodes.at(0),
             corners: numbers[0].at(0),

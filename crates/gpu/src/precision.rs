@@ -35,6 +35,11 @@ pub(crate) trait Scalar: Plain + Default + fmt::Debug {
 
     /// The nearest number.
     fn rounded(number: f64) -> Self;
+
+    /// The nearest numbers.
+    fn all_rounded(numbers: &[f64]) -> Vec<Self> {
+        numbers.iter().map(|&number| Self::rounded(number)).collect()
+    }
 }
 
 impl Scalar for f64 {
@@ -56,6 +61,6 @@ impl Scalar for f32 {
 impl DeviceBuffer<f64> {
     /// A copy in single precision.
     pub(crate) fn in_single(&self) -> Result<DeviceBuffer<f32>, GpuError> {
-        self.gpu().upload(&self.download()?.into_iter().map(f32::rounded).collect::<Vec<_>>())
+        self.gpu().upload(&f32::all_rounded(&self.download()?))
     }
 }

@@ -64,7 +64,7 @@ pub(crate) struct Springs<S = f64> {
     /// Bounding spheres (centre, radius, m) of every 32 springs and their rays.
     pub(crate) spheres: Vec<f64>,
     /// The buffers that `skin` points to.
-    _numbers: [DeviceBuffer<S>; 2],
+    numbers: [DeviceBuffer<S>; 2],
 }
 
 cuda_struct! {
@@ -140,12 +140,12 @@ impl Springs {
         let rays: Vec<_> = sites.iter().map(|site| (site.point, site.normal)).collect();
         let spheres = bounding_spheres(&rays, parameters.max_penetration_m);
         let (sites, taxels) = (sites.len(), taxels.len());
-        Ok(Self { gpu: Arc::clone(gpu), sites, taxels, skin, weights, normals, spheres, _numbers: numbers })
+        Ok(Self { gpu: Arc::clone(gpu), sites, taxels, skin, weights, normals, spheres, numbers })
     }
 
     /// A copy in single precision.
     pub(crate) fn in_single(&self) -> Result<Springs<f32>, GpuError> {
-        let numbers = [self._numbers[0].in_single()?, self._numbers[1].in_single()?];
+        let numbers = [self.numbers[0].in_single()?, self.numbers[1].in_single()?];
         let normals = self.normals.in_single()?;
         let weights = self.weights.as_ref().map(TaxelWeights::in_single).transpose()?;
         let skin = SpringSkin {
@@ -155,7 +155,7 @@ impl Springs {
             ..self.skin.in_single()
         };
         let (gpu, sites, taxels) = (Arc::clone(&self.gpu), self.sites, self.taxels);
-        Ok(Springs { gpu, sites, taxels, skin, weights, normals, spheres: self.spheres.clone(), _numbers: numbers })
+        Ok(Springs { gpu, sites, taxels, skin, weights, normals, spheres: self.spheres.clone(), numbers })
     }
 
     /// Computes the contact loads of an object at rest at each pose. If a taxel is not a single spring, processes the
@@ -265,18 +265,18 @@ impl SpringSkin {
     /// The numbers in single precision; the arrays are missing.
     fn in_single(&self) -> SpringSkin<f32> {
         SpringSkin {
-            max_penetration: self.max_penetration as f32,
-            stiffness_texel: self.stiffness_texel as f32,
-            stiffness_area: self.stiffness_area as f32,
-            damping_texel: self.damping_texel as f32,
-            damping_area: self.damping_area as f32,
-            conservative: self.conservative as f32,
-            sigma0: self.sigma0 as f32,
-            sigma1: self.sigma1 as f32,
-            viscous: self.viscous as f32,
-            mu_static: self.mu_static as f32,
-            mu_dynamic: self.mu_dynamic as f32,
-            speed: self.speed as f32,
+            max_penetration: f32::rounded(self.max_penetration),
+            stiffness_texel: f32::rounded(self.stiffness_texel),
+            stiffness_area: f32::rounded(self.stiffness_area),
+            damping_texel: f32::rounded(self.damping_texel),
+            damping_area: f32::rounded(self.damping_area),
+            conservative: f32::rounded(self.conservative),
+            sigma0: f32::rounded(self.sigma0),
+            sigma1: f32::rounded(self.sigma1),
+            viscous: f32::rounded(self.viscous),
+            mu_static: f32::rounded(self.mu_static),
+            mu_dynamic: f32::rounded(self.mu_dynamic),
+            speed: f32::rounded(self.speed),
             table_rows: self.table_rows,
             count: self.count,
             table_per_area: self.table_per_area,

@@ -175,7 +175,7 @@ impl<S: Scalar> Steps<S> {
             has_own_parameters: false,
             sum: gpu.kernel(&program, "sum_over_taxels")?,
             reset: gpu.kernel(&program, "reset")?,
-            spheres: gpu.upload(&springs.spheres.iter().map(|&x| S::rounded(x)).collect::<Vec<_>>())?,
+            spheres: gpu.upload(&S::all_rounded(&springs.spheres))?,
             scratch: springs.weights.as_ref().map(|_| gpu.uninitialised(3 * sites * at_once)).transpose()?,
             at_once: at_once.max(1),
             zeros: gpu.zeros(3)?,
