@@ -1,7 +1,7 @@
 """Throughput of a ball on a tactile plate in MuJoCo Warp: no sensor, its own `tactile` sensor, and dermis springs, coupled; these also with
 all stages of a response, and with all parameters drawn for each world.
 
-    python3 mjwarp.py [--worlds 4096 16384] [--taxels 10 40]      # 10 x 10 and 40 x 40 taxels
+    python3 mjwarp.py [--worlds 4096 16384] [--taxels 10 40] [--precision double single]      # 10 x 10 and 40 x 40 taxels
 
 All steps are in one captured CUDA graph. Medians of 5 x 200 steps of 2 ms; the weight of the ball is read at the end.
 """
@@ -88,14 +88,14 @@ def scene(tactile):
       </worldbody>{sense}</mujoco>"""
 
 
-def measure(worlds, taxels, kind):
+def measure(worlds, taxels, kind, precision):
     model = mujoco.MjModel.from_xml_string(scene(taxels if kind == "tactile" else 0))
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     m, d = mjw.put_model(model), mjw.put_data(model, data, nworld=worlds, nconmax=16, njmax=32)
     touch = None
     if KINDS[kind] is not None:
-        touch = dermis.mjwarp.attach(m, d, sensor(taxels), model=model, site="skin", object="ball", **KINDS[kind])
+        touch = dermis.mjwarp.attach(m, d, sensor(taxels), model=model, site="skin", object="ball", precision=precision, **KINDS[kind])
     mjw.step(m, d)
     wp.synchronize()
     with wp.ScopedCapture() as capture:
@@ -118,23 +118,29 @@ def measure(worlds, taxels, kind):
         note = f"weight read to {np.abs(weight / (MASS * GRAVITY) - 1).max():.1e}"
     elif kind == "tactile":
         note = f"{d.sensordata.shape[1]} numbers"
-    print(f"{worlds:6} worlds, {taxels * taxels:5} taxels, {kind:14}: {worlds / seconds / 1e6:6.2f} M env-steps/s, "
+    print(f"{worlds:6} worlds, {taxels * taxels:5} taxels, {label(kind, precision):21}: {worlds / seconds / 1e6:6.2f} M env-steps/s, "
           f"{seconds * 1e6:6.0f} us a step; {note}", flush=True)
+
+
+def label(kind, precision):
+    return f"{kind} {precision}" if KINDS[kind] is not None else kind
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worlds", type=int, nargs="*", default=[4096, 16384])
     parser.add_argument("--taxels", type=int, nargs="*", default=[10, 40])
+    parser.add_argument("--precision", nargs="*", choices=["double", "single"], default=["double"], help="of the springs")
     arguments = parser.parse_args()
     wp.config.quiet = True
     for worlds in arguments.worlds:
         for taxels in arguments.taxels:
             for kind in KINDS:
-                try:
-                    measure(worlds, taxels, kind)
-                except Exception as error:  # the other lines are still wanted
-                    print(f"{worlds:6} worlds, {taxels * taxels:5} taxels, {kind:14}: {type(error).__name__}: {error}", flush=True)
+                for precision in arguments.precision if KINDS[kind] is not None else ["double"]:
+                    try:
+                        measure(worlds, taxels, kind, precision)
+                    except Exception as error:  # the other lines are still wanted
+                        print(f"{worlds:6} worlds, {taxels * taxels:5} taxels, {label(kind, precision):21}: {type(error).__name__}: {error}", flush=True)
 
 
 if __name__ == "__main__":

@@ -352,6 +352,9 @@ impl Sensor {
     /// max_polygons: on a GPU, polygons of the contact surface on a hydroelastic pad with LuGre friction whose bristles are remembered in
     /// each environment; by default an estimate from pad and objects. ``check`` names an environment with more.
     ///
+    /// precision: that of contacts, forces, friction and their sums of springs on a GPU: "double" (default), or "single", for GPUs that are slow in
+    /// double precision; its errors are stated in the guide (GPU). The CPU always computes in double precision.
+    ///
     /// >>> import numpy as np, dermis
     /// >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)
     /// >>> poses, taxels = np.tile([0, 0, 9e-3, 1, 0, 0, 0], (64, 1)), np.zeros((64, 14, 6))
@@ -360,7 +363,7 @@ impl Sensor {
     /// >>> envs.launch()
     /// >>> bool((taxels.sum(axis=(1, 2)) > 0).all())
     /// True
-    #[pyo3(signature = (obj, count, *, device="auto", randomise=None, seed=0, max_polygons=None))]
+    #[pyo3(signature = (obj, count, *, device="auto", randomise=None, seed=0, max_polygons=None, precision=None))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn environments(
         &self,
@@ -371,8 +374,10 @@ impl Sensor {
         randomise: Option<&Bound<'_, pyo3::types::PyDict>>,
         seed: u64,
         max_polygons: Option<usize>,
+        precision: Option<&str>,
     ) -> PyResult<Environments> {
         let ranges = gpu::environments::ranges(randomise, seed)?;
+        let precision = precision.map(gpu::environments::precision).transpose()?;
         let (choice, shapes) = (gpu::choice(device)?, shapes_of(obj)?);
         let mut gpu = gpu::open(py, choice)?;
         let why = dermis::gpu::environments::cpu_only(self.inner()?, &shapes);
@@ -380,7 +385,8 @@ impl Sensor {
             gpu::warn_once(py, why)?;
             gpu = None;
         }
-        detached(py, || Environments::new(gpu, &self.shared, shapes, count, ranges, max_polygons))?.into_py_err()
+        detached(py, || Environments::new(gpu, &self.shared, shapes, count, ranges, max_polygons, precision))?
+            .into_py_err()
     }
 
     /// Advances the sensor by dt (s) while objects move, and reads it, including its response.

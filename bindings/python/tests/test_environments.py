@@ -242,6 +242,37 @@ def test_arrays_that_do_not_fit_are_refused():
             environments.bind(**({"dt": DT, "pose": pose} | arrays))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_single_precision_reads_what_double_precision_reads(device, dtype):
+    foam = dermis.Sensor.preset("uji-foam-14x6")
+    pose, twist = motions()
+    poses, _ = on(device, pose)
+    twists, _ = on(device, twist)
+    read = []
+    for precision in (None, "double", "single"):
+        taxels, values = on(device, np.zeros((N, 14, 6), dtype))
+        environments = foam.environments(BALL, N, device=device, precision=precision)
+        environments.bind(dt=DT, pose=poses, twist=twists, taxels=taxels)
+        for _ in range(3):
+            environments.launch()
+        environments.check()
+        read.append(values())
+    plain, double, single = read
+    assert double.max() > 0.1
+    np.testing.assert_array_equal(plain, double)
+    if device == "cpu":
+        np.testing.assert_array_equal(single, double)  # the CPU always computes in double precision
+    else:
+        assert 0 < np.abs(single - double).max() < 1e-4 * double.max()
+
+
+def test_a_wrong_precision_is_refused():
+    with pytest.raises(dermis.Error, match='`precision` must be "double" or "single", got "half"'):
+        dermis.Sensor.preset("uji-foam-14x6").environments(BALL, N, device="cpu", precision="half")
+    with pytest.raises(dermis.Error, match='`precision` is for springs, and the skin of sensor "gelsight" is a layer'):
+        dermis.Sensor.preset("gelsight").environments(BALL, N, device="cpu", precision="single")
+
+
 def test_readings_go_through_the_response_of_the_sensor(device):
     """Environment 0 has the noise of the sensor itself, the others another."""
     weiss = dermis.Sensor.preset("weiss-dsa", parameters={"response": {"noise": {"sd": "5 mN", "seed": 3}}})

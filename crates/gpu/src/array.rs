@@ -1,6 +1,6 @@
 //! Arrays of taxels under one object: computes many presses at once.
 //!
-//! Kernels compute in `f64`, in the sensor's frame, without fused multiply-add, and sum in the order of the CPU where
+//! Kernels compute in `f64` (environments of springs also in `f32`), in the sensor's frame, without fused multiply-add, and sum in the order of the CPU where
 //! that is cheap: results differ from the CPU's by rounding only. Two runs give the same bytes.
 
 mod friction;
@@ -35,7 +35,7 @@ pub struct Arrays {
 
 #[derive(Debug)]
 enum ArraySkin {
-    Springs(Box<Springs>),
+    Springs(Arc<Springs>),
     Pads(Box<Pads>),
 }
 
@@ -46,7 +46,7 @@ impl Arrays {
             return Err(unsupported(sensor.name(), "its taxels read by rays"));
         }
         let skin = if let Some(springs) = sensor.skin_as::<skin::Springs>() {
-            ArraySkin::Springs(Box::new(Springs::new(gpu, springs, sensor.taxels())?))
+            ArraySkin::Springs(Arc::new(Springs::new(gpu, springs, sensor.taxels())?))
         } else if let Some(pad) = sensor.skin_as::<Hydroelastic>() {
             ArraySkin::Pads(Box::new(Pads::new(gpu, pad, sensor)?))
         } else {
@@ -92,7 +92,7 @@ impl Arrays {
         &self.chain
     }
 
-    pub(crate) fn springs(&self) -> Result<&Springs, GpuError> {
+    pub(crate) fn springs(&self) -> Result<&Arc<Springs>, GpuError> {
         match &self.skin {
             ArraySkin::Springs(springs) => Ok(springs),
             ArraySkin::Pads(_) => Err(unsupported(&self.sensor, "its skin has no springs")),

@@ -96,14 +96,15 @@ pointer!(
 /// Declares a struct for the host and for CUDA. Fields are numbers (`f64`, `i32`, …), arrays of numbers (`[f64; 3]`,
 /// `[[f64; 3]; 4]`), other such structs, [`Ptr`] and [`PtrMut`]. Emits the struct with `repr(C)`, its [`Plain`] and
 /// `DeviceRepr` implementations, and `CUDA`, the declaration for the kernels' source. Padding is a compile-time error.
+/// Numbers of a `struct Name<Scalar>` may be of type `Scalar`: `f64`, or `f32` in programs in single precision.
 macro_rules! cuda_struct {
-    ($(#[$attribute:meta])* $visibility:vis struct $name:ident {
+    ($(#[$attribute:meta])* $visibility:vis struct $name:ident $(<$scalar:ident>)? {
         $($(#[$doc:meta])* $field_visibility:vis $field:ident: $type:tt $(<$target:tt>)?),* $(,)?
     }) => {
         $(#[$attribute])*
         #[derive(Clone, Copy, Debug)]
         #[repr(C)]
-        $visibility struct $name {
+        $visibility struct $name $(<$scalar = f64>)? {
             $($(#[$doc])* $field_visibility $field: $type $(<$target>)?,)*
         }
 
@@ -120,14 +121,23 @@ macro_rules! cuda_struct {
             const fn is_plain<T: $crate::cuda_struct::Plain>() -> usize {
                 size_of::<T>()
             }
-            assert!(size_of::<$name>() == 0 $(+ is_plain::<$type $(<$target>)?>())*, "the struct has padding");
+            const fn fields$(<$scalar: $crate::cuda_struct::Plain>)?() -> usize {
+                0 $(+ is_plain::<$type $(<$target>)?>())*
+            }
+            assert!(size_of::<$name>() == fields $(::<$crate::cuda_struct::cuda_struct!(@double $scalar)>)?(), "the struct has padding");
+            $(
+                type Single = $name<$crate::cuda_struct::cuda_struct!(@single $scalar)>;
+                assert!(size_of::<Single>() == fields::<f32>(), "the struct has padding in single precision");
+            )?
         };
 
         // SAFETY: `repr(C)`, all fields are plain, and there is no padding between them, as asserted above.
-        unsafe impl $crate::cuda_struct::Plain for $name {}
+        unsafe impl$(<$scalar: $crate::precision::Scalar>)? $crate::cuda_struct::Plain for $name$(<$scalar>)? {}
         // SAFETY: CUDA's declaration has the same fields in the same order.
         unsafe impl cudarc::driver::DeviceRepr for $name {}
     };
+    (@double $scalar:ident) => { f64 };
+    (@single $scalar:ident) => { f32 };
     (@field [[$type:ident; $inner:tt]; $outer:tt] = $field:ident) => {
         concat!("    ", stringify!($type), " ", stringify!($field), "[", stringify!($outer), "][", stringify!($inner), "];\n")
     };
@@ -137,8 +147,15 @@ macro_rules! cuda_struct {
     (@field [$type:ident; $count:tt] = $field:ident) => {
         concat!("    ", stringify!($type), " ", stringify!($field), "[", stringify!($count), "];\n")
     };
+    (@field Ptr<$target:ident> = $field:ident) => {
+        concat!("    Ptr<", stringify!($target), "> ", stringify!($field), ";\n")
+    };
+    (@field PtrMut<$target:ident> = $field:ident) => {
+        concat!("    PtrMut<", stringify!($target), "> ", stringify!($field), ";\n")
+    };
+    // Another struct of scalars, whose name in CUDA is the same in both precisions.
     (@field $type:ident<$target:ident> = $field:ident) => {
-        concat!("    ", stringify!($type), "<", stringify!($target), "> ", stringify!($field), ";\n")
+        concat!("    ", stringify!($type), " ", stringify!($field), ";\n")
     };
     (@field $type:ident = $field:ident) => {
         concat!("    ", stringify!($type), " ", stringify!($field), ";\n")

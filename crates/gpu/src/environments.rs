@@ -38,7 +38,7 @@ pub(crate) use springs::{Memory, bounding_spheres};
 
 use crate::array::{Arrays, PadParts, Poses, Presses, Twists};
 use crate::layer::MAX_BRANCHES;
-use crate::{Gpu, GpuError, GpuObject};
+use crate::{Gpu, GpuError, GpuObject, Precision};
 use cpu::CpuEnvironments;
 use dermis_sensor::Sensor;
 use dermis_skin::{Hydroelastic, Layer, Object, Springs};
@@ -75,7 +75,8 @@ pub fn cpu_only(sensor: &Sensor, shapes: &[Arc<Object>]) -> Option<&'static str>
 /// All CUDA programs of environments but those of skins.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<crate::program::Program> {
-    [response::programs(), pads::programs(), vec![gpu::program(), history::program()]].concat()
+    let bodies = [Precision::Single, Precision::Double].map(gpu::program);
+    [response::programs(), pads::programs(), bodies.to_vec(), vec![history::program()]].concat()
 }
 
 /// Many simulations of one sensor, each with objects of a list of shapes.
@@ -95,21 +96,29 @@ enum Device {
 }
 
 impl Environments {
-    /// Environments of a sensor with springs or a hydroelastic pad and objects of these shapes on a GPU, initially without contact.
+    /// Environments of a sensor with springs or a hydroelastic pad and objects of these shapes on a GPU, initially without contact, in double
+    /// precision.
     pub fn on_gpu(arrays: &Arc<Arrays>, shapes: &[Arc<GpuObject>], count: usize) -> Result<Self, GpuError> {
-        Self::with_bristles(arrays, shapes, count, None)
+        Self::on_gpu_with(arrays, shapes, count, Precision::Double, None)
     }
 
-    /// Like [`Environments::on_gpu`], with memory for the bristles of so many polygons of the contact surface on a hydroelastic pad in each
-    /// environment; by default an estimate. A surface with more of them sets [`BRISTLES_FULL`] in the status.
-    pub fn with_bristles(
+    /// Like [`Environments::on_gpu`].
+    ///
+    /// `precision`: that of contacts, forces, friction and their sums of springs. In single precision poses and velocities of bodies are read in
+    /// double precision, and those of the objects relative to the sensor are rounded; the response and bound arrays keep theirs.
+    ///
+    /// `max_polygons`: memory for the bristles of so many polygons of the contact surface on a hydroelastic pad in each environment; by default an
+    /// estimate. A surface with more of them sets [`BRISTLES_FULL`] in the status.
+    pub fn on_gpu_with(
         arrays: &Arc<Arrays>,
         shapes: &[Arc<GpuObject>],
         count: usize,
+        precision: Precision,
         max_polygons: Option<usize>,
     ) -> Result<Self, GpuError> {
         require_shapes(shapes)?;
-        let device = Device::Gpu(Box::new(GpuEnvironments::with_arrays(arrays, shapes, count, max_polygons)?));
+        let device = GpuEnvironments::with_arrays(arrays, shapes, count, precision, max_polygons)?;
+        let device = Device::Gpu(Box::new(device));
         Ok(Self { count, device, bound: None, is_launched: false })
     }
 

@@ -29,7 +29,7 @@ pub use touches::{LayerTouches, Outputs};
 
 use crate::cuda_struct::{Plain, cuda_struct};
 use crate::program::Program;
-use crate::{Gpu, GpuError};
+use crate::{Gpu, GpuError, Precision};
 use camera::GpuCamera;
 use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_SHARED;
@@ -38,7 +38,6 @@ use dermis_sensor::Sensor;
 use dermis_skin::layer::{LayerContact, Pair};
 use dermis_skin::{Layer, LayerParameters, Object, Skin, SurfaceField};
 use fft_plan::SIDES;
-use precision::Precision;
 use shapes::Shapes;
 use spectra::{Influences, Spectra};
 use std::borrow::Borrow;

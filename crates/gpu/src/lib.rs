@@ -23,6 +23,7 @@ pub mod layer;
 mod library;
 mod memory;
 mod object;
+mod precision;
 mod program;
 mod timer;
 
@@ -37,4 +38,5 @@ pub use layer::LayerBatch;
 pub use library::{compiler_version, driver_version, has_driver};
 pub use memory::{DeviceBuffer, PinnedBuffer};
 pub use object::GpuObject;
+pub use precision::Precision;
 pub use timer::Timer;

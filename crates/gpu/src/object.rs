@@ -1,6 +1,7 @@
 //! Objects on the GPU.
 
 use crate::cuda_struct::{Node, Ptr, cuda_struct};
+use crate::precision::Scalar as _;
 use crate::{DeviceBuffer, Gpu, GpuError};
 use dermis_geometry::{Bounds, Primitive, Surface, Vec3};
 use dermis_skin::Object;
@@ -43,24 +44,26 @@ impl SurfaceKind {
 
 cuda_struct! {
     /// An object in the layout of the kernels, in its own frame.
-    pub(crate) struct ObjectView {
+    pub(crate) struct ObjectView<Scalar> {
         /// Dimensions (m) of a primitive, or the radius (m) of all balls.
-        pub size: [f64; 3],
+        pub size: [Scalar; 3],
         /// Bounding box of the surface.
-        pub low: [f64; 3],
-        pub high: [f64; 3],
+        pub low: [Scalar; 3],
+        pub high: [Scalar; 3],
         /// Bounding box of the mesh; the boxes of nodes are relative to its centre.
-        pub tree_low: [f64; 3],
-        pub tree_high: [f64; 3],
+        pub tree_low: [Scalar; 3],
+        pub tree_high: [Scalar; 3],
         /// Padding (m) of the nodes' boxes.
-        pub pad: f64,
+        pub pad: Scalar,
         /// Diagonal (m) of the bounding box of the surface.
-        pub diagonal: f64,
+        pub diagonal: Scalar,
+        /// Aligns the addresses in single precision.
+        unused: Scalar,
         pub nodes: Ptr<Node>,
         /// Corners of each triangle (nine numbers, m), in the order of the leaves.
-        pub corners: Ptr<f64>,
+        pub corners: Ptr<Scalar>,
         /// Outward face normals, by the index of the triangle.
-        pub normals: Ptr<f64>,
+        pub normals: Ptr<Scalar>,
         /// Outward normals of the face, its edges 0-1, 1-2, 2-0 and its corners: 21 numbers per triangle, in the order
         /// of the leaves.
         pub feature_normals: Ptr<f64>,
@@ -90,8 +93,8 @@ pub struct GpuObject {
     /// Number of levels of the mesh's hierarchy.
     pub(crate) levels: usize,
     view: ObjectView,
-    _nodes: DeviceBuffer<Node>,
-    _numbers: [DeviceBuffer<f64>; 4],
+    nodes: DeviceBuffer<Node>,
+    numbers: [DeviceBuffer<f64>; 4],
     _indices: [DeviceBuffer<u32>; 2],
 }
 
@@ -160,6 +163,7 @@ impl GpuObject {
             tree_high: tree.max.to_array(),
             pad: bvh.pad(),
             diagonal: surface.bounds().size().length(),
+            unused: 0.0,
             nodes: nodes.at(0),
             corners: numbers[0].at(0),
             normals: numbers[1].at(0),
@@ -179,8 +183,8 @@ impl GpuObject {
             thickness_m: surface.bounds().size().min_element(),
             levels: bvh.levels(),
             view,
-            _nodes: nodes,
-            _numbers: numbers,
+            nodes,
+            numbers,
             _indices: indices,
         })
     }
@@ -189,6 +193,58 @@ impl GpuObject {
     pub(crate) fn view(&self) -> &ObjectView {
         &self.view
     }
+
+    /// A copy for rays in single precision. It uses buffers of this object, which must be kept alive.
+    pub(crate) fn in_single(&self) -> Result<SingleObject, GpuError> {
+        let (view, triples) = (&self.view, |numbers: [f64; 3]| numbers.map(f32::rounded));
+        let (mut nodes, mut numbers, mut margin) = (Vec::new(), [Vec::new(), Vec::new()], 0.0);
+        // Rays are cast at the mesh of objects that are no primitives.
+        if self.cast_kind == SurfaceKind::Mesh {
+            nodes = self.nodes.download()?;
+            numbers = [self.numbers[0].download()?, self.numbers[1].download()?];
+            // Rounding moves corners and points of rays by some units in the last place; boxes of nodes are larger by more.
+            let farthest = [view.tree_low, view.tree_high].concat().into_iter().map(f64::abs).fold(0.0, f64::max);
+            margin = 1e-6 * f32::rounded(farthest);
+            for node in &mut nodes {
+                node.min.iter_mut().flatten().for_each(|x| *x -= margin);
+                node.max.iter_mut().flatten().for_each(|x| *x += margin);
+            }
+        }
+        let gpu = self.nodes.gpu();
+        let nodes = gpu.upload(&nodes)?;
+        let [corners, normals] = numbers.map(|numbers| gpu.upload(&f32::all_rounded(&numbers)));
+        let numbers = [corners?, normals?];
+        let view = ObjectView {
+            size: triples(view.size),
+            low: triples(view.low),
+            high: triples(view.high),
+            tree_low: triples(view.tree_low),
+            tree_high: triples(view.tree_high),
+            pad: f32::rounded(view.pad) + margin,
+            diagonal: f32::rounded(view.diagonal),
+            unused: 0.0,
+            nodes: nodes.at(0),
+            corners: numbers[0].at(0),
+            normals: numbers[1].at(0),
+            feature_normals: view.feature_normals,
+            order: view.order,
+            place: view.place,
+            centers: view.centers,
+            triangles: view.triangles,
+            balls: view.balls,
+            kind: view.kind,
+            closed: view.closed,
+        };
+        Ok(SingleObject { view, _nodes: nodes, _numbers: numbers })
+    }
+}
+
+/// An object in GPU memory in single precision.
+#[derive(Debug)]
+pub(crate) struct SingleObject {
+    pub view: ObjectView<f32>,
+    _nodes: DeviceBuffer<Node>,
+    _numbers: [DeviceBuffer<f32>; 2],
 }
 
 /// The components of vectors, one vector after the other.

@@ -685,6 +685,7 @@ class Sensor(_Copyable):
         randomise: dict[str, tuple[float, float]] | None = None,
         seed: int = 0,
         max_polygons: int | None = None,
+        precision: Literal["double", "single"] | None = None,
     ) -> Environments:
         """Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
         libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs, hydroelastic pads over a grid, and layers), "cpu" (any skin) or "auto": a GPU if there is one and it
@@ -697,6 +698,9 @@ class Sensor(_Copyable):
 
         max_polygons: on a GPU, polygons of the contact surface on a hydroelastic pad with LuGre friction whose bristles are remembered in
         each environment; by default an estimate from pad and objects. ``check`` names an environment with more.
+
+        precision: that of contacts, forces, friction and their sums of springs on a GPU: "double" (default), or "single", for GPUs that are slow in
+        double precision; its errors are stated in the guide (GPU). The CPU always computes in double precision.
 
         >>> import numpy as np, dermis
         >>> sensor, ball = dermis.Sensor.preset("uji-foam-14x6"), dermis.Object.sphere(radius=10e-3)

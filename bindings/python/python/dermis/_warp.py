@@ -34,6 +34,7 @@ class Touch:
         markers: Any,
         randomise: dict[str, tuple[float, float]] | None,
         seed: int,
+        precision: Literal["double", "single"] | None,
     ) -> None:
         import warp as wp
 
@@ -41,7 +42,9 @@ class Touch:
         if dtype not in kinds:
             raise dermis.Error(f'`dtype` must be "float32" or "float64", got {dtype!r}')
         place: Literal["cuda", "cpu"] = "cuda" if device.is_cuda else "cpu"
-        self.environments = sensor.environments(list(shapes), worlds, device=place, randomise=randomise, seed=seed)
+        self.environments = sensor.environments(
+            list(shapes), worlds, device=place, randomise=randomise, seed=seed, precision=precision
+        )
         count = int(np.prod(sensor.shape))
 
         def zeros(numbers: int) -> Any:

@@ -45,6 +45,7 @@ def attach(
     markers: Any = None,
     randomise: dict[str, tuple[float, float]] | None = None,
     seed: int = 0,
+    precision: Literal["double", "single"] | None = None,
 ) -> Touch:
     """Attaches a sensor to a site of a MuJoCo Warp model; it works in every ``step`` from then on, also in captured graphs.
 
@@ -60,8 +61,8 @@ def attach(
 
     response=True also computes the readings after the response of the sensor. image, markers: arrays for the images of a sensor with a camera,
     uint8, (nworld, height, width, 3), and for column and row of each of its markers (pixels), (nworld, markers, 2), written in every step, as by
-    ``Environments.bind``. randomise, seed: parameters that differ from world to world,
-    as for ``Sensor.environments``.
+    ``Environments.bind``. randomise, seed: parameters that differ from world to world, and
+    precision: as for ``Sensor.environments``.
 
     Call it before a graph is captured.
     """
@@ -94,6 +95,7 @@ def attach(
         markers=markers,
         randomise=randomise,
         seed=seed,
+        precision=precision,
     )
     if mode == "couple":
         _exclude(m, model, set(geoms), carrier)

@@ -213,6 +213,7 @@ def attach(
     response: bool = False,
     randomise: dict[str, tuple[float, float]] | None = None,
     seed: int = 0,
+    precision: Literal["double", "single"] | None = None,
 ) -> Touch:
     """Attaches a sensor to a site in ``count`` worlds of an MJX simulation.
 
@@ -222,7 +223,7 @@ def attach(
     mode="couple" writes the loads on both bodies to ``xfrc_applied``, at their centers of mass; with add=True it adds them, for a second sensor on
     a body. The model must exclude MuJoCo's contact between the two bodies. mode="sense" changes nothing but computes the reading.
 
-    device: "cuda" or "cpu", that of JAX's arrays; "auto": that of JAX's default. response=True also computes the readings after the response of the sensor. randomise, seed:
+    device: "cuda" or "cpu", that of JAX's arrays; "auto": that of JAX's default. response=True also computes the readings after the response of the sensor. randomise, seed, precision:
     as for ``Sensor.environments``; a world draws its parameters when it starts.
     """
     check_mode(mode)
@@ -237,7 +238,9 @@ def attach(
         )
     if device == "auto":
         device = "cuda" if jax.default_backend() == "gpu" else "cpu"
-    environments = sensor.environments(shape or shape_of(model, geom), count, device=device, randomise=randomise, seed=seed)
+    environments = sensor.environments(
+        shape or shape_of(model, geom), count, device=device, randomise=randomise, seed=seed, precision=precision
+    )
     taxels, is_coupled = int(np.prod(sensor.shape)), mode == "couple"
     return Touch(environments, model, at, geom, taxels=taxels, response=response, is_coupled=is_coupled, adds=add)
 

@@ -71,6 +71,7 @@ def attach(
     markers: Any = None,
     randomise: dict[str, tuple[float, float]] | None = None,
     seed: int = 0,
+    precision: Literal["double", "single"] | None = None,
 ) -> NewtonTouch:
     """Attaches a sensor to a site in all worlds of a Newton model; ``touch.step(state, dt)`` then belongs to each step of its solver.
 
@@ -101,6 +102,7 @@ def attach(
         markers=markers,
         randomise=randomise,
         seed=seed,
+        precision=precision,
     )
     touch._ends, touch._is_coupled = (what, where), mode == "couple"
     return touch

@@ -15,8 +15,8 @@ use dermis::gpu::array::Twists;
 use dermis::gpu::environments::{
     self as batches, Bindings, ObjectArrays, PARAMETER_NAMES, PARAMETERS, Randomisation, View,
 };
-use dermis::gpu::{Gpu, GpuError};
-use dermis::skin::{Layer, Object};
+use dermis::gpu::{Gpu, GpuError, Precision};
+use dermis::skin::{Layer, Object, Springs};
 use numpy::PyArrayDyn;
 use pyo3::Bound as PyBound;
 use pyo3::prelude::*;
@@ -54,7 +54,7 @@ struct Inner {
 }
 
 impl Environments {
-    /// Makes `count` untouched environments, on the CPU without a GPU.
+    /// Makes `count` untouched environments, on the CPU without a GPU. The precision is that of springs on a GPU.
     pub fn new(
         gpu: Option<Arc<Gpu>>,
         shared: &Arc<SharedSensor>,
@@ -62,8 +62,21 @@ impl Environments {
         count: usize,
         random: Option<Randomisation>,
         max_polygons: Option<usize>,
+        precision: Option<Precision>,
     ) -> Result<Self, GpuError> {
         let sensor = shared.sensor().map_err(|error| GpuError::BadInput { reason: error.to_string() })?;
+        if precision.is_some() && sensor.skin_as::<Springs>().is_none() {
+            let skin = if sensor.skin_as::<Layer>().is_some() {
+                "a layer, whose contacts are solved in single precision to a tolerance of 1e-5 of the depth"
+            } else {
+                "not of springs, and is computed in double precision"
+            };
+            let reason = format!(
+                "`precision` is for springs, and the skin of sensor {:?} is {skin}: leave it out",
+                sensor.name()
+            );
+            return Err(GpuError::BadInput { reason });
+        }
         let mut batch = match &gpu {
             Some(gpu) if sensor.skin_as::<Layer>().is_some() => {
                 batches::Environments::with_layer(gpu, sensor, &shapes, count)?
@@ -71,7 +84,8 @@ impl Environments {
             Some(gpu) => {
                 let uploaded =
                     shapes.iter().map(|shape| super::object_on(gpu, shape)).collect::<Result<Vec<_>, _>>()?;
-                batches::Environments::with_bristles(&shared.on_gpu(gpu)?, &uploaded, count, max_polygons)?
+                let precision = precision.unwrap_or_default();
+                batches::Environments::on_gpu_with(&shared.on_gpu(gpu)?, &uploaded, count, precision, max_polygons)?
             }
             None => batches::Environments::on_cpu(sensor, &shapes, count)?,
         };
@@ -146,6 +160,12 @@ pub fn ranges(randomise: Option<&PyBound<'_, PyDict>>, seed: u64) -> PyResult<Op
         ranges.set(&name, vector::<2>(&range, &format!("randomise[{name:?}]"))?).into_py_err()?;
     }
     Ok(Some(ranges))
+}
+
+/// The precision of a name.
+pub fn precision(name: &str) -> PyResult<Precision> {
+    let is_single = one_of(name, ["double", "single"], "precision")?;
+    Ok(if is_single { Precision::Single } else { Precision::Double })
 }
 
 /// CUDA's handle of a stream: an int, or a stream of PyTorch, Warp (`cuda_stream`) or CuPy (`ptr`); 0 without one.

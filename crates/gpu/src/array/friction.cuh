@@ -7,16 +7,16 @@
 #define SMALL_EXPONENT 0.05
 
 // exp(−x) and φ = (1 − exp(−x)) / x.
-__device__ __forceinline__ void decay(double x, double& exponential, double& phi) {
-    if (x < SMALL_EXPONENT) {
-        double xx = x * x;
-        double low = (1.0 - x * (1.0 / 2.0)) + xx * ((1.0 / 6.0 - x * (1.0 / 24.0)) + xx * (1.0 / 120.0));
-        double high = (1.0 / 720.0 - x * (1.0 / 5040.0)) + xx * (1.0 / 40320.0 - x * (1.0 / 362880.0));
+__device__ __forceinline__ void decay(Scalar x, Scalar& exponential, Scalar& phi) {
+    if (x < Scalar(SMALL_EXPONENT)) {
+        Scalar xx = x * x;
+        Scalar low = (1.0f - x * 0.5f) + xx * ((Scalar(1.0 / 6.0) - x * Scalar(1.0 / 24.0)) + xx * Scalar(1.0 / 120.0));
+        Scalar high = (Scalar(1.0 / 720.0) - x * Scalar(1.0 / 5040.0)) + xx * (Scalar(1.0 / 40320.0) - x * Scalar(1.0 / 362880.0));
         phi = low - xx * xx * x * high;
-        exponential = 1.0 - x * phi;
+        exponential = 1.0f - x * phi;
     } else {
-        double lost = expm1(-x);
-        exponential = 1.0 + lost;
+        Scalar lost = expm1(-x);
+        exponential = 1.0f + lost;
         phi = -lost / x;
     }
 }
@@ -24,17 +24,17 @@ __device__ __forceinline__ void decay(double x, double& exponential, double& phi
 // Rotates a deflection (m) with the contact plane, by the smallest rotation from one normal to the other.
 __device__ Vec3 carried(Vec3 z, Vec3 from, Vec3 to) {
     if (from.x == to.x && from.y == to.y && from.z == to.z) return z;
-    double cosine = dot(from, to), one_and_cosine = 1.0 + cosine;
+    Scalar cosine = dot(from, to), one_and_cosine = 1.0f + cosine;
     Vec3 t;
-    if (one_and_cosine > 1e-6) {
+    if (one_and_cosine > Scalar(IS_SINGLE ? 1e-2 : 1e-6)) {
         t = z - from * (dot(from + to, z) / one_and_cosine);
-    } else if (cosine < -(1.0 - 2.0 * 2.220446049250313e-16)) {
+    } else if (cosine < -Scalar(1.0 - 2.0 * (IS_SINGLE ? 1.1920929e-7 : 2.220446049250313e-16))) {
         // Opposite normals: a rotation by 180° about the axis that the CPU chooses.
-        double sign = copysign(1.0, from.z), a = -1.0 / (sign + from.z), b = from.x * from.y * a;
+        Scalar sign = copysign(Scalar(1.0), from.z), a = -1.0f / (sign + from.z), b = from.x * from.y * a;
         t = rotate(Quat{b, sign + from.y * from.y * a, -from.y, 6.123233995736766e-17}, z);
     } else {
         Vec3 c = cross(from, to);
-        double recip = 1.0 / sqrt(dot(c, c) + one_and_cosine * one_and_cosine);
+        Scalar recip = 1.0f / sqrt(dot(c, c) + one_and_cosine * one_and_cosine);
         Vec3 axis = c * recip;
         t = rotate(Quat{axis.x, axis.y, axis.z, one_and_cosine * recip}, z);
     }
@@ -42,8 +42,8 @@ __device__ Vec3 carried(Vec3 z, Vec3 from, Vec3 to) {
 }
 
 // The vector, shortened to at most `limit`.
-__device__ __forceinline__ Vec3 bounded(Vec3 a, double limit) {
-    double length = sqrt(dot(a, a));
+__device__ __forceinline__ Vec3 bounded(Vec3 a, Scalar limit) {
+    Scalar length = sqrt(dot(a, a));
     return length > limit ? a * (limit / length) : a;
 }
 
@@ -52,28 +52,29 @@ __device__ __forceinline__ Vec3 bounded(Vec3 a, double limit) {
 //            |σ₀ z| and |force| are at most μ_s f_n
 //   Coulomb  force = μ f_n v / max(|v|, v₀)
 // v: velocity (m/s) of the object in the contact plane; load: f_n (N); mu: factor on μ; share: fraction of a texel.
-__device__ __forceinline__ void friction_force(const FrictionLaw& law, Vec3 v, double load, double mu, double share, double dt, Vec3& z, Vec3& force) {
-    double mu_static = law.mu_static * mu, mu_dynamic = law.mu_dynamic * mu;
+__device__ __forceinline__ void friction_force(const FrictionLaw& law, Vec3 v, Scalar load, Scalar mu, Scalar share, Scalar dt, Vec3& z,
+                                               Vec3& force) {
+    Scalar mu_static = law.mu_static * mu, mu_dynamic = law.mu_dynamic * mu;
     Vec3 zero = vec3(0.0, 0.0, 0.0);
     if (law.kind == NO_FRICTION) {
         z = zero;
         force = zero;
         return;
     }
-    double squared = dot(v, v), speed = sqrt(squared);
+    Scalar squared = dot(v, v), speed = sqrt(squared);
     if (law.kind == COULOMB) {
         z = zero;
-        force = v * (mu_static * fmax(load, 0.0) / fmax(speed, law.speed));
+        force = v * (mu_static * fmax(load, Scalar(0.0)) / fmax(speed, law.speed));
         return;
     }
-    double fall, left, phi;
+    Scalar fall, left, phi;
     decay(squared / (law.speed * law.speed), fall, phi);
-    double g = load * (mu_dynamic + (mu_static - mu_dynamic) * fall);
+    Scalar g = load * (mu_dynamic + (mu_static - mu_dynamic) * fall);
     bool steady = g > 0.0;
-    double a = steady ? law.sigma0 * share * speed / g : 0.0;
+    Scalar a = steady ? law.sigma0 * share * speed / g : Scalar(0.0);
     decay(a * dt, left, phi);
     z = bounded(z, mu_static * load / (law.sigma0 * share));
-    double by = dt * phi;
+    Scalar by = dt * phi;
     Vec3 next = steady ? z * left + v * by : zero;
     Vec3 rate = v - next * a;
     Vec3 bristles = steady ? next * law.sigma0 + rate * law.sigma1 : zero;

@@ -1,6 +1,7 @@
 //! Friction of contact points on the GPU.
 
 use crate::cuda_struct::cuda_struct;
+use crate::precision::Scalar;
 use dermis_skin::Friction;
 
 /// Source of the kernels' friction, which follows the declaration of [`FrictionLaw`].
@@ -9,14 +10,14 @@ pub(crate) const FRICTION: &str = include_str!("friction.cuh");
 cuda_struct! {
     /// Friction in the layout of the kernels; see [`Friction`].
     #[derive(Default)]
-    pub(crate) struct FrictionLaw {
-        sigma0: f64,
-        sigma1: f64,
-        viscous: f64,
-        pub mu_static: f64,
-        mu_dynamic: f64,
+    pub(crate) struct FrictionLaw<Scalar> {
+        sigma0: Scalar,
+        sigma1: Scalar,
+        viscous: Scalar,
+        pub mu_static: Scalar,
+        mu_dynamic: Scalar,
         /// Stribeck velocity of LuGre friction, or regularisation velocity of Coulomb friction (m/s).
-        speed: f64,
+        speed: Scalar,
         /// 0 none, 1 LuGre, 2 Coulomb.
         kind: i32,
         /// 1 if bristles have a history, else 0.
@@ -24,10 +25,26 @@ cuda_struct! {
     }
 }
 
-impl FrictionLaw {
+impl<S> FrictionLaw<S> {
     /// True if there is friction.
     pub fn is_some(&self) -> bool {
         self.kind != 0
+    }
+}
+
+impl FrictionLaw {
+    /// The same in single precision.
+    pub fn in_single(&self) -> FrictionLaw<f32> {
+        FrictionLaw {
+            sigma0: f32::rounded(self.sigma0),
+            sigma1: f32::rounded(self.sigma1),
+            viscous: f32::rounded(self.viscous),
+            mu_static: f32::rounded(self.mu_static),
+            mu_dynamic: f32::rounded(self.mu_dynamic),
+            speed: f32::rounded(self.speed),
+            kind: self.kind,
+            remembers: self.remembers,
+        }
     }
 }
 

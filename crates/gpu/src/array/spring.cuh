@@ -1,5 +1,5 @@
 // One spring under one object (Moisio et al. 2013, algorithm 1): `dermis_skin::Springs` with the same operations and the same rounding.
-// KIND and STACK (ray.cuh), STEP and RANDOM are compile-time definitions; with STEP the object moves and bristles have a history, otherwise
+// KIND and STACK (ray.cuh), SCALAR (common.cuh), STEP and RANDOM are compile-time definitions; with STEP the object moves and bristles have a history, otherwise
 // the object is at rest; with RANDOM parameters differ from environment to environment. Friction is that of friction.cuh.
 
 #define MIN_COSINE 0.2
@@ -8,25 +8,27 @@
 
 // Contact of a spring: depth (m), outward normal in the sensor's frame, triangle, and whether the object is beyond the full depth.
 struct Contact {
-    double depth;
+    Scalar depth;
     Vec3 normal;
     u32 triangle;
     bool saturated;
 };
 
 // Vector i of an array that is stored axis by axis.
-__device__ __forceinline__ Vec3 vector_at(const double* axes, u32 count, u32 i) {
+__device__ __forceinline__ Vec3 vector_at(const Scalar* axes, u32 count, u32 i) {
     return vec3(axes[i], axes[count + i], axes[2 * count + i]);
 }
 
-// Transforms from the sensor's frame to the object's. A sphere needs no rotation: its frame has the axes of the sensor.
+// Transforms from the sensor's frame to the object's. A sphere needs no rotation: its frame has the axes of the sensor. In single precision
+// points are moved before they are rotated: the error of the rotation then grows with the size of the object and not with that of the sensor.
 struct Placement {
     Mat3 object_from_sensor;
-    Vec3 sensor_origin_in_object;
+    Vec3 sensor_origin_in_object, position;
 };
 
 __device__ __forceinline__ Placement placement_of(Vec3 position, Quat rotation) {
     Placement p;
+    p.position = position;
 #if KIND == SPHERE
     p.sensor_origin_in_object = -position;
 #else
@@ -52,13 +54,18 @@ __device__ __forceinline__ Vec3 to_sensor(const Placement& p, Vec3 v) {
 #endif
 }
 
+// Zero for a component of a unit vector whose square, divided by that of a small radius, is not a number of f32.
+__device__ __forceinline__ Scalar cleared(Scalar x) { return fabs(x) < Scalar(1e-12) ? Scalar(0.0) : x; }
+
 // Casts a ray from point − h out to point; the depth is h minus the distance of the hit. If the ray starts inside a closed object that
 // covers it completely, the depth is h and the spring is saturated.
-__device__ __forceinline__ bool find_contact(const ObjectView& object, const Placement& placement, double h, Vec3 point, Vec3 out,
+__device__ __forceinline__ bool find_contact(const ObjectView& object, const Placement& placement, Scalar h, Vec3 point, Vec3 out,
                                              u32 hint, Contact& contact) {
     Vec3 start = point - out * h;
-    Vec3 origin = to_object(placement, start) + placement.sensor_origin_in_object;
+    Vec3 origin = IS_SINGLE ? to_object(placement, start - placement.position)
+                            : to_object(placement, start) + placement.sensor_origin_in_object;
     Vec3 direction = to_object(placement, out);
+    if (IS_SINGLE) direction = vec3(cleared(direction.x), cleared(direction.y), cleared(direction.z));
     bool inside = object.closed && object.low[0] <= origin.x && origin.x <= object.high[0] && object.low[1] <= origin.y &&
                   origin.y <= object.high[1] && object.low[2] <= origin.z && origin.z <= object.high[2];
     Hit hit;
@@ -83,13 +90,13 @@ __device__ __forceinline__ bool find_contact(const ObjectView& object, const Pla
 }
 
 // Elastic force (N) at a depth (m): k d, or a table with linear interpolation and extrapolation.
-__device__ __forceinline__ double elastic_force(const SpringSkin& skin, double depth, double share, double area) {
+__device__ __forceinline__ Scalar elastic_force(const SpringSkin& skin, Scalar depth, Scalar share, Scalar area) {
     if (skin.table_rows == 0) return (skin.stiffness_texel * share + skin.stiffness_area * area) * depth;
-    const double* depths = skin.table;
-    const double* loads = skin.table + skin.table_rows;
+    const Scalar* depths = skin.table;
+    const Scalar* loads = skin.table + skin.table_rows;
     u32 piece = 0;
     while (piece + 2 < skin.table_rows && depths[piece + 1] <= depth) piece++;
-    double slope = (loads[piece + 1] - loads[piece]) / (depths[piece + 1] - depths[piece]);
+    Scalar slope = (loads[piece + 1] - loads[piece]) / (depths[piece + 1] - depths[piece]);
     return (loads[piece] + slope * (depth - depths[piece])) * (skin.table_per_area ? area : share);
 }
 
@@ -97,10 +104,10 @@ __device__ __forceinline__ double elastic_force(const SpringSkin& skin, double d
 // deflection (m) and contact normal after the last step, where it touched then. Unused without STEP.
 struct Motion {
     Vec3 linear, angular;
-    double dt;
+    Scalar dt;
 #if RANDOM
     // Factor on the friction coefficients.
-    double friction;
+    Scalar friction;
 #endif
 };
 struct Bristle {
@@ -110,25 +117,25 @@ struct Bristle {
 
 // Force (N) on the sensor of one spring in contact, at the point `at`; updates the bristle:
 //   f_n = max((k d + c ḋ / (n·n_c)) / (n·n_c), 0); the law of the paper omits the quotients.
-__device__ __forceinline__ Vec3 contact_force(const SpringSkin& skin, const Contact& contact, Vec3 out, Vec3 at, double area, double share,
+__device__ __forceinline__ Vec3 contact_force(const SpringSkin& skin, const Contact& contact, Vec3 out, Vec3 at, Scalar area, Scalar share,
                                               const Motion& motion, Bristle& bristle) {
-    double cosine = fmax(dot(out, contact.normal), MIN_COSINE);
-    double lever = skin.conservative * (1.0 / cosine) + (1.0 - skin.conservative);
-    double damping = skin.damping_texel * share + skin.damping_area * area;
-    double approach = 0.0;
+    Scalar cosine = fmax(dot(out, contact.normal), Scalar(MIN_COSINE));
+    Scalar lever = skin.conservative * (1.0f / cosine) + (1.0f - skin.conservative);
+    Scalar damping = skin.damping_texel * share + skin.damping_area * area;
+    Scalar approach = 0.0;
 #if STEP
     Vec3 v = motion.linear + cross(motion.angular, at);
     approach = -dot(v, contact.normal);
 #endif
-    double load = fmax((elastic_force(skin, contact.depth, share, area) + damping * approach * lever) * lever, 0.0);
+    Scalar load = fmax((elastic_force(skin, contact.depth, share, area) + damping * approach * lever) * lever, Scalar(0.0));
     Vec3 friction = vec3(0.0, 0.0, 0.0);
 #if STEP
     v = v + contact.normal * approach;
     Vec3 z = bristle.touched ? carried(bristle.deflection, bristle.normal, contact.normal) : vec3(0.0, 0.0, 0.0);
 #if RANDOM
-    double mu = motion.friction;
+    Scalar mu = motion.friction;
 #else
-    double mu = 1.0;
+    Scalar mu = 1.0;
 #endif
     friction_force(skin.friction, v, load, mu, share, motion.dt, z, friction);
     bristle = Bristle{z, contact.normal, true};

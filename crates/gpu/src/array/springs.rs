@@ -8,8 +8,9 @@ use crate::cuda_struct::{Ptr, cuda_struct};
 use crate::environments::{self, Bindings, BodyArrays, Clock, Memory, ObjectArrays, View, bounding_spheres};
 use crate::memory::launch;
 use crate::object::{ObjectView, SurfaceKind};
+use crate::precision::Scalar;
 use crate::program::{COMMON, Program, UNFUSED};
-use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
+use crate::{DeviceBuffer, Gpu, GpuError, GpuObject, Precision};
 use dermis_geometry::Vec3;
 use dermis_sensor::Taxels;
 use dermis_skin::{self as skin, Damping, Elasticity, Law};
@@ -58,37 +59,37 @@ const LEVELS: [usize; 2] = [13, 82];
 
 /// An array of springs on the GPU.
 #[derive(Debug)]
-pub(crate) struct Springs {
+pub(crate) struct Springs<S = f64> {
     gpu: Arc<Gpu>,
     pub(crate) sites: usize,
     pub(crate) taxels: usize,
-    pub(crate) skin: SpringSkin,
-    pub(crate) weights: Option<TaxelWeights>,
-    pub(crate) normals: DeviceBuffer<f64>,
+    pub(crate) skin: SpringSkin<S>,
+    pub(crate) weights: Option<TaxelWeights<S>>,
+    pub(crate) normals: DeviceBuffer<S>,
     /// Bounding spheres (centre, radius, m) of every 32 springs and their rays.
     pub(crate) spheres: Vec<f64>,
     /// The buffers that `skin` points to.
-    _numbers: [DeviceBuffer<f64>; 2],
+    numbers: [DeviceBuffer<S>; 2],
 }
 
 cuda_struct! {
     /// The springs in the layout of the kernel; see [`skin::SpringParameters`].
     #[derive(Default)]
-    pub(crate) struct SpringSkin {
-        max_penetration: f64,
-        stiffness_texel: f64,
-        stiffness_area: f64,
-        damping_texel: f64,
-        damping_area: f64,
+    pub(crate) struct SpringSkin<Scalar> {
+        max_penetration: Scalar,
+        stiffness_texel: Scalar,
+        stiffness_area: Scalar,
+        damping_texel: Scalar,
+        damping_area: Scalar,
         /// 1 for the conservative force law, 0 for that of the paper.
-        conservative: f64,
-        friction: FrictionLaw,
+        conservative: Scalar,
+        friction: FrictionLaw<Scalar>,
         /// Point, normal, area and share of all sites, component by component: (8, sites).
-        sites: Ptr<f64>,
+        sites: Ptr<Scalar>,
         /// Outward normals of the taxels, (3, taxels), if site i is taxel i; else null.
-        taxel_normals: Ptr<f64>,
+        taxel_normals: Ptr<Scalar>,
         /// Depths, then loads, of the elasticity table.
-        table: Ptr<f64>,
+        table: Ptr<Scalar>,
         /// Number of rows of the table; zero without a table.
         table_rows: u32,
         count: u32,
@@ -101,10 +102,10 @@ cuda_struct! {
 /// Weights of the springs' forces in the force of each taxel: a sparse matrix whose last row is the force outside all
 /// taxels.
 #[derive(Debug)]
-pub(crate) struct TaxelWeights {
+pub(crate) struct TaxelWeights<S = f64> {
     pub starts: DeviceBuffer<u32>,
     pub sites: DeviceBuffer<u32>,
-    pub weights: DeviceBuffer<f64>,
+    pub weights: DeviceBuffer<S>,
 }
 
 /// Components of vectors, axis by axis.
@@ -138,30 +139,29 @@ impl Springs {
         let rays: Vec<_> = sites.iter().map(|site| (site.point, site.normal)).collect();
         let spheres = bounding_spheres(&rays, parameters.max_penetration_m);
         let (sites, taxels) = (sites.len(), taxels.len());
-        Ok(Self { gpu: Arc::clone(gpu), sites, taxels, skin, weights, normals, spheres, _numbers: numbers })
+        Ok(Self { gpu: Arc::clone(gpu), sites, taxels, skin, weights, normals, spheres, numbers })
     }
 
-    /// True if the springs have friction.
-    pub(crate) fn has_friction(&self) -> bool {
-        self.skin.friction.is_some()
-    }
-
-    /// The program that steps environments with an object; with `is_random` their parameters differ.
-    pub(crate) fn step_program(&self, object: &GpuObject, is_random: bool) -> Program {
-        program(Some(object.cast_kind), object.levels, Time::steps(is_random))
-    }
-
-    /// The program that steps environments with several objects, or objects of different shapes, whose hierarchies have at most
-    /// that number of levels.
-    pub(crate) fn objects_program(&self, levels: usize, is_random: bool) -> Program {
-        program(None, levels, Time::steps(is_random))
+    /// A copy in single precision.
+    pub(crate) fn in_single(&self) -> Result<Springs<f32>, GpuError> {
+        let numbers = [self.numbers[0].in_single()?, self.numbers[1].in_single()?];
+        let normals = self.normals.in_single()?;
+        let weights = self.weights.as_ref().map(TaxelWeights::in_single).transpose()?;
+        let skin = SpringSkin {
+            sites: numbers[0].at(0),
+            taxel_normals: if weights.is_none() { normals.at(0) } else { Ptr::default() },
+            table: numbers[1].at(0),
+            ..self.skin.in_single()
+        };
+        let (gpu, sites, taxels) = (Arc::clone(&self.gpu), self.sites, self.taxels);
+        Ok(Springs { gpu, sites, taxels, skin, weights, normals, spheres: self.spheres.clone(), numbers })
     }
 
     /// Computes the contact loads of an object at rest at each pose. If a taxel is not a single spring, processes the
     /// presses in parts and sums the forces over taxels.
     pub fn settle(&self, object: &GpuObject, poses: &Poses) -> Result<Presses, GpuError> {
         let (gpu, count) = (&self.gpu, poses.count);
-        let program = program(Some(object.cast_kind), object.levels, Time::Rest);
+        let program = program(Some(object.cast_kind), object.levels, Time::Rest, Precision::Double);
         let kernel = gpu.kernel(&program, "springs")?;
         let at_once = match self.weights {
             None => count.max(1),
@@ -237,6 +237,48 @@ impl Springs {
     }
 }
 
+impl<S: Scalar> Springs<S> {
+    /// The GPU.
+    pub(crate) fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+
+    /// True if the springs have friction.
+    pub(crate) fn has_friction(&self) -> bool {
+        self.skin.friction.is_some()
+    }
+
+    /// The program that steps environments with an object; with `is_random` their parameters differ.
+    pub(crate) fn step_program(&self, object: &GpuObject, is_random: bool) -> Program {
+        program(Some(object.cast_kind), object.levels, Time::steps(is_random), S::PRECISION)
+    }
+
+    /// The program that steps environments with several objects, or objects of different shapes, whose hierarchies have at most
+    /// that number of levels.
+    pub(crate) fn objects_program(&self, levels: usize, is_random: bool) -> Program {
+        program(None, levels, Time::steps(is_random), S::PRECISION)
+    }
+}
+
+impl SpringSkin {
+    /// The numbers in single precision; the arrays are missing.
+    fn in_single(&self) -> SpringSkin<f32> {
+        SpringSkin {
+            max_penetration: f32::rounded(self.max_penetration),
+            stiffness_texel: f32::rounded(self.stiffness_texel),
+            stiffness_area: f32::rounded(self.stiffness_area),
+            damping_texel: f32::rounded(self.damping_texel),
+            damping_area: f32::rounded(self.damping_area),
+            conservative: f32::rounded(self.conservative),
+            friction: self.friction.in_single(),
+            table_rows: self.table_rows,
+            count: self.count,
+            table_per_area: self.table_per_area,
+            ..SpringSkin::default()
+        }
+    }
+}
+
 impl From<&skin::SpringParameters> for SpringSkin {
     fn from(parameters: &skin::SpringParameters) -> Self {
         let mut skin = Self {
@@ -284,6 +326,12 @@ impl TaxelWeights {
         }
         Ok(Some(Self { starts: gpu.upload(&starts)?, sites: gpu.upload(&sites)?, weights: gpu.upload(&weights)? }))
     }
+
+    /// A copy in single precision.
+    fn in_single(&self) -> Result<TaxelWeights<f32>, GpuError> {
+        let (starts, sites) = (self.starts.duplicate()?, self.sites.duplicate()?);
+        Ok(TaxelWeights { starts, sites, weights: self.weights.in_single()? })
+    }
 }
 
 /// Objects at rest, or in time in equal environments or in environments with parameters of their own.
@@ -304,7 +352,7 @@ impl Time {
 const ANY: i32 = 7;
 
 /// The kernels for one kind of object, or for all, at rest or in time. Meshes with a deep hierarchy need the large stack.
-fn program(kind: Option<SurfaceKind>, levels: usize, time: Time) -> Program {
+fn program(kind: Option<SurfaceKind>, levels: usize, time: Time, precision: Precision) -> Program {
     let is_deep = kind.is_none_or(|kind| kind == SurfaceKind::Mesh) && levels > LEVELS[0];
     let (kind, name) = kind.map_or((ANY, "objects"), |kind| (kind as i32, SurfaceKind::CAST[kind as usize].1));
     let deep = if is_deep { "deep-" } else { "" };
@@ -322,18 +370,26 @@ fn program(kind: Option<SurfaceKind>, levels: usize, time: Time) -> Program {
         format!("-DRANDOM={is_random}"),
         format!("-DSTACK={stack}"),
     ];
-    let name = format!("springs-{deep}{name}{steps}");
+    let single = if precision == Precision::Single { "-single" } else { "" };
+    let name = format!("springs-{deep}{name}{steps}{single}");
     let source = if in_time { STEP_SOURCE } else { SOURCE };
-    Program::new(name, source, &[&kind_option, &step, &random, &stack, UNFUSED])
+    // Unfused also in single precision: neighbouring triangles must agree on which side of their edge a ray passes.
+    Program::new(name, source, &[&kind_option, &step, &random, &stack, &precision.option(), UNFUSED])
 }
 
 #[cfg(test)]
 pub(super) fn programs() -> Vec<Program> {
     let kinds = SurfaceKind::CAST.map(|(kind, _)| (kind, 0)).into_iter().chain([(SurfaceKind::Mesh, LEVELS[1])]);
-    let one = kinds.flat_map(|(kind, levels)| {
-        [Time::Rest, Time::Steps, Time::RandomSteps].map(|time| program(Some(kind), levels, time))
+    let shapes: Vec<_> =
+        kinds.map(|(kind, levels)| (Some(kind), levels)).chain(LEVELS.map(|levels| (None, levels))).collect();
+    let rest = shapes
+        .iter()
+        .filter(|(kind, _)| kind.is_some())
+        .map(|&(kind, levels)| program(kind, levels, Time::Rest, Precision::Double));
+    let steps = shapes.iter().flat_map(|&(kind, levels)| {
+        [Time::Steps, Time::RandomSteps].into_iter().flat_map(move |time| {
+            [Precision::Single, Precision::Double].map(|precision| program(kind, levels, time, precision))
+        })
     });
-    let any =
-        LEVELS.into_iter().flat_map(|levels| [false, true].map(|random| program(None, levels, Time::steps(random))));
-    one.chain(any).collect()
+    rest.chain(steps).collect()
 }

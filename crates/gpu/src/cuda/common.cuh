@@ -9,6 +9,14 @@ typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
+// Numbers of vectors, rotations, rays and contacts: f64, or f32 in programs in single precision (SCALAR=float). Literals that are exact in f32 have
+// the suffix f where they would make an expression of f32 one of f64; others are converted: Scalar(0.2).
+#ifndef SCALAR
+#define SCALAR double
+#endif
+typedef SCALAR Scalar;
+#define IS_SINGLE (sizeof(Scalar) == 4)
+
 // GPU addresses; the host has types of the same names.
 template <class T>
 using Ptr = const T*;
@@ -20,55 +28,63 @@ using PtrMut = T*;
 #define ALL_LANES 0xffffffffu
 
 struct Vec3 {
-    double x, y, z;
+    Scalar x, y, z;
 };
-__device__ __forceinline__ Vec3 vec3(double x, double y, double z) { return Vec3{x, y, z}; }
-__device__ __forceinline__ Vec3 vec3(const double* v) { return Vec3{v[0], v[1], v[2]}; }
+__device__ __forceinline__ Vec3 vec3(Scalar x, Scalar y, Scalar z) { return Vec3{x, y, z}; }
+template <class T>
+__device__ __forceinline__ Vec3 vec3(const T* v) {
+    return Vec3{(Scalar)v[0], (Scalar)v[1], (Scalar)v[2]};
+}
 __device__ __forceinline__ Vec3 operator+(Vec3 a, Vec3 b) { return Vec3{a.x + b.x, a.y + b.y, a.z + b.z}; }
 __device__ __forceinline__ Vec3 operator-(Vec3 a, Vec3 b) { return Vec3{a.x - b.x, a.y - b.y, a.z - b.z}; }
 __device__ __forceinline__ Vec3 operator-(Vec3 a) { return Vec3{-a.x, -a.y, -a.z}; }
-__device__ __forceinline__ Vec3 operator*(Vec3 a, double s) { return Vec3{a.x * s, a.y * s, a.z * s}; }
-__device__ __forceinline__ Vec3 operator/(Vec3 a, double s) { return Vec3{a.x / s, a.y / s, a.z / s}; }
+__device__ __forceinline__ Vec3 operator*(Vec3 a, Scalar s) { return Vec3{a.x * s, a.y * s, a.z * s}; }
+__device__ __forceinline__ Vec3 operator/(Vec3 a, Scalar s) { return Vec3{a.x / s, a.y / s, a.z / s}; }
 __device__ __forceinline__ Vec3 times(Vec3 a, Vec3 b) { return Vec3{a.x * b.x, a.y * b.y, a.z * b.z}; }
 __device__ __forceinline__ Vec3 over(Vec3 a, Vec3 b) { return Vec3{a.x / b.x, a.y / b.y, a.z / b.z}; }
 __device__ __forceinline__ Vec3 absolute(Vec3 a) { return Vec3{fabs(a.x), fabs(a.y), fabs(a.z)}; }
-__device__ __forceinline__ double dot(Vec3 a, Vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+__device__ __forceinline__ Scalar dot(Vec3 a, Vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 __device__ __forceinline__ Vec3 cross(Vec3 a, Vec3 b) {
     return Vec3{a.y * b.z - b.y * a.z, a.z * b.x - b.z * a.x, a.x * b.y - b.x * a.y};
 }
-__device__ __forceinline__ double length(Vec3 a) { return sqrt(dot(a, a)); }
-__device__ __forceinline__ double component(Vec3 a, int axis) { return axis == 0 ? a.x : (axis == 1 ? a.y : a.z); }
+__device__ __forceinline__ Scalar length(Vec3 a) { return sqrt(dot(a, a)); }
+__device__ __forceinline__ Scalar component(Vec3 a, int axis) { return axis == 0 ? a.x : (axis == 1 ? a.y : a.z); }
 
 // a / |a|; zero if that is not finite.
 __device__ __forceinline__ Vec3 unit_or_zero(Vec3 a) {
-    double recip = 1.0 / sqrt(dot(a, a));
-    return recip < 1e300 && recip > 0.0 ? a * recip : vec3(0.0, 0.0, 0.0);
+    Scalar recip = 1.0f / sqrt(dot(a, a));
+    return recip < Scalar(IS_SINGLE ? 1e38 : 1e300) && recip > 0.0 ? a * recip : vec3(0.0, 0.0, 0.0);
 }
 
 // A unit quaternion x, y, z, w, as on the host.
 struct Quat {
-    double x, y, z, w;
+    Scalar x, y, z, w;
 };
 __device__ __forceinline__ Quat conjugate(Quat q) { return Quat{-q.x, -q.y, -q.z, q.w}; }
 
 // A pose is position x, y, z (m), then the rotation's quaternion x, y, z, w.
 #define POSE_NUMBERS 7
 __device__ __forceinline__ Vec3 position_of(const double* pose) { return vec3(pose); }
-__device__ __forceinline__ Quat rotation_of(const double* pose) { return Quat{pose[3], pose[4], pose[5], pose[6]}; }
+__device__ __forceinline__ Quat rotation_of(const double* pose) {
+    return Quat{(Scalar)pose[3], (Scalar)pose[4], (Scalar)pose[5], (Scalar)pose[6]};
+}
 
 // Products and sums that are rounded separately, as on the CPU, even where the compiler fuses multiply and add.
 __device__ __forceinline__ double rounded_product(double a, double b) { return __dmul_rn(a, b); }
 __device__ __forceinline__ double rounded_sum(double a, double b) { return __dadd_rn(a, b); }
 __device__ __forceinline__ double rounded_difference(double a, double b) { return __dadd_rn(a, -b); }
+__device__ __forceinline__ float rounded_product(float a, float b) { return __fmul_rn(a, b); }
+__device__ __forceinline__ float rounded_sum(float a, float b) { return __fadd_rn(a, b); }
+__device__ __forceinline__ float rounded_difference(float a, float b) { return __fadd_rn(a, -b); }
 
 // q v q*, with b the quaternion's vector: (w² − b·b) v + 2 (v·b) b + 2 w (b × v), rounded as on the CPU.
 __device__ __forceinline__ Vec3 rotate(Quat q, Vec3 v) {
 #define P rounded_product
 #define S rounded_sum
 #define D rounded_difference
-    double own = D(P(q.w, q.w), S(S(P(q.x, q.x), P(q.y, q.y)), P(q.z, q.z)));
-    double along = P(S(S(P(v.x, q.x), P(v.y, q.y)), P(v.z, q.z)), 2.0), around = P(q.w, 2.0);
-    double cx = D(P(q.y, v.z), P(v.y, q.z)), cy = D(P(q.z, v.x), P(v.z, q.x)), cz = D(P(q.x, v.y), P(v.x, q.y));
+    Scalar own = D(P(q.w, q.w), S(S(P(q.x, q.x), P(q.y, q.y)), P(q.z, q.z)));
+    Scalar along = P(S(S(P(v.x, q.x), P(v.y, q.y)), P(v.z, q.z)), Scalar(2.0)), around = P(q.w, Scalar(2.0));
+    Scalar cx = D(P(q.y, v.z), P(v.y, q.z)), cy = D(P(q.z, v.x), P(v.z, q.x)), cz = D(P(q.x, v.y), P(v.x, q.y));
     return Vec3{S(S(P(v.x, own), P(q.x, along)), P(cx, around)), S(S(P(v.y, own), P(q.y, along)), P(cy, around)),
                 S(S(P(v.z, own), P(q.z, along)), P(cz, around))};
 #undef P
@@ -81,11 +97,11 @@ struct Mat3 {
     Vec3 x, y, z;
 };
 __device__ __forceinline__ Mat3 matrix_of(Quat q) {
-    double x2 = q.x + q.x, y2 = q.y + q.y, z2 = q.z + q.z;
-    double xx = q.x * x2, xy = q.x * y2, xz = q.x * z2, yy = q.y * y2, yz = q.y * z2, zz = q.z * z2;
-    double wx = q.w * x2, wy = q.w * y2, wz = q.w * z2;
-    return Mat3{vec3(1.0 - (yy + zz), xy + wz, xz - wy), vec3(xy - wz, 1.0 - (xx + zz), yz + wx),
-                vec3(xz + wy, yz - wx, 1.0 - (xx + yy))};
+    Scalar x2 = q.x + q.x, y2 = q.y + q.y, z2 = q.z + q.z;
+    Scalar xx = q.x * x2, xy = q.x * y2, xz = q.x * z2, yy = q.y * y2, yz = q.y * z2, zz = q.z * z2;
+    Scalar wx = q.w * x2, wy = q.w * y2, wz = q.w * z2;
+    return Mat3{vec3(1.0f - (yy + zz), xy + wz, xz - wy), vec3(xy - wz, 1.0f - (xx + zz), yz + wx),
+                vec3(xz + wy, yz - wx, 1.0f - (xx + yy))};
 }
 __device__ __forceinline__ Vec3 operator*(const Mat3& m, Vec3 v) { return m.x * v.x + m.y * v.y + m.z * v.z; }
 __device__ __forceinline__ Mat3 transposed(const Mat3& m) {
@@ -94,22 +110,22 @@ __device__ __forceinline__ Mat3 transposed(const Mat3& m) {
 
 // Quaternion of a rotation matrix, given by columns. Computes the largest component first, to avoid division by a small number.
 __device__ __forceinline__ Quat quaternion_of(const Mat3& m) {
-    double m00 = m.x.x, m01 = m.x.y, m02 = m.x.z, m10 = m.y.x, m11 = m.y.y, m12 = m.y.z, m20 = m.z.x, m21 = m.z.y, m22 = m.z.z;
+    Scalar m00 = m.x.x, m01 = m.x.y, m02 = m.x.z, m10 = m.y.x, m11 = m.y.y, m12 = m.y.z, m20 = m.z.x, m21 = m.z.y, m22 = m.z.z;
     if (m22 <= 0.0) {
-        double differ = m11 - m00, rest = 1.0 - m22;
+        Scalar differ = m11 - m00, rest = 1.0f - m22;
         if (differ <= 0.0) {
-            double four = rest - differ, by = 0.5 / sqrt(four);
+            Scalar four = rest - differ, by = 0.5f / sqrt(four);
             return Quat{four * by, (m01 + m10) * by, (m02 + m20) * by, (m12 - m21) * by};
         }
-        double four = rest + differ, by = 0.5 / sqrt(four);
+        Scalar four = rest + differ, by = 0.5f / sqrt(four);
         return Quat{(m01 + m10) * by, four * by, (m12 + m21) * by, (m20 - m02) * by};
     }
-    double sum = m11 + m00, rest = 1.0 + m22;
+    Scalar sum = m11 + m00, rest = 1.0f + m22;
     if (sum <= 0.0) {
-        double four = rest - sum, by = 0.5 / sqrt(four);
+        Scalar four = rest - sum, by = 0.5f / sqrt(four);
         return Quat{(m02 + m20) * by, (m12 + m21) * by, four * by, (m01 - m10) * by};
     }
-    double four = rest + sum, by = 0.5 / sqrt(four);
+    Scalar four = rest + sum, by = 0.5f / sqrt(four);
     return Quat{(m12 - m21) * by, (m20 - m02) * by, (m01 - m10) * by, four * by};
 }
 
@@ -117,7 +133,7 @@ __device__ __forceinline__ Quat product(Quat a, Quat b) {
     return Quat{a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
                 a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
 }
-__device__ __forceinline__ bool finite(double x) { return fabs(x) <= 1.7976931348623157e308; }
+__device__ __forceinline__ bool finite(Scalar x) { return fabs(x) <= 1.7976931348623157e308; }
 __device__ __forceinline__ bool finite(Vec3 v) { return finite(v.x) && finite(v.y) && finite(v.z); }
 
 // Four children of a bounding-volume hierarchy: `dermis_geometry::FlatNode`; the host checks the layout too. Boxes are relative to the
@@ -147,7 +163,7 @@ __device__ __forceinline__ float box_max(const Node& node, int axis, u32 lane) {
 #define ANY 7
 
 // Sum over a warp in a fixed order; the result is in lane 0.
-__device__ __forceinline__ double warp_sum(double x) {
+__device__ __forceinline__ Scalar warp_sum(Scalar x) {
     for (int k = 16; k > 0; k >>= 1) x += __shfl_down_sync(ALL_LANES, x, k);
     return x;
 }

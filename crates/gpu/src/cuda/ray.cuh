@@ -1,11 +1,11 @@
-// The first hit of a ray on one object, in f64, with the operations and the rounding of the CPU's `Surface::cast`. Programs are compiled
+// The first hit of a ray on one object, with the operations and, in f64, the rounding of the CPU's `Surface::cast`. Programs are compiled
 // for one KIND of object, and for meshes with a STACK of nodes, because code for other kinds would occupy registers; with KIND ANY for all
 // kinds.
 //
 // A ray starts at `origin` and runs along the unit vector `direction` for at most `length` (m), all in the object's frame.
 
 struct Hit {
-    double distance;
+    Scalar distance;
     // Outward, in the object's frame.
     Vec3 normal;
     // Zero on primitives.
@@ -15,15 +15,15 @@ struct Hit {
 // The kind of an object, known to the compiler unless KIND is ANY. Rays are cast at the mesh of balls.
 #define KIND_OF(object) (KIND == ANY ? (object).kind : KIND)
 
-__device__ __forceinline__ double sign_of(double x) { return copysign(1.0, x); }
+__device__ __forceinline__ Scalar sign_of(Scalar x) { return copysign(Scalar(1.0), x); }
 
 // Outward unit normal of a primitive of a kind at a point of its surface.
 __device__ __forceinline__ Vec3 primitive_normal(int kind, const ObjectView& object, Vec3 at) {
-    const double a = object.size[0], b = object.size[1], c = object.size[2];
+    const Scalar a = object.size[0], b = object.size[1], c = object.size[2];
     if (kind == ELLIPSOID) return unit_or_zero(vec3(at.x / (a * a), at.y / (b * b), at.z / (c * c)));
     if (kind == CUBOID) {
         // The face whose plane the point is farthest outside of.
-        double gx = fabs(at.x) - a, gy = fabs(at.y) - b, gz = fabs(at.z) - c;
+        Scalar gx = fabs(at.x) - a, gy = fabs(at.y) - b, gz = fabs(at.z) - c;
         if (gy > gx) return gz > gy ? vec3(0.0, 0.0, sign_of(at.z)) : vec3(0.0, sign_of(at.y), 0.0);
         return gz > gx ? vec3(0.0, 0.0, sign_of(at.z)) : vec3(sign_of(at.x), 0.0, 0.0);
     }
@@ -37,49 +37,49 @@ __device__ __forceinline__ Vec3 primitive_normal(int kind, const ObjectView& obj
 
 #if KIND == SPHERE || KIND == ANY
 // |origin + t direction| = radius: the smaller non-negative root.
-__device__ __forceinline__ bool cast_sphere(double radius, Vec3 origin, Vec3 direction, double length, Hit& hit) {
-    double middle = -dot(origin, direction);
+__device__ __forceinline__ bool cast_sphere(Scalar radius, Vec3 origin, Vec3 direction, Scalar length, Hit& hit) {
+    Scalar middle = -dot(origin, direction);
     Vec3 nearest = origin + direction * middle;
-    double inside = radius * radius - dot(nearest, nearest);
+    Scalar inside = radius * radius - dot(nearest, nearest);
     if (inside < 0.0) return false;
-    double half = sqrt(inside);
-    double distance = middle >= half ? middle - half : middle + half;
+    Scalar half = sqrt(inside);
+    Scalar distance = middle >= half ? middle - half : middle + half;
     if (!(distance >= 0.0 && distance <= length)) return false;
     hit.distance = distance;
-    hit.normal = (origin + direction * distance) * (1.0 / radius);
+    hit.normal = (origin + direction * distance) * (1.0f / radius);
     hit.triangle = 0;
     return true;
 }
 #endif
 
 #if (KIND >= ELLIPSOID && KIND < MESH) || KIND == ANY
-#define FAR (1.0 / 0.0)
+#define FAR (1.0f / 0.0f)
 
 // The interval of a ray inside a convex solid, as distances (m) along the ray.
 struct Interval {
-    double enter, leave;
+    Scalar enter, leave;
     bool any;
 };
 
 // Interval inside the unit sphere; the direction need not have length 1.
 __device__ Interval in_unit_sphere(Vec3 origin, Vec3 direction) {
-    double squared = dot(direction, direction);
-    double middle = -dot(origin, direction) / squared;
+    Scalar squared = dot(direction, direction);
+    Scalar middle = -dot(origin, direction) / squared;
     Vec3 nearest = origin + direction * middle;
-    double missed = dot(nearest, nearest);
-    double half = sqrt((1.0 - missed) / squared);
+    Scalar missed = dot(nearest, nearest);
+    Scalar half = sqrt((1.0f - missed) / squared);
     return Interval{middle - half, middle + half, missed <= 1.0};
 }
 
 // Interval inside −half ≤ x ≤ half along one axis.
-__device__ Interval in_slab(double origin, double direction, double half) {
+__device__ Interval in_slab(Scalar origin, Scalar direction, Scalar half) {
     if (direction == 0.0) return Interval{-FAR, FAR, fabs(origin) <= half};
-    double a = (-half - origin) / direction, b = (half - origin) / direction;
+    Scalar a = (-half - origin) / direction, b = (half - origin) / direction;
     return Interval{fmin(a, b), fmax(a, b), true};
 }
 
 // Interval inside an infinite cylinder about z.
-__device__ Interval in_cylinder(Vec3 origin, Vec3 direction, double radius) {
+__device__ Interval in_cylinder(Vec3 origin, Vec3 direction, Scalar radius) {
     Vec3 p = vec3(origin.x / radius, origin.y / radius, 0.0), q = vec3(direction.x / radius, direction.y / radius, 0.0);
     if (q.x == 0.0 && q.y == 0.0) return Interval{-FAR, FAR, dot(p, p) <= 1.0};
     return in_unit_sphere(p, q);
@@ -99,7 +99,7 @@ __device__ Interval joined(Interval a, Interval b) {
 }
 
 __device__ __forceinline__ Interval in_primitive(const ObjectView& object, Vec3 o, Vec3 d) {
-    const double a = object.size[0], b = object.size[1], c = object.size[2];
+    const Scalar a = object.size[0], b = object.size[1], c = object.size[2];
     const int kind = KIND_OF(object);
     if (kind == ELLIPSOID) return in_unit_sphere(vec3(o.x / a, o.y / b, o.z / c), vec3(d.x / a, d.y / b, d.z / c));
     if (kind == CUBOID) return intersection(intersection(in_slab(o.x, d.x, a), in_slab(o.y, d.y, b)), in_slab(o.z, d.z, c));
@@ -109,10 +109,10 @@ __device__ __forceinline__ Interval in_primitive(const ObjectView& object, Vec3 
     return joined(joined(in_unit_sphere(vec3(o.x, o.y, o.z + b) / a, q), side), in_unit_sphere(vec3(o.x, o.y, o.z - b) / a, q));
 }
 
-__device__ bool cast_primitive(const ObjectView& object, Vec3 origin, Vec3 direction, double length, Hit& hit) {
+__device__ bool cast_primitive(const ObjectView& object, Vec3 origin, Vec3 direction, Scalar length, Hit& hit) {
     Interval inside = in_primitive(object, origin, direction);
     if (!inside.any) return false;
-    double distance = inside.enter >= 0.0 ? inside.enter : inside.leave;
+    Scalar distance = inside.enter >= 0.0 ? inside.enter : inside.leave;
     if (!(distance >= 0.0 && distance <= length)) return false;
     hit = Hit{distance, primitive_normal(KIND_OF(object), object, origin + direction * distance), 0};
     return true;
@@ -122,13 +122,13 @@ __device__ bool cast_primitive(const ObjectView& object, Vec3 origin, Vec3 direc
 #if KIND == MESH || KIND == ANY
 // A ray sheared to run along axis kz (Woop, Benthin and Wald 2013).
 struct ShearedRay {
-    double ox, oy, oz, sx, sy, sz;
+    Scalar ox, oy, oz, sx, sy, sz;
     int kx, ky, kz;
 };
 
 __device__ __forceinline__ ShearedRay sheared(Vec3 o, Vec3 d) {
     ShearedRay r;
-    double lx = fabs(d.x), ly = fabs(d.y), lz = fabs(d.z);
+    Scalar lx = fabs(d.x), ly = fabs(d.y), lz = fabs(d.z);
     r.kz = lx > ly && lx > lz ? 0 : (ly > lz ? 1 : 2);
     r.kx = r.kz == 2 ? 0 : r.kz + 1;
     r.ky = r.kx == 2 ? 0 : r.kx + 1;
@@ -137,7 +137,7 @@ __device__ __forceinline__ ShearedRay sheared(Vec3 o, Vec3 d) {
         r.kx = r.ky;
         r.ky = k;
     }
-    r.sz = 1.0 / component(d, r.kz);
+    r.sz = 1.0f / component(d, r.kz);
     r.sx = component(d, r.kx) * r.sz;
     r.sy = component(d, r.ky) * r.sz;
     r.ox = component(o, r.kx);
@@ -147,14 +147,14 @@ __device__ __forceinline__ ShearedRay sheared(Vec3 o, Vec3 d) {
 }
 
 // Distance (m) to the triangle with corners c (nine numbers); negative if the ray misses it. Watertight along edges.
-__device__ __forceinline__ double triangle_distance(const ShearedRay& r, const double* __restrict__ c) {
-    double akz = c[r.kz] - r.oz, bkz = c[3 + r.kz] - r.oz, ckz = c[6 + r.kz] - r.oz;
-    double ax = (c[r.kx] - r.ox) - r.sx * akz, ay = (c[r.ky] - r.oy) - r.sy * akz;
-    double bx = (c[3 + r.kx] - r.ox) - r.sx * bkz, by = (c[3 + r.ky] - r.oy) - r.sy * bkz;
-    double cx = (c[6 + r.kx] - r.ox) - r.sx * ckz, cy = (c[6 + r.ky] - r.oy) - r.sy * ckz;
-    double u = cx * by - cy * bx, v = ax * cy - ay * cx, w = bx * ay - by * ax;
+__device__ __forceinline__ Scalar triangle_distance(const ShearedRay& r, const Scalar* __restrict__ c) {
+    Scalar akz = c[r.kz] - r.oz, bkz = c[3 + r.kz] - r.oz, ckz = c[6 + r.kz] - r.oz;
+    Scalar ax = (c[r.kx] - r.ox) - r.sx * akz, ay = (c[r.ky] - r.oy) - r.sy * akz;
+    Scalar bx = (c[3 + r.kx] - r.ox) - r.sx * bkz, by = (c[3 + r.ky] - r.oy) - r.sy * bkz;
+    Scalar cx = (c[6 + r.kx] - r.ox) - r.sx * ckz, cy = (c[6 + r.ky] - r.oy) - r.sy * ckz;
+    Scalar u = cx * by - cy * bx, v = ax * cy - ay * cx, w = bx * ay - by * ax;
     if ((u < 0.0 || v < 0.0 || w < 0.0) && (u > 0.0 || v > 0.0 || w > 0.0)) return -1.0;
-    double sum = u + v + w;
+    Scalar sum = u + v + w;
     if (sum == 0.0) return -1.0;
     return (u * akz + v * bkz + w * ckz) * r.sz / sum;
 }
@@ -162,24 +162,24 @@ __device__ __forceinline__ double triangle_distance(const ShearedRay& r, const d
 // The ray in f32, starting where it enters the tree's box, relative to the centre of that box. Boxes of nodes are padded for rounding.
 struct BoxRay {
     float px, py, pz, ix, iy, iz, slack;
-    double near;
+    Scalar near;
 };
 
-__device__ __forceinline__ double away_from_zero(double c) { return fabs(c) < 1e-18 ? copysign(1e-18, c) : c; }
+__device__ __forceinline__ Scalar away_from_zero(Scalar c) { return fabs(c) < Scalar(1e-18) ? copysign(Scalar(1e-18), c) : c; }
 
 // Returns false if the ray misses the tree's box.
-__device__ __forceinline__ bool enter_tree(const ObjectView& s, Vec3 o, Vec3 d, double length, BoxRay& ray) {
-    double ix = 1.0 / away_from_zero(d.x), iy = 1.0 / away_from_zero(d.y), iz = 1.0 / away_from_zero(d.z);
-    double two = 2.0 * s.pad;
-    double ax = (s.tree_low[0] - two - o.x) * ix, bx = (s.tree_high[0] + two - o.x) * ix;
-    double ay = (s.tree_low[1] - two - o.y) * iy, by = (s.tree_high[1] + two - o.y) * iy;
-    double az = (s.tree_low[2] - two - o.z) * iz, bz = (s.tree_high[2] + two - o.z) * iz;
-    double near = fmax(fmax(fmin(ax, bx), fmax(fmin(ay, by), fmin(az, bz))), 0.0);
-    double far = fmin(fmax(ax, bx), fmin(fmax(ay, by), fmax(az, bz)));
+__device__ __forceinline__ bool enter_tree(const ObjectView& s, Vec3 o, Vec3 d, Scalar length, BoxRay& ray) {
+    Scalar ix = 1.0f / away_from_zero(d.x), iy = 1.0f / away_from_zero(d.y), iz = 1.0f / away_from_zero(d.z);
+    Scalar two = 2.0f * s.pad;
+    Scalar ax = (s.tree_low[0] - two - o.x) * ix, bx = (s.tree_high[0] + two - o.x) * ix;
+    Scalar ay = (s.tree_low[1] - two - o.y) * iy, by = (s.tree_high[1] + two - o.y) * iy;
+    Scalar az = (s.tree_low[2] - two - o.z) * iz, bz = (s.tree_high[2] + two - o.z) * iz;
+    Scalar near = fmax(fmax(fmin(ax, bx), fmax(fmin(ay, by), fmin(az, bz))), Scalar(0.0));
+    Scalar far = fmin(fmax(ax, bx), fmin(fmax(ay, by), fmax(az, bz)));
     if (near > far || near > length) return false;
-    ray.px = (float)(o.x + d.x * near - (s.tree_low[0] + s.tree_high[0]) * 0.5);
-    ray.py = (float)(o.y + d.y * near - (s.tree_low[1] + s.tree_high[1]) * 0.5);
-    ray.pz = (float)(o.z + d.z * near - (s.tree_low[2] + s.tree_high[2]) * 0.5);
+    ray.px = (float)(o.x + d.x * near - (s.tree_low[0] + s.tree_high[0]) * 0.5f);
+    ray.py = (float)(o.y + d.y * near - (s.tree_low[1] + s.tree_high[1]) * 0.5f);
+    ray.pz = (float)(o.z + d.z * near - (s.tree_low[2] + s.tree_high[2]) * 0.5f);
     ray.ix = (float)ix;
     ray.iy = (float)iy;
     ray.iz = (float)iz;
@@ -190,7 +190,7 @@ __device__ __forceinline__ bool enter_tree(const ObjectView& s, Vec3 o, Vec3 d, 
 
 // The nearest triangle so far, and its distance in f32: boxes farther away are skipped.
 struct Nearest {
-    double distance;
+    Scalar distance;
     u32 triangle;
     float limit;
 };
@@ -203,7 +203,7 @@ __device__ __forceinline__ void set_limit(const BoxRay& ray, Nearest& nearest) {
 // Tests the triangle at a position of the leaves. Of two triangles at the same distance, takes the one with the smaller index.
 __device__ __forceinline__ void test_triangle(const ObjectView& object, const ShearedRay& sheared, const BoxRay& ray, u32 position,
                                               Nearest& nearest) {
-    double t = triangle_distance(sheared, object.corners + 9 * (u64)position);
+    Scalar t = triangle_distance(sheared, object.corners + 9 * (u64)position);
     if (t >= 0.0 && t <= nearest.distance) {
         u32 triangle = object.order[position];
         if (t < nearest.distance || triangle < nearest.triangle) {
@@ -245,7 +245,7 @@ __device__ __forceinline__ void sorted_children(const Node* node, const BoxRay& 
 }
 
 // `hint`: index of a triangle that the ray may hit, or NONE; it affects the speed only.
-__device__ bool cast_mesh(const ObjectView& object, Vec3 o, Vec3 d, double length, u32 hint, Hit& hit) {
+__device__ bool cast_mesh(const ObjectView& object, Vec3 o, Vec3 d, Scalar length, u32 hint, Hit& hit) {
     if (object.triangles == 0) return false;
     ShearedRay along_axis = sheared(o, d);
     BoxRay ray;
@@ -292,7 +292,7 @@ __device__ bool cast_mesh(const ObjectView& object, Vec3 o, Vec3 d, double lengt
 }
 #endif
 
-__device__ __forceinline__ bool cast(const ObjectView& object, Vec3 origin, Vec3 direction, double length, u32 hint, Hit& hit) {
+__device__ __forceinline__ bool cast(const ObjectView& object, Vec3 origin, Vec3 direction, Scalar length, u32 hint, Hit& hit) {
 #if KIND == SPHERE
     return cast_sphere(object.size[0], origin, direction, length, hit);
 #elif KIND == MESH

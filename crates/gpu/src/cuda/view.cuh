@@ -22,7 +22,7 @@ __device__ __forceinline__ Vec3 row_vector(const View& view, u32 i, u32 first) {
     return vec3(number_at(view, i, first, 0), number_at(view, i, first + 1, 0), number_at(view, i, first + 2, 0));
 }
 // Writes one number; does nothing where the array is not bound.
-__device__ __forceinline__ void set_number(const View& view, u32 i, u32 j, u32 k, double value) {
+__device__ __forceinline__ void set_number(const View& view, u32 i, u32 j, u32 k, Scalar value) {
     if (view.address == 0) return;
     i64 index = view_index(view, i, j, k);
     if (view.kind == VIEW_F32)
@@ -30,11 +30,25 @@ __device__ __forceinline__ void set_number(const View& view, u32 i, u32 j, u32 k
     else
         ((double*)view.address)[index] = value;
 }
+// Adds to one number of an array of floating-point numbers.
+__device__ __forceinline__ void add_number(const View& view, u32 i, u32 j, u32 k, Scalar value) {
+    i64 index = view_index(view, i, j, k);
+    if (view.kind == VIEW_F32)
+        ((float*)view.address)[index] = (float)(value + ((const float*)view.address)[index]);
+    else
+        ((double*)view.address)[index] += value;
+}
 // Writes a vector into row i, from column `first` on.
 __device__ __forceinline__ void set_row_vector(const View& view, u32 i, u32 first, Vec3 v) {
     set_number(view, i, first, 0, v.x);
     set_number(view, i, first + 1, 0, v.y);
     set_number(view, i, first + 2, 0, v.z);
+}
+// Adds a vector to row i, from column `first` on.
+__device__ __forceinline__ void add_row_vector(const View& view, u32 i, u32 first, Vec3 v) {
+    add_number(view, i, first, 0, v.x);
+    add_number(view, i, first + 1, 0, v.y);
+    add_number(view, i, first + 2, 0, v.z);
 }
 // Writes a vector as elements (i, j, 0 … 2).
 __device__ __forceinline__ void set_vector(const View& view, u32 i, u32 j, Vec3 v) {

@@ -1,5 +1,21 @@
 // Reads the bodies of n environments, one thread each: in the kernel of a step many threads would compute the same. Advances the
-// clocks (n) of the response, unless null. parameters: (n, PARAMETERS) or null.
+// clocks (n) of the response, unless null. parameters: (n, PARAMETERS) or null. Computes in f64 and writes numbers of the type STORED, the
+// Scalar of the kernel of the step.
+
+// `Bodies` of the kernel of the step.
+#define BODIES_SCALARS 23
+struct StoredBodies {
+    STORED numbers[BODIES_SCALARS];
+    u32 fault, shape;
+};
+static_assert(sizeof(Bodies) == BODIES_SCALARS * sizeof(double) + 8, "Bodies has other numbers");
+__device__ __forceinline__ StoredBodies stored(const Bodies& read, u32 fault, u32 shape) {
+    StoredBodies all;
+    for (int k = 0; k < BODIES_SCALARS; k++) all.numbers[k] = (STORED)((const double*)&read)[k];
+    all.fault = fault;
+    all.shape = shape;
+    return all;
+}
 
 __device__ __forceinline__ void advance(Clock* clocks, u32 i, double dt_s) {
     if (!clocks) return;
@@ -26,35 +42,34 @@ __device__ __forceinline__ u32 read_object(const BodyArrays& body, u32 i, const 
 }
 
 // One object in every environment. bodies: (n).
-extern "C" __global__ void read_bodies(Bindings b, Bodies* bodies, Clock* clocks, const double* parameters, u32 n) {
+extern "C" __global__ void read_bodies(Bindings b, StoredBodies* bodies, Clock* clocks, const double* parameters, u32 n) {
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     advance(clocks, i, b.dt_s);
     BodyState sensor;
     Bodies read;
     u32 fault = read_sensor(b, parameters, i, sensor);
-    read.fault = read_object(b.object, i, sensor, fault, read);
-    bodies[i] = read;
+    fault = read_object(b.object, i, sensor, fault, read);
+    bodies[i] = stored(read, fault, 0);
 }
 
 // `count` objects in every environment, of any of `shapes` shapes; a fault of one is a fault of the environment. objects: (count).
 // bodies: (n, count).
-extern "C" __global__ void read_objects(Bindings b, const ObjectArrays* objects, u32 count, u32 shapes, Bodies* bodies, Clock* clocks,
+extern "C" __global__ void read_objects(Bindings b, const ObjectArrays* objects, u32 count, u32 shapes, StoredBodies* bodies, Clock* clocks,
                                         const double* parameters, u32 n) {
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     advance(clocks, i, b.dt_s);
     BodyState sensor;
     u32 of_sensor = read_sensor(b, parameters, i, sensor), all = of_sensor;
-    Bodies* own = bodies + (u64)i * count;
+    StoredBodies* own = bodies + (u64)i * count;
     for (u32 k = 0; k < count; k++) {
         Bodies read;
         all |= read_object(objects[k].body, i, sensor, of_sensor, read);
         double shape = objects[k].shape.address ? number_at(objects[k].shape, i, 0, 0) : (double)objects[k].fixed_shape;
         bool exists = shape >= 0.0 && shape < (double)shapes;
         if (!exists) all |= NO_SUCH_OBJECT;
-        read.shape = exists ? (u32)shape : 0u;
-        own[k] = read;
+        own[k] = stored(read, all, exists ? (u32)shape : 0u);
     }
     for (u32 k = 0; k < count; k++) own[k].fault = all;
 }

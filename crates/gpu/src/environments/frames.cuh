@@ -32,19 +32,19 @@ __device__ __forceinline__ u32 read_rotation(const BodyArrays& body, u32 i, Quat
         for (u32 k = 0; k < 3; k++)
             c[k] = vec3(number_at(body.rotation, i, 0, k), number_at(body.rotation, i, 1, k), number_at(body.rotation, i, 2, k));
         if (!(finite(c[0]) && finite(c[1]) && finite(c[2]))) return NOT_FINITE;
-        double worst = fmax(fmax(fabs(dot(c[0], c[0]) - 1.0), fabs(dot(c[1], c[1]) - 1.0)), fabs(dot(c[2], c[2]) - 1.0));
+        Scalar worst = fmax(fmax(fabs(dot(c[0], c[0]) - 1.0f), fabs(dot(c[1], c[1]) - 1.0f)), fabs(dot(c[2], c[2]) - 1.0f));
         worst = fmax(worst, fmax(fmax(fabs(dot(c[0], c[1])), fabs(dot(c[1], c[2]))), fabs(dot(c[2], c[0]))));
         if (!(worst <= MATRIX_SLACK && dot(c[0], cross(c[1], c[2])) > 0.0)) return NOT_A_ROTATION;
         q = quaternion_of(Mat3{c[0], c[1], c[2]});
     } else {
-        double v[4];
+        Scalar v[4];
         for (u32 k = 0; k < 4; k++) v[k] = number_at(body.rotation, i, k, 0);
         if (!(finite(v[0]) && finite(v[1]) && finite(v[2]) && finite(v[3]))) return NOT_FINITE;
         q = body.rotation_format == QUATERNION_W_FIRST ? Quat{v[1], v[2], v[3], v[0]} : Quat{v[0], v[1], v[2], v[3]};
     }
-    double length = sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-    if (!(fabs(length - 1.0) <= QUATERNION_SLACK)) return NOT_A_ROTATION;
-    double by = 1.0 / length;
+    Scalar length = sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+    if (!(fabs(length - 1.0f) <= QUATERNION_SLACK)) return NOT_A_ROTATION;
+    Scalar by = 1.0f / length;
     q = Quat{q.x * by, q.y * by, q.z * by, q.w * by};
     return 0;
 }
@@ -68,7 +68,7 @@ __device__ __forceinline__ u32 read_body(const BodyArrays& body, u32 i, BodyStat
         state.linear = linear + cross(state.angular, state.origin - at);
     }
     if (!(finite(state.linear) && finite(state.angular) && finite(state.load_at))) fault |= NOT_FINITE;
-    double largest = fmax(dot(state.linear, state.linear), dot(state.angular, state.angular));
+    Scalar largest = fmax(dot(state.linear, state.linear), dot(state.angular, state.angular));
     if (largest > MAX_MAGNITUDE * MAX_MAGNITUDE) fault |= OUT_OF_RANGE;
     return fault;
 }
@@ -89,7 +89,7 @@ __device__ __forceinline__ u32 relative_motion(const BodyState& sensor, const Bo
 }
 
 // What a step needs of the sensor and one object: the object relative to the sensor and, to write loads, the rotation of the sensor and the vectors (m)
-// from the points of the bodies' loads to the sensor's origin, in the world frame. 24 numbers, as on the host.
+// from the points of the bodies' loads to the sensor's origin, in the world frame. 24 numbers in f64, as on the host.
 struct Bodies {
     Relative relative;
     Quat sensor_rotation;
@@ -103,10 +103,10 @@ __device__ __forceinline__ void displace(BodyState& sensor, const double* parame
     Vec3 shift = rotate(sensor.rotation, vec3(parameters + POSITION)), axis = vec3(parameters + ROTATION);
     sensor.origin = sensor.origin + shift;
     sensor.linear = sensor.linear + cross(sensor.angular, shift);
-    double angle = sqrt(dot(axis, axis));
+    Scalar angle = sqrt(dot(axis, axis));
     if (angle == 0.0) return;
-    double sine = sin(0.5 * angle) / angle;
-    sensor.rotation = product(sensor.rotation, Quat{axis.x * sine, axis.y * sine, axis.z * sine, cos(0.5 * angle)});
+    Scalar sine = sin(0.5f * angle) / angle;
+    sensor.rotation = product(sensor.rotation, Quat{axis.x * sine, axis.y * sine, axis.z * sine, cos(0.5f * angle)});
 }
 
 // Writes or adds a load (N, N m) in the world frame, with the torque about the sensor's origin, to a body's array; `arm` as in `Bodies`.
@@ -114,11 +114,12 @@ __device__ __forceinline__ void write_load(const BodyArrays& body, u32 i, bool a
     if (body.load.address == 0) return;
     Vec3 moved = torque + cross(arm, force);
     if (add) {
-        force = force + row_vector(body.load, i, 0);
-        moved = moved + row_vector(body.load, i, 3);
+        add_row_vector(body.load, i, 0, force);
+        add_row_vector(body.load, i, 3, moved);
+    } else {
+        set_row_vector(body.load, i, 0, force);
+        set_row_vector(body.load, i, 3, moved);
     }
-    set_row_vector(body.load, i, 0, force);
-    set_row_vector(body.load, i, 3, moved);
 }
 
 // Writes or adds a load to a body's array, as above. In an environment with a fault it is zero.

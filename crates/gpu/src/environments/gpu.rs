@@ -6,7 +6,7 @@ use super::objects::BoundObjects;
 use super::pads::PadSteps;
 use super::randomisation::{self, PARAMETERS, Randomisation};
 use super::response::{Clock, GpuResponse};
-use super::springs::SpringSteps;
+use super::springs::{SpringSteps, spring_steps};
 use super::status::skin_warning;
 use super::view::View;
 use crate::array::{Arrays, Poses, Presses, Twists};
@@ -14,7 +14,7 @@ use crate::cuda_struct::{Ptr, PtrMut};
 use crate::layer::LayerSteps;
 use crate::memory::launch_on;
 use crate::program::{COMMON, Program, UNFUSED};
-use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
+use crate::{DeviceBuffer, Gpu, GpuError, GpuObject, Precision};
 use cudarc::driver::CudaFunction;
 use dermis_sensor::Sensor;
 use dermis_sensor::response::Chain;
@@ -43,8 +43,13 @@ const SOURCE: &[&str] = &[
     include_str!("bodies.cu"),
 ];
 
-pub(super) fn program() -> Program {
-    Program::new("environment-bodies", SOURCE, &[UNFUSED])
+/// The kernels that read bodies, in double precision, and round what a step in a precision needs of them.
+pub(super) fn program(precision: Precision) -> Program {
+    let (name, stored) = match precision {
+        Precision::Single => ("environment-bodies-single", "-DSTORED=float"),
+        Precision::Double => ("environment-bodies", "-DSTORED=double"),
+    };
+    Program::new(name, SOURCE, &[stored, UNFUSED])
 }
 
 /// Many simulations of one sensor on the GPU.
@@ -76,7 +81,7 @@ pub(super) struct GpuEnvironments {
 /// A skin that steps.
 #[derive(Debug)]
 enum GpuSkin {
-    Springs(Box<SpringSteps>),
+    Springs(Box<dyn SpringSteps>),
     Pads(Box<PadSteps>),
     Layer(Box<LayerSteps>),
 }
@@ -97,6 +102,7 @@ impl GpuEnvironments {
         arrays: &Arc<Arrays>,
         shapes: &[Arc<GpuObject>],
         count: usize,
+        precision: Precision,
         max_polygons: Option<usize>,
     ) -> Result<Self, GpuError> {
         let gpu = arrays.gpu();
@@ -107,18 +113,19 @@ impl GpuEnvironments {
                 (GpuSkin::Pads(Box::new(steps)), pads.taxels)
             }
             None => {
-                let steps = SpringSteps::new(arrays, shapes, count, status.at_mut(0))?;
-                (GpuSkin::Springs(Box::new(steps)), arrays.springs()?.taxels)
+                let steps = spring_steps(arrays, shapes, count, status.at_mut(0), precision)?;
+                (GpuSkin::Springs(steps), arrays.springs()?.taxels)
             }
         };
-        Self::new(gpu, arrays.sensor(), arrays.chain(), taxels, skin, status, count, shapes.len())
+        Self::new(gpu, arrays.sensor(), arrays.chain(), taxels, skin, precision, status, count, shapes.len())
     }
 
     /// Environments with a layer.
     pub fn with_layer(gpu: &Arc<Gpu>, sensor: &Sensor, shapes: &[Arc<Object>], count: usize) -> Result<Self, GpuError> {
         let status = gpu.zeros(count)?;
         let skin = GpuSkin::Layer(Box::new(LayerSteps::new(gpu, sensor, shapes, count, status.at_mut(0))?));
-        Self::new(gpu, sensor.name(), sensor.chain(), sensor.taxels().len(), skin, status, count, shapes.len())
+        let (taxels, precision) = (sensor.taxels().len(), Precision::Double);
+        Self::new(gpu, sensor.name(), sensor.chain(), taxels, skin, precision, status, count, shapes.len())
     }
 
     #[allow(clippy::too_many_arguments, reason = "each is a field")]
@@ -128,6 +135,7 @@ impl GpuEnvironments {
         chain: &Chain,
         taxels: usize,
         skin: GpuSkin,
+        precision: Precision,
         status: DeviceBuffer<u32>,
         count: usize,
         shapes: usize,
@@ -140,8 +148,8 @@ impl GpuEnvironments {
             skin,
             count,
             shapes,
-            read: gpu.kernel(&program(), "read_bodies")?,
-            read_objects: gpu.kernel(&program(), "read_objects")?,
+            read: gpu.kernel(&program(precision), "read_bodies")?,
+            read_objects: gpu.kernel(&program(precision), "read_objects")?,
             bodies: gpu.uninitialised(BODIES_NUMBERS * count)?,
             objects: None,
             response: None,
@@ -384,7 +392,7 @@ impl GpuEnvironments {
             return Err(self.unsupported("step()", why));
         }
         // SAFETY: the arrays that `step` binds have a row per environment.
-        springs.step(poses, twists, dt_s, |bindings, stream| unsafe { self.read(bindings, stream) })
+        springs.step(poses, twists, dt_s, &|bindings, stream| unsafe { self.read(bindings, stream) })
     }
 }
 

@@ -6,7 +6,7 @@
 
 // Contacts whose forces are not computed yet: at most 31 that are left, and 32 that are found at once.
 struct Queue {
-    double depth[64], x[64], y[64], z[64];
+    Scalar depth[64], x[64], y[64], z[64];
     u32 triangle[64];
     // Index of the spring, and the two flags.
     u32 site[64];
@@ -14,10 +14,10 @@ struct Queue {
 #define TOUCHED_BEFORE 0x80000000u
 #define BEYOND_RANGE 0x40000000u
 #define SITE_BITS 0x3fffffffu
-// Blocks per multiprocessor: with 128 registers per thread nothing is kept in local memory; a ray through a mesh waits for memory, and more
-// warps hide that.
-#define BLOCKS (KIND == MESH ? 3 : 2)
 #define SEVERAL (KIND == ANY)
+// Blocks per multiprocessor: with 128 registers per thread nothing is kept in local memory; a ray through a mesh waits for memory, and more
+// warps hide that. In single precision 80 registers suffice for one object.
+#define BLOCKS (KIND == MESH || (IS_SINGLE && !SEVERAL) ? 3 : 2)
 // With SEVERAL, a contact and the memory of a spring have the number of the object in the highest bits of the triangle.
 #define OBJECT_SHIFT 27
 #define TRIANGLE_BITS ((1u << OBJECT_SHIFT) - 1u)
@@ -26,12 +26,12 @@ struct Queue {
 struct Environment {
     u32 index;
     // Deflection (m) and contact normal of each spring, (sites, 6).
-    double* bristles;
+    Scalar* bristles;
     // One bit per spring that touched in the last step, and its triangle (meshes and SEVERAL only).
     u32* touching;
     u32* triangles;
     // Forces (sites, 3) if taxels are sums over springs, else null.
-    double* site_forces;
+    Scalar* site_forces;
 #if SEVERAL
     // The objects, and all shapes.
     const Bodies* bodies;
@@ -43,18 +43,18 @@ struct Environment {
     Motion motion;
 #if RANDOM
     // Factor on all forces.
-    double stiffness;
+    Scalar stiffness;
 #endif
 };
 
 // Writes the force (N) of one spring: for sums over taxels, or as the reading of its taxel.
 __device__ __forceinline__ void write_spring(const SpringSkin& skin, const Bindings& b, const Environment& e, u32 site, Vec3 force) {
     if (e.site_forces) {
-        double* to = e.site_forces + 3 * (u64)site;
+        Scalar* to = e.site_forces + 3 * (u64)site;
         to[0] = force.x; to[1] = force.y; to[2] = force.z;
         return;
     }
-    set_number(b.taxels, e.index, site, 0, 0.0 - dot(force, vector_at(skin.taxel_normals, skin.count, site)));
+    set_number(b.taxels, e.index, site, 0, 0.0f - dot(force, vector_at(skin.taxel_normals, skin.count, site)));
     set_vector(b.forces, e.index, site, force);
 }
 // Writes zeros for springs 32 group … 32 group + 31; neighbouring lanes write neighbouring numbers.
@@ -73,7 +73,7 @@ __device__ __forceinline__ void clear_group(const Bindings& b, const Environment
 #if SEVERAL
 // The deepest contact of a spring with the objects of a mask; of two at the same depth that of the first object. `held`: memory of the spring,
 // or NONE.
-__device__ __forceinline__ bool find_deepest(const Environment& e, u32 objects, double h, Vec3 point, Vec3 out, u32 held, Contact& deepest) {
+__device__ __forceinline__ bool find_deepest(const Environment& e, u32 objects, Scalar h, Vec3 point, Vec3 out, u32 held, Contact& deepest) {
     bool touches = false;
     for (u32 left = objects; left; left &= left - 1u) {
         u32 number = __ffs(left) - 1;
@@ -136,8 +136,8 @@ __device__ __forceinline__ void press_contact(const SpringSkin& skin, const Bind
     u32 count = skin.count, marked = queue.site[k], site = marked & SITE_BITS;
     Contact contact{queue.depth[k], vec3(queue.x[k], queue.y[k], queue.z[k]), queue.triangle[k], (marked & BEYOND_RANGE) != 0};
     Vec3 point = vector_at(skin.sites, count, site), out = vector_at(skin.sites + 3 * count, count, site);
-    double area = skin.sites[6 * count + site], share = skin.sites[7 * count + site];
-    double* own = e.bristles + 6 * (u64)site;
+    Scalar area = skin.sites[6 * count + site], share = skin.sites[7 * count + site];
+    Scalar* own = e.bristles + 6 * (u64)site;
     Bristle bristle;
     bristle.touched = (marked & TOUCHED_BEFORE) != 0;
     if (bristle.touched) {
@@ -207,15 +207,15 @@ __device__ __forceinline__ u32 press_full_warp(const SpringSkin& skin, const Bin
 }
 
 // True if the bounding sphere of 32 springs and their rays (centre and radius, m) meets that of the object.
-__device__ __forceinline__ bool is_near(const double* __restrict__ sphere, Vec3 center, double radius) {
+__device__ __forceinline__ bool is_near(const Scalar* __restrict__ sphere, Vec3 center, Scalar radius) {
     Vec3 apart = vec3(sphere) - center;
-    double reach = (sphere[3] + radius) * (1.0 + 1e-9);
+    Scalar reach = (sphere[3] + radius) * Scalar(IS_SINGLE ? 1.0 + 1e-5 : 1.0 + 1e-9);
     return dot(apart, apart) <= reach * reach;
 }
 
 // Environment first + i: its memory, the i-th part of site_forces, and its parameters.
-__device__ __forceinline__ Environment environment_of(const SpringSkin& skin, const Bindings& b, const Memory& memory, u32 first, u32 i,
-                                                      double* site_forces, const double* parameters) {
+__device__ __forceinline__ Environment environment_of(const SpringSkin& skin, const Memory& memory, Scalar dt, u32 first,
+                                                      u32 i, Scalar* site_forces, const double* parameters) {
     Environment e;
     e.index = first + i;
     u32 count = skin.count;
@@ -223,7 +223,7 @@ __device__ __forceinline__ Environment environment_of(const SpringSkin& skin, co
     e.touching = memory.touching + (u64)e.index * ((count + 31) / 32);
     e.triangles = memory.triangles + (u64)e.index * count;
     e.site_forces = site_forces ? site_forces + 3 * (u64)i * count : site_forces;
-    e.motion.dt = b.dt_s;
+    e.motion.dt = dt;
 #if RANDOM
     e.stiffness = parameters[(u64)e.index * PARAMETERS + STIFFNESS];
     e.motion.friction = parameters[(u64)e.index * PARAMETERS + FRICTION];
@@ -233,10 +233,10 @@ __device__ __forceinline__ Environment environment_of(const SpringSkin& skin, co
 
 // Centre (m) of the bounding box of an object, in its frame, and radius (m) of a sphere about it that contains the object.
 __device__ __forceinline__ Vec3 middle_of(const ObjectView& object) {
-    return vec3(0.5 * (object.low[0] + object.high[0]), 0.5 * (object.low[1] + object.high[1]), 0.5 * (object.low[2] + object.high[2]));
+    return vec3(0.5f * (object.low[0] + object.high[0]), 0.5f * (object.low[1] + object.high[1]), 0.5f * (object.low[2] + object.high[2]));
 }
-__device__ __forceinline__ double radius_of(const ObjectView& object) {
-    return KIND_OF(object) == SPHERE ? object.size[0] : 0.5 * object.diagonal;
+__device__ __forceinline__ Scalar radius_of(const ObjectView& object) {
+    return KIND_OF(object) == SPHERE ? object.size[0] : 0.5f * object.diagonal;
 }
 
 // Writes the status and the numbers of contact points of an environment.
@@ -247,19 +247,19 @@ __device__ __forceinline__ void write_status(const Memory& memory, u32 i, u32 fa
     if (memory.saturated) memory.saturated[i] = all.saturated;
 }
 
-// Steps environments first … first + n − 1. spheres: bounding sphere of every 32 springs, (groups, 4). site_forces: (n, sites, 3) or null.
+// Steps environments first … first + n − 1 by dt (s). spheres: bounding sphere of every 32 springs, (groups, 4). site_forces: (n, sites, 3) or null.
 // parameters: (environments, PARAMETERS), with RANDOM only. Faults of poses and velocities go to the status; such an environment has no
 // contact.
 #if SEVERAL
 // objects: (count), count ≤ 32. bodies: (environments, count). shapes: those of all objects.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     step_objects(SpringSkin skin, const ObjectView* __restrict__ shapes, const ObjectArrays* __restrict__ objects, u32 object_count, Bindings b,
-                 Memory memory, const Bodies* __restrict__ bodies, const double* __restrict__ spheres, u32 first, u32 n, double* site_forces,
+                 Memory memory, const Bodies* __restrict__ bodies, const Scalar* __restrict__ spheres, Scalar dt, u32 first, u32 n, Scalar* site_forces,
                  const double* __restrict__ parameters) {
     __shared__ Queue queues[WARPS];
     u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, i = blockIdx.x * WARPS + warp, groups = (skin.count + 31) / 32;
     if (i >= n) return;
-    Environment e = environment_of(skin, b, memory, first, i, site_forces, parameters);
+    Environment e = environment_of(skin, memory, dt, first, i, site_forces, parameters);
     e.bodies = bodies + (u64)e.index * object_count;
     e.shapes = shapes;
     e.objects = object_count;
@@ -267,7 +267,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     // Lane k has the bounding sphere of object k.
     bool exists = !fault && lane < object_count;
     Vec3 center = vec3(0.0, 0.0, 0.0);
-    double radius = 0.0;
+    Scalar radius = 0.0;
     if (exists) {
         const ObjectView& object = shapes[e.bodies[lane].shape];
         const Relative& relative = e.bodies[lane].relative;
@@ -299,12 +299,12 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
 // bodies: (environments).
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     step(SpringSkin skin, ObjectView object, Bindings b, Memory memory, const Bodies* __restrict__ bodies,
-         const double* __restrict__ spheres, u32 first, u32 n, double* site_forces,
+         const Scalar* __restrict__ spheres, Scalar dt, u32 first, u32 n, Scalar* site_forces,
          const double* __restrict__ parameters) {
     __shared__ Queue queues[WARPS];
     u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5, i = blockIdx.x * WARPS + warp, groups = (skin.count + 31) / 32;
     if (i >= n) return;
-    Environment e = environment_of(skin, b, memory, first, i, site_forces, parameters);
+    Environment e = environment_of(skin, memory, dt, first, i, site_forces, parameters);
     const Bodies& read = bodies[e.index];
     Relative relative = read.relative;
     u32 fault = read.fault;
@@ -312,7 +312,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     e.motion.linear = relative.linear;
     e.motion.angular = relative.angular;
     Vec3 center = relative.position + to_sensor(e.placement, middle_of(object));
-    double radius = radius_of(object);
+    Scalar radius = radius_of(object);
     Sums sums{vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0), 0, 0};
     Queue& queue = queues[warp];
     u32 queued = 0;

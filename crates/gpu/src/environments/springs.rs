@@ -6,10 +6,12 @@ use super::view::View;
 use crate::array::{Arrays, Poses, Presses, Springs, Twists};
 use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
 use crate::memory::launch_on;
-use crate::object::{ObjectView, SurfaceKind};
-use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
+use crate::object::{ObjectView, SingleObject, SurfaceKind};
+use crate::precision::Scalar;
+use crate::{DeviceBuffer, Gpu, GpuError, GpuObject, Precision};
 use cudarc::driver::CudaFunction;
 use dermis_geometry::Vec3;
+use std::fmt;
 use std::sync::Arc;
 
 /// Environments per block, one warp each; as in the kernel.
@@ -20,9 +22,9 @@ const SCRATCH_BYTES: usize = 1 << 29;
 
 cuda_struct! {
     /// The memory of all environments.
-    pub(crate) struct Memory {
+    pub(crate) struct Memory<Scalar> {
         /// Deflection (m) and contact normal of each spring, (environments, springs, 6).
-        bristles: PtrMut<f64>,
+        bristles: PtrMut<Scalar>,
         /// One bit per spring that touched in the last step, (environments, groups of 32 springs).
         touching: PtrMut<u32>,
         /// Triangle of a mesh that each spring touched last, and the object if there are several, (environments, springs).
@@ -35,46 +37,116 @@ cuda_struct! {
     }
 }
 
-/// Springs of many environments and their history.
-#[derive(Debug)]
-pub(super) struct SpringSteps {
-    gpu: Arc<Gpu>,
-    arrays: Arc<Arrays>,
-    shapes: Vec<Arc<GpuObject>>,
+/// What a step needs of the bound bodies and where it is, from a function that enqueues it on a stream.
+type ReadBodies<'a> = &'a dyn Fn(&Bindings, usize) -> Result<[Ptr<f64>; 2], GpuError>;
+
+/// Springs of many environments and their history, in either precision.
+pub(super) trait SpringSteps: fmt::Debug + Send + Sync {
+    /// True if contacts have friction.
+    fn has_friction(&self) -> bool;
+
+    /// Uses the kernels in which every environment has parameters of its own.
+    fn use_own_parameters(&mut self) -> Result<(), GpuError>;
+
+    /// Uses the kernels for several objects and different shapes.
+    fn use_objects(&mut self) -> Result<(), GpuError>;
+
+    /// Enqueues a step of all environments.
+    ///
+    /// # Safety
+    /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment, as
+    /// have the bodies and the parameters.
+    unsafe fn enqueue(
+        &self,
+        bindings: &Bindings,
+        objects: Option<&BoundObjects>,
+        bodies: Ptr<f64>,
+        parameters: Ptr<f64>,
+        stream: usize,
+    ) -> Result<(), GpuError>;
+
+    /// Enqueues the end of all contact, and of the status, where the mask is not zero.
+    ///
+    /// # Safety
+    /// The mask is alive until the work is done, in the memory of this GPU, and has an element per environment.
+    unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError>;
+
+    /// Steps all environments at given poses and velocities, and returns all loads. Allocates their memory. `read` enqueues
+    /// what the step needs of the bound bodies and returns where it is.
+    fn step(&self, poses: &Poses, twists: &Twists, dt_s: f64, read: ReadBodies<'_>) -> Result<Presses, GpuError>;
+}
+
+/// Springs of `count` environments without contact.
+pub(super) fn spring_steps(
+    arrays: &Arrays,
+    shapes: &[Arc<GpuObject>],
     count: usize,
-    memory: Memory,
+    status: PtrMut<u32>,
+    precision: Precision,
+) -> Result<Box<dyn SpringSteps>, GpuError> {
+    let springs = arrays.springs()?;
+    Ok(match precision {
+        Precision::Double => {
+            let views = shapes.iter().map(|shape| *shape.view()).collect();
+            Box::new(Steps::new(Arc::clone(springs), shapes, views, Vec::new(), count, status)?)
+        }
+        Precision::Single => {
+            let rounded = shapes.iter().map(|shape| shape.in_single()).collect::<Result<Vec<_>, _>>()?;
+            let views = rounded.iter().map(|shape| shape.view).collect();
+            Box::new(Steps::new(Arc::new(springs.in_single()?), shapes, views, rounded, count, status)?)
+        }
+    })
+}
+
+/// Springs of many environments and their history, in numbers of one precision.
+#[derive(Debug)]
+struct Steps<S> {
+    gpu: Arc<Gpu>,
+    springs: Arc<Springs<S>>,
+    shapes: Vec<Arc<GpuObject>>,
+    /// The shapes in this precision, and their buffers.
+    views: Vec<ObjectView<S>>,
+    _rounded: Vec<SingleObject>,
+    count: usize,
+    memory: Memory<S>,
     /// Steps with one object of the first shape.
     step: CudaFunction,
     /// Steps with several objects, or objects of different shapes, and the views of all shapes.
-    step_objects: Option<(CudaFunction, DeviceBuffer<ObjectView>)>,
+    step_objects: Option<(CudaFunction, DeviceBuffer<ObjectView<S>>)>,
     has_own_parameters: bool,
     sum: CudaFunction,
     reset: CudaFunction,
     /// Bounding spheres of every 32 springs and their rays, (groups, 4).
-    spheres: DeviceBuffer<f64>,
+    spheres: DeviceBuffer<S>,
     /// Forces of springs of the environments that are processed at once, if taxels are sums over springs.
-    scratch: Option<DeviceBuffer<f64>>,
+    scratch: Option<DeviceBuffer<S>>,
     at_once: usize,
     /// Zeros, for the points of velocities at the sensor's origin.
     zeros: DeviceBuffer<f64>,
-    _numbers: DeviceBuffer<f64>,
+    _numbers: DeviceBuffer<S>,
     flags: [DeviceBuffer<u32>; 2],
 }
 
-impl SpringSteps {
-    pub fn new(
-        arrays: &Arc<Arrays>,
+impl<S: Scalar> Steps<S> {
+    fn new(
+        springs: Arc<Springs<S>>,
         shapes: &[Arc<GpuObject>],
+        views: Vec<ObjectView<S>>,
+        rounded: Vec<SingleObject>,
         count: usize,
         status: PtrMut<u32>,
     ) -> Result<Self, GpuError> {
-        let (gpu, springs) = (arrays.gpu(), arrays.springs()?);
+        let (gpu, vector_bytes) = (springs.gpu(), 3 * size_of::<S>());
         let (sites, groups) = (springs.sites, springs.sites.div_ceil(32));
         let has_triangles = shapes.len() > 1 || shapes[0].cast_kind == SurfaceKind::Mesh;
-        let each = super::gpu::BODY_BYTES + 48 * sites + 4 * groups + if has_triangles { 4 * sites } else { 0 };
-        let at_once =
-            if springs.weights.is_some() { (SCRATCH_BYTES / (24 * sites)).clamp(1, count.max(1)) } else { count };
-        let scratch_bytes = if springs.weights.is_some() { 24 * sites * at_once } else { 0 };
+        let each =
+            super::gpu::BODY_BYTES + 2 * vector_bytes * sites + 4 * groups + if has_triangles { 4 * sites } else { 0 };
+        let at_once = if springs.weights.is_some() {
+            (SCRATCH_BYTES / (vector_bytes * sites)).clamp(1, count.max(1))
+        } else {
+            count
+        };
+        let scratch_bytes = if springs.weights.is_some() { vector_bytes * sites * at_once } else { 0 };
         gpu.require_free(
             each * count + scratch_bytes,
             || format!("the history of {count} environments of {sites} springs"),
@@ -93,8 +165,9 @@ impl SpringSteps {
         let program = springs.step_program(&shapes[0], false);
         Ok(Self {
             gpu: Arc::clone(gpu),
-            arrays: Arc::clone(arrays),
             shapes: shapes.to_vec(),
+            views,
+            _rounded: rounded,
             count,
             memory,
             step: gpu.kernel(&program, "step")?,
@@ -102,70 +175,26 @@ impl SpringSteps {
             has_own_parameters: false,
             sum: gpu.kernel(&program, "sum_over_taxels")?,
             reset: gpu.kernel(&program, "reset")?,
-            spheres: gpu.upload(&springs.spheres)?,
+            spheres: gpu.upload(&S::all_rounded(&springs.spheres))?,
             scratch: springs.weights.as_ref().map(|_| gpu.uninitialised(3 * sites * at_once)).transpose()?,
             at_once: at_once.max(1),
             zeros: gpu.zeros(3)?,
             _numbers: numbers,
             flags,
+            springs,
         })
-    }
-
-    /// True if contacts have friction.
-    pub fn has_friction(&self) -> bool {
-        self.arrays.springs().is_ok_and(Springs::has_friction)
-    }
-
-    /// Uses the kernels in which every environment has parameters of its own.
-    pub fn use_own_parameters(&mut self) -> Result<(), GpuError> {
-        self.has_own_parameters = true;
-        let program = self.arrays.springs()?.step_program(&self.shapes[0], true);
-        self.step = self.gpu.kernel(&program, "step")?;
-        if self.step_objects.is_some() { self.use_objects() } else { Ok(()) }
-    }
-
-    /// Uses the kernels for several objects and different shapes.
-    pub fn use_objects(&mut self) -> Result<(), GpuError> {
-        let levels = self.shapes.iter().map(|shape| shape.levels).max().unwrap_or(0);
-        let program = self.arrays.springs()?.objects_program(levels, self.has_own_parameters);
-        let kernel = self.gpu.kernel(&program, "step_objects")?;
-        if self.flags[1].is_empty() {
-            // No contact has had an object other than the first so far.
-            self.flags[1] = self.gpu.zeros(self.count * self.arrays.springs()?.sites)?;
-            self.memory.triangles = self.flags[1].at_mut(0);
-        }
-        let views: Vec<_> = self.shapes.iter().map(|shape| *shape.view()).collect();
-        self.step_objects = Some((kernel, self.gpu.upload(&views)?));
-        Ok(())
-    }
-
-    /// Enqueues a step of all environments.
-    ///
-    /// # Safety
-    /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment, as
-    /// have the bodies and the parameters.
-    pub unsafe fn enqueue(
-        &self,
-        bindings: &Bindings,
-        objects: Option<&BoundObjects>,
-        bodies: Ptr<f64>,
-        parameters: Ptr<f64>,
-        stream: usize,
-    ) -> Result<(), GpuError> {
-        // SAFETY: the caller guarantees the arrays.
-        unsafe { self.enqueue_with(self.memory, bindings, objects, bodies, parameters, stream) }
     }
 
     unsafe fn enqueue_with(
         &self,
-        memory: Memory,
+        memory: Memory<S>,
         bindings: &Bindings,
         objects: Option<&BoundObjects>,
         bodies: Ptr<f64>,
         parameters: Ptr<f64>,
         stream: usize,
     ) -> Result<(), GpuError> {
-        let springs = self.arrays.springs()?;
+        let (springs, dt_s) = (&*self.springs, S::rounded(bindings.dt_s));
         for first in (0..self.count).step_by(self.at_once) {
             let part = self.at_once.min(self.count - first);
             let (start, length) = (first as u32, part as u32);
@@ -176,11 +205,11 @@ impl SpringSteps {
                     (Some(objects), Some((step, shapes))) => launch_on!(
                         self.gpu, stream, step, (part.div_ceil(WARPS), THREADS);
                         &springs.skin, &shapes.at(0), &objects.arrays(), &(objects.count() as u32), bindings, &memory, &bodies,
-                        &self.spheres.at(0), &start, &length, &forces, &parameters
+                        &self.spheres.at(0), &dt_s, &start, &length, &forces, &parameters
                     )?,
                     _ => launch_on!(
                         self.gpu, stream, self.step, (part.div_ceil(WARPS), THREADS);
-                        &springs.skin, self.shapes[0].view(), bindings, &memory, &bodies, &self.spheres.at(0), &start, &length,
+                        &springs.skin, &self.views[0], bindings, &memory, &bodies, &self.spheres.at(0), &dt_s, &start, &length,
                         &forces, &parameters
                     )?,
                 }
@@ -195,9 +224,9 @@ impl SpringSteps {
 
     unsafe fn sum_over_taxels(
         &self,
-        springs: &Springs,
+        springs: &Springs<S>,
         bindings: &Bindings,
-        scratch: &DeviceBuffer<f64>,
+        scratch: &DeviceBuffer<S>,
         first: usize,
         part: usize,
         stream: usize,
@@ -214,13 +243,47 @@ impl SpringSteps {
             )
         }
     }
+}
 
-    /// Enqueues the end of all contact, and of the status, where the mask is not zero.
-    ///
-    /// # Safety
-    /// The mask is alive until the work is done, in the memory of this GPU, and has an element per environment.
-    pub unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
-        let [groups, count] = [self.arrays.springs()?.sites.div_ceil(32), self.count].map(|number| number as u32);
+impl<S: Scalar> SpringSteps for Steps<S> {
+    fn has_friction(&self) -> bool {
+        self.springs.has_friction()
+    }
+
+    fn use_own_parameters(&mut self) -> Result<(), GpuError> {
+        self.has_own_parameters = true;
+        let program = self.springs.step_program(&self.shapes[0], true);
+        self.step = self.gpu.kernel(&program, "step")?;
+        if self.step_objects.is_some() { self.use_objects() } else { Ok(()) }
+    }
+
+    fn use_objects(&mut self) -> Result<(), GpuError> {
+        let levels = self.shapes.iter().map(|shape| shape.levels).max().unwrap_or(0);
+        let program = self.springs.objects_program(levels, self.has_own_parameters);
+        let kernel = self.gpu.kernel(&program, "step_objects")?;
+        if self.flags[1].is_empty() {
+            // No contact has had an object other than the first so far.
+            self.flags[1] = self.gpu.zeros(self.count * self.springs.sites)?;
+            self.memory.triangles = self.flags[1].at_mut(0);
+        }
+        self.step_objects = Some((kernel, self.gpu.upload(&self.views)?));
+        Ok(())
+    }
+
+    unsafe fn enqueue(
+        &self,
+        bindings: &Bindings,
+        objects: Option<&BoundObjects>,
+        bodies: Ptr<f64>,
+        parameters: Ptr<f64>,
+        stream: usize,
+    ) -> Result<(), GpuError> {
+        // SAFETY: the caller guarantees the arrays.
+        unsafe { self.enqueue_with(self.memory, bindings, objects, bodies, parameters, stream) }
+    }
+
+    unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
+        let [groups, count] = [self.springs.sites.div_ceil(32), self.count].map(|number| number as u32);
         // SAFETY: the caller guarantees the mask.
         unsafe {
             launch_on!(
@@ -230,16 +293,8 @@ impl SpringSteps {
         }
     }
 
-    /// Steps all environments at given poses and velocities, and returns all loads. Allocates their memory. `read` enqueues
-    /// what the step needs of the bound bodies and returns where it is.
-    pub fn step(
-        &self,
-        poses: &Poses,
-        twists: &Twists,
-        dt_s: f64,
-        read: impl FnOnce(&Bindings, usize) -> Result<[Ptr<f64>; 2], GpuError>,
-    ) -> Result<Presses, GpuError> {
-        let springs = self.arrays.springs()?;
+    fn step(&self, poses: &Poses, twists: &Twists, dt_s: f64, read: ReadBodies<'_>) -> Result<Presses, GpuError> {
+        let springs = &*self.springs;
         let outputs = Presses::allocate(&self.gpu, self.count, springs.taxels, 0)?;
         let object = BodyArrays {
             twist_at: View::of_rows(&self.zeros, 0),

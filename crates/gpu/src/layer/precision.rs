@@ -9,7 +9,7 @@ use super::spectra::Transform;
 use super::taxels::TaxelGrid;
 use crate::object::{ObjectView, SurfaceKind};
 use crate::program::{COMMON, Program};
-use crate::{DeviceBuffer, Gpu, GpuError};
+use crate::{DeviceBuffer, Gpu, GpuError, Precision};
 use dermis_skin::layer::LayerContact;
 use std::sync::Arc;
 
@@ -38,24 +38,18 @@ const SOURCE: &[&str] = &[
     include_str!("gradient.cu"),
 ];
 
-/// As on the CPU: single precision if the tolerance allows it, else double. Results are always double.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Precision {
-    Single,
-    Double,
-}
-
 /// Smallest tolerance for single precision: products in single precision have errors of about 1e-7 of the depth.
 const MIN_SINGLE_TOLERANCE: f64 = 5e-6;
 
 impl Precision {
-    /// The precision for a tolerance: the largest remaining violation as a fraction of the largest depth.
-    pub fn for_tolerance(tolerance: f64) -> Self {
+    /// The precision for a tolerance, the largest remaining violation as a fraction of the largest depth: as on the CPU, single if the tolerance
+    /// allows it, else double. Results are always double.
+    pub(super) fn for_tolerance(tolerance: f64) -> Self {
         if tolerance >= MIN_SINGLE_TOLERANCE { Self::Single } else { Self::Double }
     }
 
     /// Size of a real number (bytes).
-    pub fn bytes(self) -> usize {
+    pub(super) fn bytes(self) -> usize {
         match self {
             Self::Single => 4,
             Self::Double => 8,
@@ -63,13 +57,13 @@ impl Precision {
     }
 
     /// Size of `count` complex numbers (bytes).
-    pub fn complex_bytes(self, count: usize) -> usize {
+    pub(super) fn complex_bytes(self, count: usize) -> usize {
         2 * self.bytes() * count
     }
 
     /// Number of lines in shared memory while fields are computed with transforms of a size, and that memory (bytes). Two fields at
     /// k and −k are there at once, and if there is room so many that four blocks fit on a multiprocessor of an H100 or H200.
-    pub fn field_tile(self, size: usize) -> (usize, usize) {
+    pub(super) fn field_tile(self, size: usize) -> (usize, usize) {
         const MAX_BYTES: usize = 52 << 10;
         let lines = (MAX_BYTES / self.complex_bytes(size + 1) / 4).max(1) * 4;
         let pairs_bytes = 4 * (size / 2 + 1);
@@ -77,14 +71,14 @@ impl Precision {
     }
 
     /// The kernels with transforms of this precision.
-    pub fn program(self) -> Program {
-        let (name, real) = match self {
-            Self::Single => ("layer-single", "float"),
-            Self::Double => ("layer-double", "double"),
+    pub(super) fn program(self) -> Program {
+        let name = match self {
+            Self::Single => "layer-single",
+            Self::Double => "layer-double",
         };
         let mut program = Program::new(name, SOURCE, &[]);
         program.options = vec![
-            format!("-DREAL={real}"),
+            format!("-DREAL={}", self.in_cuda()),
             // Four blocks per multiprocessor have 128 registers per thread; with fewer the kernels wait for memory.
             "-DCONTACT_BLOCKS=4".to_owned(),
             "-DFIELD_BLOCKS=4".to_owned(),
@@ -100,7 +94,7 @@ impl Precision {
     }
 
     /// Uploads numbers in this precision.
-    pub fn upload(self, gpu: &Arc<Gpu>, values: &[f64]) -> Result<DeviceBuffer<u8>, GpuError> {
+    pub(super) fn upload(self, gpu: &Arc<Gpu>, values: &[f64]) -> Result<DeviceBuffer<u8>, GpuError> {
         let bytes: Vec<u8> = match self {
             Self::Single => values.iter().flat_map(|&value| (value as f32).to_ne_bytes()).collect(),
             Self::Double => values.iter().flat_map(|value| value.to_ne_bytes()).collect(),

@@ -1,12 +1,11 @@
 //! Spectra of a layer's influences for one transform size.
 
 use super::fft_plan::FftPlan;
-use super::precision::Precision;
 use super::press::{THREADS, grid};
 use crate::cuda_struct::{Ptr, cuda_struct};
 use crate::memory::launch;
 use crate::program::{COMMON, Program};
-use crate::{DeviceBuffer, Gpu, GpuError};
+use crate::{DeviceBuffer, Gpu, GpuError, Precision};
 use cudarc::driver::LaunchConfig;
 use dermis_skin::Layer;
 use dermis_skin::layer::{Pair, Parity};

@@ -13,7 +13,7 @@ use std::sync::Arc;
 const DT_S: f64 = 1e-3;
 
 /// Motion of `count` environments at one step: 13 numbers per body, position, quaternion w first, velocity.
-fn bodies(random: &mut Random, count: usize) -> [Vec<f64>; 2] {
+pub(crate) fn bodies(random: &mut Random, count: usize) -> [Vec<f64>; 2] {
     let mut side = || random.uniform() * 2.0 - 1.0;
     let mut vector = |scale: f64| Vec3::new(side(), side(), side()) * scale;
     let mut all = [Vec::new(), Vec::new()];

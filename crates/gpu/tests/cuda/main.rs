@@ -11,6 +11,7 @@ mod layers_in_time;
 mod objects;
 mod pads_in_time;
 mod relaxation;
+mod single;
 mod warnings;
 
 use dermis_gpu::Gpu;

@@ -6,7 +6,7 @@ use dermis_gpu::array::Arrays;
 use dermis_gpu::environments::{
     BRISTLES_FULL, Bindings, Element, Environments, ObjectArrays, Randomisation, RotationFormat, View,
 };
-use dermis_gpu::{DeviceBuffer, Gpu, GpuObject};
+use dermis_gpu::{DeviceBuffer, Gpu, GpuObject, Precision};
 use dermis_sensor::{Sensor, SkinKind, presets};
 use dermis_skin::hydroelastic::Hydroelastic;
 use dermis_skin::{Coulomb, Friction, HydroelasticParameters, Lugre, Object};
@@ -356,7 +356,8 @@ fn too_many_polygons_are_reported() {
     let uploaded = Arc::new(GpuObject::new(&gpu, &object).unwrap());
     let mut fine = Run::new(&gpu, &sensor, from_ref(&object));
     let mut short = Run {
-        environments: Environments::with_bristles(&arrays, from_ref(&uploaded), COUNT, Some(20)).unwrap(),
+        environments: Environments::on_gpu_with(&arrays, from_ref(&uploaded), COUNT, Precision::Double, Some(20))
+            .unwrap(),
         outputs: sizes(&sensor).map(|size| gpu.zeros(size * COUNT).unwrap()),
     };
     for step in 30..34 {
