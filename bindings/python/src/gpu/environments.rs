@@ -79,7 +79,12 @@ impl Environments {
             Some(gpu) => {
                 let uploaded =
                     shapes.iter().map(|shape| super::object_on(gpu, shape)).collect::<Result<Vec<_>, _>>()?;
-                batches::Environments::on_gpu_with(&shared.on_gpu(gpu)?, &uploaded, count, precision.unwrap_or_default())?
+                batches::Environments::on_gpu_with(
+                    &shared.on_gpu(gpu)?,
+                    &uploaded,
+                    count,
+                    precision.unwrap_or_default(),
+                )?
             }
             None => batches::Environments::on_cpu(sensor, &shapes, count)?,
         };
