@@ -17,12 +17,12 @@ const EACH: usize = 13;
 const STIFFNESS_NEWTON_PER_M: f64 = 100.0;
 const RANGE_M: f64 = 6e-3;
 
-/// A flat array with friction; `more` is added to its text.
-fn sensor(rows: usize, cols: usize, pitch_mm: f64, points: usize, more: &str) -> Sensor {
+/// A flat array with friction, and damping (N s/m) along and across the normals; `more` is added to its text.
+fn sensor([rows, cols]: [usize; 2], pitch_mm: f64, points: usize, damping: f64, more: &str) -> Sensor {
     let text = format!(
         "name = \"t\"\ncontact_points = {points}\n[surface.grid]\nrows = {rows}\ncols = {cols}\npitch = \"{pitch_mm} mm\"\n[skin]\n\
-         kind = \"springs\"\nstiffness = \"100 N/m\"\ndamping = \"0.05 N s/m\"\nmax_penetration = \"6 mm\"\n[skin.friction]\nkind = \"lugre\"\n\
-         sigma0 = \"100 N/m\"\nsigma1 = \"0.05 N s/m\"\nviscous = \"0.05 N s/m\"\nmu_static = 0.6\nmu_dynamic = 0.5\n\
+         kind = \"springs\"\nstiffness = \"100 N/m\"\ndamping = \"{damping} N s/m\"\nmax_penetration = \"6 mm\"\n[skin.friction]\nkind = \"lugre\"\n\
+         sigma0 = \"100 N/m\"\nsigma1 = \"{damping} N s/m\"\nviscous = \"{damping} N s/m\"\nmu_static = 0.6\nmu_dynamic = 0.5\n\
          stribeck_speed = \"0.01 m/s\"\n{more}"
     );
     SensorSpec::parse("the test", &text).unwrap().build(None).unwrap()
@@ -172,12 +172,12 @@ fn compare(gpu: &Arc<Gpu>, label: &str, sensor: &Sensor, shapes: &[Arc<Object>],
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn single_precision_matches_double() {
-    let (gpu, plain) = (gpu(), sensor(14, 6, 3.4, 1, ""));
+    let (gpu, plain) = (gpu(), sensor([14, 6], 3.4, 1, 0.05, ""));
     let shapes = all_shapes();
     for (name, shape) in &shapes {
         compare(&gpu, name, &plain, from_ref(shape), 2048);
     }
-    let cover = sensor(10, 7, 3.0, 4, "[reading]\nkind = \"gaussian\"\nsigma = \"2 mm\"\n");
+    let cover = sensor([10, 7], 3.0, 4, 0.05, "[reading]\nkind = \"gaussian\"\nsigma = \"2 mm\"\n");
     compare(&gpu, "sums over springs", &cover, from_ref(&shapes[0].1), 2048);
     compare(&gpu, "all shapes", &plain, &shapes.map(|(_, shape)| shape), 2048);
 }
@@ -186,7 +186,7 @@ fn single_precision_matches_double() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_tiny_rotation_loses_no_contact() {
-    let (gpu, plain) = (gpu(), sensor(14, 6, 3.4, 1, ""));
+    let (gpu, plain) = (gpu(), sensor([14, 6], 3.4, 1, 0.05, ""));
     let [_, _, (_, cylinder), ..] = all_shapes();
     let angles = [0.0, 1e-30, 1e-25, 1e-20, 1e-15, 1e-10];
     let mut inputs = [Vec::new(), Vec::new()];
@@ -208,7 +208,7 @@ fn a_tiny_rotation_loses_no_contact() {
 fn single_precision_is_reproducible_and_resets() {
     const COUNT: usize = 70;
     const RESET_AT: usize = 5;
-    let (gpu, plain) = (gpu(), sensor(14, 6, 3.4, 1, ""));
+    let (gpu, plain) = (gpu(), sensor([14, 6], 3.4, 1, 0.05, ""));
     for (name, shape) in [0, 5].map(|k| all_shapes()[k].clone()) {
         let make = || Batch::new(&gpu, &plain, from_ref(&shape), COUNT, Precision::Single);
         let (mut first, mut second, mut fresh) = (make(), make(), make());
@@ -266,7 +266,7 @@ fn weight_in_single_precision() {
     const MASS_KG: f64 = 0.05;
     const RADIUS_M: f64 = 10e-3;
     const GRAVITY_M_PER_S2: f64 = 9.81;
-    let (gpu, plain) = (gpu(), sensor(20, 20, 2.0, 1, ""));
+    let (gpu, plain) = (gpu(), sensor([20, 20], 2.0, 1, 0.5, ""));
     let ball = Arc::new(Object::of_primitive(Primitive::Sphere { radius_m: RADIUS_M }, 1e-3).unwrap());
     let mut batch = Batch::new(&gpu, &plain, from_ref(&ball), COUNT, Precision::Single);
     let mut random = Random::new(3);

@@ -2,7 +2,7 @@
 
 use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
 use dermis::gpu::array::{Arrays, Twists};
-use dermis::gpu::{Environments, Gpu, GpuError, GpuObject};
+use dermis::gpu::{Environments, Gpu, GpuError, GpuObject, Precision};
 use dermis::sensor::{SensorSpec, SkinKind, presets};
 use dermis::skin::Object;
 use std::collections::BTreeMap;
@@ -102,16 +102,21 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
             operations / operations_per_s * 1e9 / ns,
         );
     }
-    // Each spring reads its last triangle; bristles in contact are read and written.
-    let step_bytes = press_bytes + (48 + 4 * taxels) as f64 + 96.0 * touched;
+    // Each spring reads its last triangle; bristles in contact, of six numbers, are read and written.
+    let step_bytes = |number_bytes: f64| press_bytes + (48 + 4 * taxels) as f64 + 12.0 * number_bytes * touched;
     let twists = vec![Twist::new(Vec3::new(0.01, -0.02, 0.001), Vec3::new(0.1, 0.2, 0.3)); PRESSES];
-    for (label, object) in [("spring_steps_of_a_ball", &ball), ("spring_steps_of_a_mesh", &mesh)] {
+    for (label, object, precision, number_bytes) in [
+        ("spring_steps_of_a_ball", &ball, Precision::Double, 8.0),
+        ("spring_steps_of_a_mesh", &mesh, Precision::Double, 8.0),
+        ("spring_steps_of_a_ball_in_single_precision", &ball, Precision::Single, 4.0),
+        ("spring_steps_of_a_mesh_in_single_precision", &mesh, Precision::Single, 4.0),
+    ] {
         let arrays = Arc::new(Arrays::new(gpu, &foam)?);
         let (object, poses) = (Arc::new(GpuObject::new(gpu, object)?), arrays.poses(&places)?);
-        let mut environments = Environments::on_gpu(&arrays, from_ref(&object), PRESSES)?;
+        let mut environments = Environments::on_gpu_with(&arrays, from_ref(&object), PRESSES, precision)?;
         let twists = Twists::of_host(gpu, &twists)?;
         let time_s = seconds(gpu, || environments.step(&poses, &twists, 1e-3).map(drop))?;
-        figures(&mut numbers, label, time_s, step_bytes);
+        figures(&mut numbers, label, time_s, step_bytes(number_bytes));
     }
     // From poses on the host to all results on the host.
     let object = GpuObject::new(gpu, &ball)?;
