@@ -48,8 +48,8 @@ __device__ __forceinline__ void relax(u64 i, u64 numbers, bool is_free, double* 
     }
 }
 
-// Ends the contact of environments whose object has left the layer. A surface that relaxes recovers, unless a fault ends its history: then
-// `touching` stays 1. One block per environment; `numbers` is three times the cells.
+// Ends the contact of environments whose object has left the layer. A surface that relaxes recovers, and `touching` stays 1, unless a fault
+// ends its history. One block per environment; `numbers` is three times the cells.
 extern "C" __global__ void lift_objects(const Bodies* bodies, const ContactRegion* regions, u32* touching, u64 numbers, double* tractions,
                                         double* surfaces, double* belows, RelaxationStep relaxation) {
     const u32 i = blockIdx.x, before = touching[i];

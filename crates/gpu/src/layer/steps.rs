@@ -324,12 +324,14 @@ impl LayerSteps {
         if chunk.count == 0 {
             return Ok(());
         }
+        // Any time step: the kernel clears the memory of the branches.
+        let branches = self.relaxation(1.0).branches;
         // SAFETY: the caller guarantees the mask; all buffers have a row per environment.
         unsafe {
             launch_on!(
                 self.gpu, stream, self.kernels.reset, (chunk.count, THREADS);
                 mask, &chunk.regions.at_mut(0), &self.touching.at_mut(0), &self.status, &(3 * self.batch.cells() as u64),
-                &chunk.tractions.at_mut(0), &chunk.surfaces.at_mut(0), &chunk.belows.at_mut(0), &self.relaxation(1.0).branches
+                &chunk.tractions.at_mut(0), &chunk.surfaces.at_mut(0), &chunk.belows.at_mut(0), &branches
             )
         }
     }
