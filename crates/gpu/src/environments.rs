@@ -53,20 +53,20 @@ pub(crate) const SPRINGS: &str = include_str!("environments/springs.cu");
 pub(crate) const RANDOMISATION: &str = include_str!("environments/randomisation.cuh");
 
 /// Why the skin of a sensor with objects of these shapes does not advance in time on a GPU; `None` if it does. Springs, layers that do not relax, and
-/// hydroelastic pads over a grid of taxels with rigid objects do.
+/// hydroelastic skins with rigid objects do.
 pub fn cpu_only(sensor: &Sensor, shapes: &[Arc<Object>]) -> Option<&'static str> {
     if let Some(pad) = sensor.skin_as::<Hydroelastic>() {
         return match PadParts::new(pad, sensor) {
-            Err(_) => Some("on a GPU pressure fields need tetrahedra and a grid of taxels"),
+            Err(_) => Some("on a GPU pressure fields need tetrahedra, and taxels that do not read by rays"),
             Ok(_) if shapes.iter().any(|shape| shape.compliance.is_some()) => {
-                Some("on a GPU hydroelastic pads take rigid objects")
+                Some("on a GPU hydroelastic skins take rigid objects")
             }
             Ok(_) => None,
         };
     }
     let is_elastic = |layer: &Layer| layer.parameters().relaxation.is_empty();
     let runs = sensor.skin_as::<Springs>().is_some() || sensor.skin_as::<Layer>().is_some_and(is_elastic);
-    (!runs).then_some("on a GPU only springs, hydroelastic pads and layers that do not relax advance in time")
+    (!runs).then_some("on a GPU only springs, hydroelastic skins and layers that do not relax advance in time")
 }
 
 /// All CUDA programs of environments but those of skins.
@@ -92,12 +92,12 @@ enum Device {
 }
 
 impl Environments {
-    /// Environments of a sensor with springs or a hydroelastic pad and objects of these shapes on a GPU, initially without contact.
+    /// Environments of a sensor with springs or a hydroelastic skin and objects of these shapes on a GPU, initially without contact.
     pub fn on_gpu(arrays: &Arc<Arrays>, shapes: &[Arc<GpuObject>], count: usize) -> Result<Self, GpuError> {
         Self::with_bristles(arrays, shapes, count, None)
     }
 
-    /// Like [`Environments::on_gpu`], with memory for the bristles of so many polygons of the contact surface on a hydroelastic pad in each
+    /// Like [`Environments::on_gpu`], with memory for the bristles of so many polygons of the contact surface on a hydroelastic skin in each
     /// environment; by default an estimate. A surface with more of them sets [`BRISTLES_FULL`] in the status.
     pub fn with_bristles(
         arrays: &Arc<Arrays>,
