@@ -341,7 +341,7 @@ impl Sensor {
     }
 
     /// Many untouched copies of this sensor, each with its own instance of obj, that step together in the arrays of other
-    /// libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs, hydroelastic pads over a grid, and layers), "cpu" (any skin) or "auto": a GPU if there is one and it
+    /// libraries. obj may also be a list of Objects: then ``bind`` names the objects of each environment. device: "cuda" (springs, hydroelastic skins, and layers), "cpu" (any skin) or "auto": a GPU if there is one and it
     /// supports the skin.
     ///
     /// randomise: ranges (low, high) from which every environment draws parameters of its own, when it is made and at each
@@ -349,8 +349,8 @@ impl Sensor {
     /// "threshold", "noise" and "spread" (stages of its response). Displacement of the sensor in its frame: "position" (m)
     /// and "rotation" (rad), the same range for each axis. seed: that of the draws; equal on CPU and GPU.
     ///
-    /// max_polygons: on a GPU, polygons of the contact surface on a hydroelastic pad with LuGre friction whose bristles are remembered in
-    /// each environment; by default an estimate from pad and objects. ``check`` names an environment with more.
+    /// max_polygons: on a GPU, polygons of the contact surface on a hydroelastic skin with LuGre friction whose bristles are remembered in
+    /// each environment; by default an estimate from skin and objects. ``check`` names an environment with more.
     ///
     /// precision: that of contacts, forces, friction and their sums of springs on a GPU: "double" (default), or "single", for GPUs that are slow in
     /// double precision; its errors are stated in the guide (GPU). The CPU always computes in double precision.

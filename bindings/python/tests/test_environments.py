@@ -72,6 +72,28 @@ def test_launches_read_what_single_sensors_read(device, dtype):
     environments.check()
 
 
+def test_pads_slide_like_single_sensors(device):
+    """A block that slides and twists on a hydroelastic pad with LuGre friction."""
+    block = dermis.Object.box(size=(12e-3, 10e-3, 8e-3))
+    pose, twist = motions(6)
+    pose[:, 2] -= 5.5e-3
+    poses, _ = on(device, pose)
+    twists, _ = on(device, twist)
+    taxels, read_taxels = on(device, np.full((N, 14, 6), 9.0))
+    wrench, read_wrench = on(device, np.full((N, 6), 9.0))
+    sensors = [dermis.Sensor.preset("wts0614", skin="hydroelastic") for _ in range(N)]
+    environments = sensors[0].environments(block, N, device=device, max_polygons=200)
+    environments.bind(dt=DT, pose=poses, twist=twists, taxels=taxels, wrench=wrench)
+    for _ in range(4):
+        environments.launch()
+        for i, sensor in enumerate(sensors):
+            reading = sensor.step(block, pose=pose[i], twist=twist[i], dt=DT)
+            np.testing.assert_allclose(read_taxels()[i], reading.taxels, rtol=1e-6, atol=1e-7)
+            np.testing.assert_allclose(read_wrench()[i], reading.wrench, rtol=1e-6, atol=1e-7)
+    assert np.hypot(*read_wrench()[:, :2].T).min() > 0.01
+    environments.check()
+
+
 def test_strided_parts_of_a_simulation_are_bound_in_place(device):
     """Bodies of a simulation, as in MuJoCo: positions and quaternions (world, body), angular velocity first, at a point of its own."""
     foam = dermis.Sensor.preset("uji-foam-14x6")

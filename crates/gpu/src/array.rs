@@ -18,7 +18,7 @@ use dermis_geometry::Pose;
 use dermis_sensor::{Chain, Sensor};
 use dermis_skin::{self as skin, hydroelastic::Hydroelastic};
 pub(crate) use friction::{FRICTION, FrictionLaw};
-pub(crate) use pads::{LawPiece, PAD_CONTACT, PadField, PadParts, PadSkin, Pads, Tetrahedron, stack_option};
+pub(crate) use pads::{LawPiece, PAD_CONTACT, PAD_TAXELS, PadField, PadParts, PadSkin, Pads, Tetrahedron, limits};
 pub(crate) use poses::same_count;
 pub(crate) use presses::along_minus_z;
 pub(crate) use springs::Springs;
@@ -40,7 +40,7 @@ enum ArraySkin {
 }
 
 impl Arrays {
-    /// Uploads a sensor: springs of any shape, or a hydroelastic pad under a grid of taxels. Refuses other sensors.
+    /// Uploads a sensor: springs, or a hydroelastic skin of tetrahedra. Refuses other sensors.
     pub fn new(gpu: &Arc<Gpu>, sensor: &Sensor) -> Result<Self, GpuError> {
         if sensor.rays().is_some() {
             return Err(unsupported(sensor.name(), "its taxels read by rays"));
@@ -65,9 +65,10 @@ impl Arrays {
     pub fn settle(&self, object: &GpuObject, poses: &Poses) -> Result<Presses, GpuError> {
         match &self.skin {
             ArraySkin::Springs(springs) => springs.settle(object, poses),
-            ArraySkin::Pads(_) if !object.is_rigid => {
-                Err(unsupported(&self.sensor, "the object is compliant, and pads take rigid objects on a GPU"))
-            }
+            ArraySkin::Pads(_) if !object.is_rigid => Err(unsupported(
+                &self.sensor,
+                "the object is compliant, and hydroelastic skins take rigid objects on a GPU",
+            )),
             ArraySkin::Pads(pads) => pads.settle(object, poses),
         }
     }
@@ -115,7 +116,12 @@ pub(crate) fn unsupported(sensor: &str, why: &str) -> GpuError {
 /// All CUDA programs of arrays.
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<crate::program::Program> {
-    [springs::programs(), vec![pads::program(), poses::program()], crate::environments::programs()].concat()
+    [
+        springs::programs(),
+        vec![pads::program(false), pads::program(true), poses::program()],
+        crate::environments::programs(),
+    ]
+    .concat()
 }
 
 /// A launch of `count` items, `per_block` items per block of `threads` threads.

@@ -54,13 +54,13 @@ pub(crate) const SPRINGS: &str = include_str!("environments/springs.cu");
 pub(crate) const RANDOMISATION: &str = include_str!("environments/randomisation.cuh");
 
 /// Why the skin of a sensor with objects of these shapes does not advance in time on a GPU; `None` if it does. Springs, layers with up to 16 branches of relaxation, and
-/// hydroelastic pads over a grid of taxels with rigid objects do.
+/// hydroelastic skins with rigid objects do.
 pub fn cpu_only(sensor: &Sensor, shapes: &[Arc<Object>]) -> Option<&'static str> {
     if let Some(pad) = sensor.skin_as::<Hydroelastic>() {
         return match PadParts::new(pad, sensor) {
-            Err(_) => Some("on a GPU pressure fields need tetrahedra and a grid of taxels"),
+            Err(_) => Some("on a GPU pressure fields need tetrahedra, and taxels that do not read by rays"),
             Ok(_) if shapes.iter().any(|shape| shape.compliance.is_some()) => {
-                Some("on a GPU hydroelastic pads take rigid objects")
+                Some("on a GPU hydroelastic skins take rigid objects")
             }
             Ok(_) => None,
         };
@@ -68,7 +68,7 @@ pub fn cpu_only(sensor: &Sensor, shapes: &[Arc<Object>]) -> Option<&'static str>
     let fits = |layer: &Layer| layer.parameters().relaxation.len() <= MAX_BRANCHES;
     let runs = sensor.skin_as::<Springs>().is_some() || sensor.skin_as::<Layer>().is_some_and(fits);
     (!runs).then_some(
-        "on a GPU only springs, hydroelastic pads, and layers with up to 16 branches of relaxation, advance in time",
+        "on a GPU only springs, hydroelastic skins, and layers with up to 16 branches of relaxation, advance in time",
     )
 }
 
@@ -96,7 +96,7 @@ enum Device {
 }
 
 impl Environments {
-    /// Environments of a sensor with springs or a hydroelastic pad and objects of these shapes on a GPU, initially without contact, in double
+    /// Environments of a sensor with springs or a hydroelastic skin and objects of these shapes on a GPU, initially without contact, in double
     /// precision.
     pub fn on_gpu(arrays: &Arc<Arrays>, shapes: &[Arc<GpuObject>], count: usize) -> Result<Self, GpuError> {
         Self::on_gpu_with(arrays, shapes, count, Precision::Double, None)
@@ -107,7 +107,7 @@ impl Environments {
     /// `precision`: that of contacts, forces, friction and their sums of springs. In single precision poses and velocities of bodies are read in
     /// double precision, and those of the objects relative to the sensor are rounded; the response and bound arrays keep theirs.
     ///
-    /// `max_polygons`: memory for the bristles of so many polygons of the contact surface on a hydroelastic pad in each environment; by default an
+    /// `max_polygons`: memory for the bristles of so many polygons of the contact surface on a hydroelastic skin in each environment; by default an
     /// estimate. A surface with more of them sets [`BRISTLES_FULL`] in the status.
     pub fn on_gpu_with(
         arrays: &Arc<Arrays>,

@@ -375,6 +375,15 @@ impl Taxels {
         }
     }
 
+    /// The cells of taxels at points: the reach (m) of a taxel, and for each taxel those whose cells may touch its own, nearest first. `None` for a
+    /// grid.
+    pub fn point_cells(&self) -> Option<(f64, &[Vec<u32>])> {
+        match &self.layout {
+            Layout::Points { reach_m, .. } => Some((*reach_m, self.neighbours())),
+            Layout::Grid { .. } => None,
+        }
+    }
+
     /// For each taxel of a points layout, the taxels whose cells may touch its own, nearest first.
     fn neighbours(&self) -> &[Vec<u32>] {
         let Layout::Points { reach_m, cells, neighbours } = &self.layout else { return &[] };

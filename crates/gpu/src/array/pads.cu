@@ -60,7 +60,7 @@ __device__ __noinline__ void add_contact(const PadField& f, u64* taxels, const T
     }
 }
 
-__device__ __forceinline__ void cut_pairs(const PadField& f, const ObjectView& object, Press& press, u32 count, Sums& sums) {
+__device__ CUT_PAIRS void cut_pairs(const PadField& f, const ObjectView& object, Press& press, u32 count, Sums& sums) {
     press.pair_count -= count;
     if (press.lane < count) {
         const u32* pair = press.pairs + 2 * (press.pair_count + press.lane);
@@ -71,7 +71,7 @@ __device__ __forceinline__ void cut_pairs(const PadField& f, const ObjectView& o
 }
 
 // Contact loads of n presses: one warp per press, up to four warps per block. Shared memory per warp: 3 × taxels 64-bit integers and the
-// lists. poses: (n, 7). forces: (n, taxels, 3). values: (n, taxels), the force along −z. wrench: (n, 6). outside: (n, 3). saturated: (n).
+// lists. poses: (n, 7). forces: (n, taxels, 3). values: (n, taxels), the force along the normals. wrench: (n, 6). outside: (n, 3). saturated: (n).
 extern "C" __global__ void __launch_bounds__(128)
     pads(PadField f, ObjectView object, const double* __restrict__ poses, u32 n, double* __restrict__ forces,
          double* __restrict__ values, double* __restrict__ wrench, double* __restrict__ outside, u32* __restrict__ saturated) {
@@ -88,10 +88,11 @@ extern "C" __global__ void __launch_bounds__(128)
     Sums sums{zero, zero, zero, f.scale, 0};
     add_object(f, object, press, sums);
     double by = 1.0 / f.scale;
-    for (u32 k = lane; k < 3 * taxels; k += 32) {
-        double force = (double)(i64)press.taxels[k] * by;
-        forces[3 * (u64)number * taxels + k] = force;
-        if (k % 3 == 2) values[(u64)number * taxels + k / 3] = 0.0 - force;
+    for (u32 k = lane; k < 3 * taxels; k += 32) forces[3 * (u64)number * taxels + k] = (double)(i64)press.taxels[k] * by;
+    for (u32 t = lane; t < taxels; t += 32) {
+        const i64* whole = (const i64*)press.taxels + 3 * t;
+        Vec3 force = vec3((double)whole[0] * by, (double)whole[1] * by, (double)whole[2] * by);
+        values[(u64)number * taxels + t] = value_of(f, t, force);
     }
     double all[9] = {sums.force.x,  sums.force.y,   sums.force.z,   sums.torque.x, sums.torque.y,
                      sums.torque.z, sums.outside.x, sums.outside.y, sums.outside.z};

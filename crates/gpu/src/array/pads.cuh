@@ -1,9 +1,8 @@
-// Contact of a rigid mesh with a pressure field of tetrahedra under a grid of taxels (Elandt et al. 2019): `dermis_skin::Hydroelastic`.
+// Contact of a rigid mesh with a pressure field of tetrahedra under taxels (Elandt et al. 2019): `dermis_skin::Hydroelastic`.
 //
 // One warp computes each press, or each step of an environment. All lanes of the warp traverse the hierarchy of the mesh together. Each lane
 // then takes one triangle near the field and finds the tetrahedra that it may intersect; the pairs are clipped 32 at a time, one per lane
-// (`cut_pairs`, defined by the program). Forces on taxels are summed as integers in units of 1/scale N, so that the sum does not depend on
-// the order of the lanes. Compile-time definitions: STACK, and IN_TIME if loads have shear.
+// (`cut_pairs`, defined by the program). Compile-time definitions: STACK and CORNERS, and those of pad_taxels.cuh.
 
 // Capacities of a warp's lists of nodes, triangles and pairs in shared memory; as in pads.rs.
 #define NODE_LIST 512
@@ -12,10 +11,6 @@
 #define NODES_AT_ONCE (NODE_LIST - 32 - 3 * 82)
 #define TRIANGLE_LIST 160
 #define PAIR_LIST 64
-// Maximum corners of a polygon: three, plus one for each cut by a face (4) or by an end of a piece of the pressure law (2).
-#define CORNERS 10
-// Maximum corners of a part of a polygon on one taxel: cuts at borders and heights add at most six.
-#define PART_CORNERS 16
 
 // A convex polygon in a triangle. Its corners are barycentric weights of the triangle. A cut reads one of two buffers and writes the other.
 struct Polygon {
@@ -65,213 +60,6 @@ __device__ __noinline__ bool clip(Polygon& p, double a0, double a1, double a2) {
     p.len = len;
     p.now = to;
     return len > 2;
-}
-
-// Traction (Pa) of a facet: with IN_TIME the vector on the sensor, else the pressure. Its integral (N) has the same type.
-#if IN_TIME
-typedef Vec3 Traction;
-__device__ __forceinline__ Traction no_traction() { return vec3(0.0, 0.0, 0.0); }
-__device__ __forceinline__ Vec3 force_of(Traction load, Vec3 normal) { return load; }
-#else
-typedef double Traction;
-__device__ __forceinline__ Traction no_traction() { return 0.0; }
-__device__ __forceinline__ Vec3 force_of(Traction load, Vec3 normal) { return normal * -load; }
-#endif
-
-// A corner of a facet: position (m) and traction.
-struct Corner {
-    Vec3 at;
-    Traction traction;
-};
-
-// A convex facet.
-struct Facet {
-    Corner corners[PART_CORNERS];
-    int len;
-};
-
-// ∫ t dA (N), summed over triangles that share the first corner.
-__device__ Traction load_of(const Facet& q) {
-    Traction sum = no_traction();
-    for (int i = 2; i < q.len; i++) {
-        const Corner &a = q.corners[0], &b = q.corners[i - 1], &c = q.corners[i];
-        Vec3 doubled = cross(b.at - a.at, c.at - a.at);
-        double area = 0.5 * sqrt(dot(doubled, doubled));
-        sum = sum + (a.traction + b.traction + c.traction) * (area / 3.0);
-    }
-    return sum;
-}
-
-// The coordinate along which a facet is split: column or row of the grid of taxels, or height (m).
-#define COLUMN 0
-#define ROW 1
-#define HEIGHT 2
-__device__ __forceinline__ double coordinate(const PadField& f, int axis, Vec3 at) {
-    if (axis == COLUMN) return at.x / f.pitch + 0.5 * (double)f.cols;
-    if (axis == ROW) return 0.5 * (double)f.rows - at.y / f.pitch;
-    return at.z;
-}
-
-__device__ __forceinline__ void push(Facet& to, const Corner& corner) {
-    if (to.len < PART_CORNERS) to.corners[to.len++] = corner;
-}
-
-// Splits a facet into the parts where a coordinate is below `at` and where it is not. A facet on the border goes to the second part.
-__device__ __noinline__ void split(const PadField& f, int axis, double at, const Facet& q, Facet& below, Facet& above) {
-    double s[PART_CORNERS];
-    bool none_below = true, none_above = true;
-    for (int i = 0; i < q.len; i++) {
-        s[i] = coordinate(f, axis, q.corners[i].at) - at;
-        none_below = none_below && s[i] >= 0.0;
-        none_above = none_above && s[i] <= 0.0;
-    }
-    below.len = above.len = 0;
-    if (none_below || none_above) {
-        Facet& to = none_below ? above : below;
-        for (int i = 0; i < q.len; i++) push(to, q.corners[i]);
-        return;
-    }
-    for (int i = 0; i < q.len; i++) {
-        int next = i + 1 < q.len ? i + 1 : 0;
-        double a = s[i], b = s[next];
-        Corner from = q.corners[i];
-        if (a <= 0.0) push(below, from);
-        if (a >= 0.0) push(above, from);
-        if ((a < 0.0 && b > 0.0) || (a > 0.0 && b < 0.0)) {
-            double t = a / (a - b);
-            Corner to = q.corners[next];
-            Corner between{from.at + (to.at - from.at) * t, from.traction + (to.traction - from.traction) * t};
-            push(below, between);
-            push(above, between);
-        }
-    }
-}
-
-// A lane's sums over its facets: force (N) and torque about the origin (N m) on the sensor, force outside all taxels (N).
-struct Sums {
-    Vec3 force, torque, outside;
-    // Taxels are in units of 1/scale N.
-    double scale;
-    u32 saturated;
-};
-
-// Adds a load (N) to a taxel, or to the force outside all taxels. normal: out of the sensor. taxels: (rows, cols, 3).
-__device__ __forceinline__ void add_load(const PadField& f, u64* taxels, int row, int col, Traction load, Vec3 normal, Sums& sums) {
-    Vec3 force = force_of(load, normal);
-    if (row < 0 || col < 0 || row >= (int)f.rows || col >= (int)f.cols) {
-        sums.outside = sums.outside + force;
-        return;
-    }
-    u64* taxel = taxels + 3 * (row * f.cols + col);
-    atomicAdd(taxel, (u64)__double2ll_rn(force.x * sums.scale));
-    atomicAdd(taxel + 1, (u64)__double2ll_rn(force.y * sums.scale));
-    atomicAdd(taxel + 2, (u64)__double2ll_rn(force.z * sums.scale));
-}
-
-// Index of the cell at a coordinate; −1 and `count` are outside.
-__device__ __forceinline__ int cell_of(double x, u32 count) { return (int)fmin(fmax(floor(x), -1.0), (double)count); }
-
-// Adds the load of a facet over one taxel: the part within the field's heights to the taxel, the rest to the force outside all taxels.
-__device__ __noinline__ void add_within_heights(const PadField& f, u64* taxels, int row, int col, const Facet& facet, Vec3 normal,
-                                                Sums& sums) {
-    Facet within, above, below, inside;
-    split(f, HEIGHT, f.height, facet, within, above);
-    split(f, HEIGHT, -f.height, within, below, inside);
-    add_load(f, taxels, -1, -1, load_of(above) + load_of(below), normal, sums);
-    add_load(f, taxels, row, col, load_of(inside), normal, sums);
-}
-
-// Adds the loads of a facet over one column of taxels, split at their rows. The remaining part alternates between two buffers.
-__device__ __forceinline__ void add_column(const PadField& f, u64* taxels, int col, const Facet& column, bool within_heights, Vec3 normal,
-                                           Sums& sums) {
-    Facet buffers[2], piece;
-    const Facet* rest = &column;
-    int free = 0;
-    double from = 1e300, until = -1e300;
-    for (int i = 0; i < column.len; i++) {
-        double row = coordinate(f, ROW, column.corners[i].at);
-        from = fmin(from, row);
-        until = fmax(until, row);
-    }
-    int last = cell_of(until, f.rows);
-    for (int row = cell_of(from, f.rows); row <= last; row++) {
-        const Facet* here = rest;
-        if (row < last) {
-            split(f, ROW, row + 1, *rest, piece, buffers[free]);
-            here = &piece;
-            rest = &buffers[free];
-            free = 1 - free;
-        }
-        if (here->len < 3) continue;
-        if (within_heights) {
-            add_load(f, taxels, row, col, load_of(*here), normal, sums);
-            continue;
-        }
-        add_within_heights(f, taxels, row, col, *here, normal, sums);
-    }
-}
-
-// Range of columns and rows of the grid, −1 and the number of them included, and the largest distance (m) from z = 0.
-struct Span {
-    int first_col, last_col, first_row, last_row;
-    double tallest;
-};
-__device__ __forceinline__ Span span_of(const PadField& f, const Facet& facet) {
-    double low_col = 1e300, high_col = -1e300, low_row = 1e300, high_row = -1e300, tallest = 0.0;
-    for (int i = 0; i < facet.len; i++) {
-        Vec3 at = facet.corners[i].at;
-        double col = coordinate(f, COLUMN, at), row = coordinate(f, ROW, at);
-        low_col = fmin(low_col, col);
-        high_col = fmax(high_col, col);
-        low_row = fmin(low_row, row);
-        high_row = fmax(high_row, row);
-        tallest = fmax(tallest, fabs(at.z));
-    }
-    return Span{cell_of(low_col, f.cols), cell_of(high_col, f.cols), cell_of(low_row, f.rows), cell_of(high_row, f.rows), tallest};
-}
-
-// Adds the loads of a facet with linear traction to the taxels under it, split at the borders of their cells.
-__device__ __noinline__ void add_parts(const PadField& f, u64* taxels, const Facet& whole, const Span& span, Vec3 normal, Sums& sums) {
-    Facet buffers[2], strip;
-    const Facet* rest = &whole;
-    int free = 0;
-    for (int col = span.first_col; col <= span.last_col; col++) {
-        const Facet* here = rest;
-        if (col < span.last_col) {
-            split(f, COLUMN, col + 1, *rest, strip, buffers[free]);
-            here = &strip;
-            rest = &buffers[free];
-            free = 1 - free;
-        }
-        if (here->len < 3) continue;
-        if (col < 0 || col >= (int)f.cols) {
-            add_load(f, taxels, -1, -1, load_of(*here), normal, sums);
-            continue;
-        }
-        add_column(f, taxels, col, *here, span.tallest <= f.height, normal, sums);
-    }
-}
-
-// Adds a facet's load (N) to the taxels under it. The traction is linear on each triangle that has the first corner; a pressure is linear on
-// the whole facet.
-__device__ __noinline__ void add_facet(const PadField& f, u64* taxels, const Facet& whole, Traction load, Vec3 normal, Sums& sums) {
-    Span span = span_of(f, whole);
-    if (span.first_col == span.last_col && span.first_row == span.last_row && span.tallest <= f.height) {
-        add_load(f, taxels, span.first_row, span.first_col, load, normal, sums);
-        return;
-    }
-#if IN_TIME
-    for (int i = 2; i < whole.len; i++) {
-        Facet part;
-        part.len = 3;
-        part.corners[0] = whole.corners[0];
-        part.corners[1] = whole.corners[i - 1];
-        part.corners[2] = whole.corners[i];
-        add_parts(f, taxels, part, span_of(f, part), normal, sums);
-    }
-#else
-    add_parts(f, taxels, whole, span, normal, sums);
-#endif
 }
 
 // A triangle of the mesh with its outward normal, in the field's frame.
@@ -370,8 +158,13 @@ struct Press {
 #endif
 };
 
-// Clips the last `count` pairs, one per lane, and adds their loads.
-__device__ __forceinline__ void cut_pairs(const PadField& f, const ObjectView& object, Press& press, u32 count, Sums& sums);
+// Clips the last `count` pairs, one per lane, and adds their loads. In time it is long, and compiled once.
+#if IN_TIME
+#define CUT_PAIRS __noinline__
+#else
+#define CUT_PAIRS __forceinline__
+#endif
+__device__ CUT_PAIRS void cut_pairs(const PadField& f, const ObjectView& object, Press& press, u32 count, Sums& sums);
 
 // Extents at the corners of a triangle.
 __device__ __forceinline__ void extents_of(const Tetrahedron& tet, const Triangle& triangle, double* extent) {

@@ -6,7 +6,7 @@ use super::presses::Presses;
 use super::unsupported;
 use crate::cuda_struct::{Node, Ptr, cuda_struct};
 use crate::memory::launch;
-use crate::object::ObjectView;
+use crate::object::{ObjectView, flat};
 use crate::program::{COMMON, Program, UNFUSED};
 use crate::{DeviceBuffer, Gpu, GpuError, GpuObject};
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -22,9 +22,12 @@ const SOURCE: &[&str] = &[
     Tetrahedron::CUDA,
     LawPiece::CUDA,
     PadField::CUDA,
+    PAD_TAXELS,
     PAD_CONTACT,
     include_str!("pads.cu"),
 ];
+/// Source of the loads of a field on taxels.
+pub(crate) const PAD_TAXELS: &str = include_str!("pad_taxels.cuh");
 /// Source of the contact of a mesh with a field, at rest and in time.
 pub(crate) const PAD_CONTACT: &str = include_str!("pads.cuh");
 /// Size (bytes) of a warp's lists in shared memory, without its taxels; as in the kernel.
@@ -35,8 +38,11 @@ const MAX_WARPS: usize = 4;
 const DEFAULT_SHARED_BYTES: usize = 48 << 10;
 /// Maximum number of levels of a hierarchy of tetrahedra; the kernel's stack is sized for it.
 const MAX_LEVELS: usize = 15;
+/// Maximum corners of a polygon: three, plus one for each cut by a face (4) or by an end of a piece of the pressure law (2). Parts of polygons on
+/// one taxel have up to six more.
+const MAX_CORNERS: usize = 10;
 
-/// A pressure field under a grid of taxels, on the GPU.
+/// A pressure field under taxels, on the GPU.
 #[derive(Debug)]
 pub(crate) struct Pads {
     gpu: Arc<Gpu>,
@@ -48,8 +54,11 @@ pub(crate) struct Pads {
     /// Number of tetrahedra, and depth (m) of the field.
     pub(crate) tets: usize,
     pub(crate) depth_m: f64,
+    /// True if taxels are at points, false if they are a grid.
+    pub(crate) has_points: bool,
     /// The buffers that `field` points to.
     _held: (DeviceBuffer<Node>, DeviceBuffer<Tetrahedron>, DeviceBuffer<LawPiece>),
+    _points: ([DeviceBuffer<f64>; 2], [DeviceBuffer<u32>; 2]),
 }
 
 cuda_struct! {
@@ -82,7 +91,7 @@ cuda_struct! {
 }
 
 cuda_struct! {
-    /// The field in the layout of the kernel, over a grid of taxels in z = 0, row 0 at +y.
+    /// The field in the layout of the kernel, over a grid of taxels in z = 0, row 0 at +y, or over taxels at points: one row of them.
     pub(crate) struct PadField {
         /// Bounding box of the tetrahedra, and its centre.
         low: [f64; 3],
@@ -95,8 +104,10 @@ cuda_struct! {
         min_cosine: f64,
         /// Smallest extent at which a facet counts as saturated.
         saturated_extent: f64,
+        /// Pitch (m) of a grid, and reach (m) of a taxel at a point.
         pitch: f64,
-        /// Taxels measure loads up to this distance (m) above and below z = 0; may be infinite.
+        reach: f64,
+        /// Taxels measure loads up to this distance (m) above and below z = 0, or above and below the plane through a point; may be infinite.
         height: f64,
         /// Forces are summed as integers in units of 1/scale (N).
         pub scale: f64,
@@ -104,6 +115,12 @@ cuda_struct! {
         /// Tetrahedra, in the order of the leaves.
         pub tets: Ptr<Tetrahedron>,
         pub pieces: Ptr<LawPiece>,
+        /// Taxels at points: centres (m) and normals, (taxels, 3); the first neighbour of each taxel in the list of neighbours, (taxels + 1); and
+        /// that list.
+        pub centers: Ptr<f64>,
+        pub normals: Ptr<f64>,
+        pub neighbour_starts: Ptr<u32>,
+        pub neighbours: Ptr<u32>,
         piece_count: u32,
         rows: u32,
         cols: u32,
@@ -134,19 +151,29 @@ pub(crate) struct PadParts {
     pub law: Vec<LawPiece>,
     pub max_pa: f64,
     pub depth_m: f64,
+    /// Taxels at points, as in [`PadField`]; empty for a grid.
+    pub centers: Vec<f64>,
+    pub normals: Vec<f64>,
+    pub neighbour_starts: Vec<u32>,
+    pub neighbours: Vec<u32>,
 }
 
 impl PadParts {
-    /// Refuses taxels without a grid and fields that do not consist of tetrahedra.
+    /// Refuses taxels that read by rays and fields that do not consist of tetrahedra.
     pub fn new(pad: &Hydroelastic, sensor: &Sensor) -> Result<Self, GpuError> {
         let refuse = |why: &str| unsupported(sensor.name(), why);
         let taxels = sensor.taxels();
         if sensor.rays().is_some() {
             return Err(refuse("its taxels read by rays"));
         }
-        let (Some((rows, cols)), Some(pitch)) = (taxels.size(), taxels.pitch_m()) else {
-            return Err(refuse("on a GPU pressure fields need a grid of taxels"));
-        };
+        let (rows, cols) = taxels.size().unwrap_or((1, taxels.len()));
+        let (reach, around) = taxels.point_cells().unwrap_or_default();
+        let at_points = |vectors: &[Vec3]| if around.is_empty() { Vec::new() } else { flat(vectors.iter().copied()) };
+        let mut neighbour_starts = vec![0];
+        neighbour_starts.extend(around.iter().scan(0, |sum, list| {
+            *sum += list.len() as u32;
+            Some(*sum)
+        }));
         let compliance = pad.compliance().ok_or_else(|| refuse("it is rigid"))?;
         let PressureFieldShape::Tets(tets) = compliance.shape() else {
             return Err(refuse("its pressure field is not of tetrahedra"));
@@ -170,12 +197,17 @@ impl PadParts {
             min_area: 1e-26 * compliance.depth_m() * compliance.depth_m(),
             min_cosine: pad.parameters().angle_limit.cosine().max(-2.0),
             saturated_extent: DEEPEST,
-            pitch,
+            pitch: taxels.pitch_m().unwrap_or(1.0),
+            reach,
             height: taxels.height_m().unwrap_or(f64::INFINITY),
             scale: 0.0,
             nodes: Ptr::default(),
             tets: Ptr::default(),
             pieces: Ptr::default(),
+            centers: Ptr::default(),
+            normals: Ptr::default(),
+            neighbour_starts: Ptr::default(),
+            neighbours: Ptr::default(),
             piece_count: law.len() as u32,
             rows: rows as u32,
             cols: cols as u32,
@@ -194,25 +226,49 @@ impl PadParts {
             law,
             max_pa: max_pa(compliance, tets),
             depth_m: compliance.depth_m(),
+            centers: at_points(taxels.centers()),
+            normals: at_points(taxels.normals()),
+            neighbour_starts,
+            neighbours: around.concat(),
         })
     }
 }
 
 impl Pads {
-    /// Uploads a pad. Refuses taxels without a grid and fields that do not consist of tetrahedra.
+    /// Uploads a pad. Refuses taxels that read by rays and fields that do not consist of tetrahedra.
     pub fn new(gpu: &Arc<Gpu>, pad: &Hydroelastic, sensor: &Sensor) -> Result<Self, GpuError> {
-        let PadParts { field, skin, nodes, tets, law, max_pa, depth_m } = PadParts::new(pad, sensor)?;
-        let (count, taxels) = (tets.len(), sensor.taxels().len());
-        let (nodes, tets, pieces) = (gpu.upload(&nodes)?, gpu.upload(&tets)?, gpu.upload(&law)?);
-        let field = PadField { nodes: nodes.at(0), tets: tets.at(0), pieces: pieces.at(0), ..field };
-        let held = (nodes, tets, pieces);
-        Ok(Self { gpu: Arc::clone(gpu), taxels, max_pa, field, skin, tets: count, depth_m, _held: held })
+        let parts = PadParts::new(pad, sensor)?;
+        let held = (gpu.upload(&parts.nodes)?, gpu.upload(&parts.tets)?, gpu.upload(&parts.law)?);
+        let numbers = [gpu.upload(&parts.centers)?, gpu.upload(&parts.normals)?];
+        let indices = [gpu.upload(&parts.neighbour_starts)?, gpu.upload(&parts.neighbours)?];
+        let field = PadField {
+            nodes: held.0.at(0),
+            tets: held.1.at(0),
+            pieces: held.2.at(0),
+            centers: numbers[0].at(0),
+            normals: numbers[1].at(0),
+            neighbour_starts: indices[0].at(0),
+            neighbours: indices[1].at(0),
+            ..parts.field
+        };
+        Ok(Self {
+            gpu: Arc::clone(gpu),
+            taxels: sensor.taxels().len(),
+            max_pa: parts.max_pa,
+            field,
+            skin: parts.skin,
+            tets: parts.tets.len(),
+            depth_m: parts.depth_m,
+            has_points: !parts.centers.is_empty(),
+            _held: held,
+            _points: (numbers, indices),
+        })
     }
 
     /// Computes the contact loads of a rigid object at rest at each pose.
     pub fn settle(&self, object: &GpuObject, poses: &Poses) -> Result<Presses, GpuError> {
         let (gpu, count) = (&self.gpu, poses.count);
-        let kernel = gpu.kernel(&program(), "pads")?;
+        let kernel = gpu.kernel(&program(self.has_points), "pads")?;
         let outputs = Presses::allocate(gpu, count, self.taxels, 0)?;
         if count == 0 {
             return Ok(outputs);
@@ -304,11 +360,18 @@ fn max_pa(compliance: &Compliance, tets: &TetField) -> f64 {
     reached.map(|piece| piece.pressure(extent)).fold(f64::MIN_POSITIVE, f64::max)
 }
 
-pub(super) fn program() -> Program {
-    Program::new("pads", SOURCE, &["-DIN_TIME=0", &stack_option(), UNFUSED])
+/// The kernel over a grid of taxels, or over taxels at points.
+pub(super) fn program(has_points: bool) -> Program {
+    let [stack, corners, points] = limits(has_points);
+    let name = if has_points { "pads-points" } else { "pads" };
+    Program::new(name, SOURCE, &["-DIN_TIME=0", &stack, &corners, &points, UNFUSED])
 }
 
-/// The option for the stack of the traversal of tetrahedra.
-pub(crate) fn stack_option() -> String {
-    format!("-DSTACK={}", 3 * MAX_LEVELS + 4)
+/// The options for the stack of the traversal of tetrahedra, the corners of a polygon and the taxels.
+pub(crate) fn limits(has_points: bool) -> [String; 3] {
+    [
+        format!("-DSTACK={}", 3 * MAX_LEVELS + 4),
+        format!("-DCORNERS={MAX_CORNERS}"),
+        format!("-DPOINTS={}", i32::from(has_points)),
+    ]
 }

@@ -1,5 +1,5 @@
 // Bristles on the contact surface of a pressure field, which is recomputed at every step: `dermis_skin::hydroelastic::Bristles`. One warp has
-// the bristles of one environment. BRISTLES is a compile-time definition: 1 if friction has a history.
+// the bristles of one environment. Compile-time definitions: CORNERS, and BRISTLES, 1 if friction has a history, else 0.
 
 // Distances that differ by less than this fraction of a polygon's width are equal; as on the CPU.
 #define EQUAL_DISTANCE 1e-9
@@ -87,49 +87,68 @@ __device__ __forceinline__ u32 find_patch(const Step& step, u64 key) {
     return NONE;
 }
 
-// Calls visit(patch index, corner index, distance) for the corners of the last polygons of the object that are within the width of their
-// polygon, those of every 32nd polygon in each lane.
-template <class Visit>
-__device__ __forceinline__ void visit_near(const Step& step, u32 lane, Vec3 at, Visit visit) {
-    for (u32 k = lane; k < step.last_count; k += 32) {
-        const BristlePatch& patch = step.last[k];
-        Vec3 apart = at - vec3(patch.middle);
-        // All corners are within half the width of the middle.
-        if (patch.object != step.object || dot(apart, apart) > 2.26 * patch.width * patch.width) continue;
-        for (u32 c = 0; c < patch.count; c++) {
-            double distance = length(vec3(step.last_corners + 6 * (u64)(patch.first + c)) - at);
-            if (distance <= patch.width) visit(k, c, distance);
+// The nearest of the last corners that a lane has found for a corner of a polygon: its distance (m), polygon and number in it.
+struct Nearest {
+    double distance;
+    u32 patch, corner;
+};
+
+// True if `distance` to a corner of a polygon counts instead of that of `known`: it is smaller, or equal and the polygon has the smaller key.
+__device__ __forceinline__ bool is_nearer(const Step& step, double distance, const BristlePatch& patch, const Nearest& known) {
+    double equal = EQUAL_DISTANCE * patch.width;
+    if (known.patch == NONE || distance < known.distance - equal) return true;
+    return distance <= known.distance + equal && patch.key < step.last[known.patch].key;
+}
+
+// Compares the corners of a polygon of this step with those of polygon k of the last.
+__device__ __forceinline__ void compare_corners(const Step& step, const BristlePatch& own, u32 k, Nearest* nearest) {
+    const BristlePatch& patch = step.last[k];
+    if (patch.object != own.object) return;
+    for (u32 c = 0; c < patch.count; c++) {
+        Vec3 at = vec3(step.last_corners + 6 * (u64)(patch.first + c));
+        for (u32 i = 0; i < own.count; i++) {
+            double distance = length(at - vec3(step.next_corners + 6 * (u64)(own.first + i)));
+            if (distance <= patch.width && is_nearer(step, distance, patch, nearest[i])) nearest[i] = Nearest{distance, k, c};
         }
     }
 }
 
-// Deflection (m) at the nearest of the last corners, rotated into the plane of a normal; zero if none is near. Of corners at the same
-// distance the one with the smallest key counts, and the first of its polygon. All lanes have the same arguments and the same result.
-__device__ __noinline__ Vec3 nearest_deflection(const Step& step, u32 lane, Vec3 at, Vec3 normal) {
-    double least = 1e300;
-    visit_near(step, lane, at, [&](u32, u32, double distance) { least = fmin(least, distance); });
-    for (int k = 16; k > 0; k >>= 1) least = fmin(least, __shfl_xor_sync(ALL_LANES, least, k));
-    if (least == 1e300) return vec3(0.0, 0.0, 0.0);
-    u64 key = ~0ull;
-    u32 which = NONE, corner = 0;
-    visit_near(step, lane, at, [&](u32 k, u32 c, double distance) {
-        const BristlePatch& patch = step.last[k];
-        if (distance <= least + EQUAL_DISTANCE * patch.width && patch.key < key) {
-            key = patch.key;
-            which = k;
-            corner = c;
+// Finds the nearest of the last corners of the same object for every corner of a polygon of this step and writes the deflections (m) there,
+// rotated into the plane of the polygon. A corner counts if it is within the width of its polygon; without one the deflection stays zero.
+// Of corners at the same distance the one with the smallest key counts, and the first of its polygon. The lanes compare 128 polygons at a
+// time; `slot` is the same in all of them.
+__device__ __noinline__ void inherit_from_nearest(const Step& step, u32 lane, u32 slot) {
+    const BristlePatch& own = step.next[slot];
+    Nearest nearest[CORNERS];
+    for (u32 i = 0; i < own.count; i++) nearest[i] = Nearest{1e300, NONE, 0};
+    Vec3 middle = vec3(own.middle);
+    for (u32 from = lane; from < step.last_count; from += 128) {
+        u32 near = 0;
+#pragma unroll
+        for (u32 u = 0; u < 4; u++) {
+            const BristlePatch& patch = step.last[min(from + 32 * u, step.last_count - 1)];
+            // All corners are within half the width of the middle.
+            double reach = 0.5 * own.width + 1.5 * patch.width;
+            Vec3 apart = vec3(patch.middle) - middle;
+            if (from + 32 * u < step.last_count && dot(apart, apart) <= reach * reach * (1.0 + 1e-9)) near |= 1u << u;
         }
-    });
-    for (int k = 16; k > 0; k >>= 1) {
-        u64 other = __shfl_xor_sync(ALL_LANES, key, k);
-        u32 other_which = __shfl_xor_sync(ALL_LANES, which, k), other_corner = __shfl_xor_sync(ALL_LANES, corner, k);
-        if (other < key) {
-            key = other;
-            which = other_which;
-            corner = other_corner;
+        for (; near; near &= near - 1) compare_corners(step, own, from + 32 * (__ffs(near) - 1), nearest);
+    }
+    for (u32 i = 0; i < own.count; i++) {
+        Nearest found = nearest[i];
+        double least = found.distance;
+        for (int k = 16; k > 0; k >>= 1) least = fmin(least, __shfl_xor_sync(ALL_LANES, least, k));
+        bool is_least = found.patch != NONE && found.distance <= least + EQUAL_DISTANCE * step.last[found.patch].width;
+        u64 key = is_least ? step.last[found.patch].key : ~0ull, smallest = key;
+        for (int k = 16; k > 0; k >>= 1) smallest = min(smallest, __shfl_xor_sync(ALL_LANES, smallest, k));
+        // Polygons have different keys, so that at most one lane writes.
+        if (is_least && key == smallest) {
+            const BristlePatch& patch = step.last[found.patch];
+            Vec3 z = carried(vec3(step.last_corners + 6 * (u64)(patch.first + found.corner) + 3), vec3(patch.normal), vec3(own.normal));
+            double* corner = step.next_corners + 6 * (u64)(own.first + i);
+            corner[3] = z.x; corner[4] = z.y; corner[5] = z.z;
         }
     }
-    const BristlePatch& patch = step.last[which];
-    return carried(vec3(step.last_corners + 6 * (u64)(patch.first + corner) + 3), vec3(patch.normal), normal);
+    __syncwarp();
 }
 #endif

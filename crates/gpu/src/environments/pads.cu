@@ -72,20 +72,7 @@ __device__ __noinline__ Held hold(Press& press, const Surface& surface, int len,
     }
     u32 open = __ballot_sync(ALL_LANES, fits && held.known == NONE && step.last_count > 0);
     __syncwarp();
-    while (open) {
-        int source = __ffs(open) - 1;
-        open &= open - 1;
-        u32 from = __shfl_sync(ALL_LANES, first, source), count = __shfl_sync(ALL_LANES, (u32)len, source);
-        Vec3 normal = vec3(__shfl_sync(ALL_LANES, out.x, source), __shfl_sync(ALL_LANES, out.y, source), __shfl_sync(ALL_LANES, out.z, source));
-        for (u32 i = 0; i < count; i++) {
-            double* corner = step.next_corners + 6 * (u64)(from + i);
-            Vec3 deflection = nearest_deflection(step, lane, vec3(corner), normal);
-            if (lane == (u32)source) {
-                corner[3] = deflection.x; corner[4] = deflection.y; corner[5] = deflection.z;
-            }
-        }
-    }
-    __syncwarp();
+    for (; open; open &= open - 1) inherit_from_nearest(step, lane, __shfl_sync(ALL_LANES, slot, __ffs(open) - 1));
     return held;
 }
 
@@ -143,7 +130,7 @@ __device__ __noinline__ void add_surface(const PadField& f, Press& press, const 
     add_facet(f, press.taxels, facet, force, out, sums);
 }
 
-__device__ __forceinline__ void cut_pairs(const PadField& f, const ObjectView& object, Press& press, u32 count, Sums& sums) {
+__device__ CUT_PAIRS void cut_pairs(const PadField& f, const ObjectView& object, Press& press, u32 count, Sums& sums) {
     press.pair_count -= count;
     const u32* pair = press.pairs + 2 * (press.pair_count + press.lane);
     Polygon polygon;
@@ -237,7 +224,7 @@ extern "C" __global__ void __launch_bounds__(128)
     for (u32 t = lane; t < taxels; t += 32) {
         const i64* whole = (const i64*)press.taxels + 3 * t;
         Vec3 on = vec3((double)whole[0] * by, (double)whole[1] * by, (double)whole[2] * by);
-        set_number(b.taxels, i, t, 0, 0.0 - on.z);
+        set_number(b.taxels, i, t, 0, value_of(f, t, on));
         set_vector(b.forces, i, t, on);
     }
     Vec3 outside = warp_sum(sums.outside) * stiffness;

@@ -4,7 +4,7 @@ use super::bindings::{Bindings, BodyArrays, ObjectArrays};
 use super::objects::{BoundObjects, MAX_OBJECTS};
 use super::view::View;
 use crate::array::{
-    Arrays, FRICTION, FrictionLaw, LawPiece, PAD_CONTACT, PadField, PadSkin, Pads, Tetrahedron, stack_option,
+    Arrays, FRICTION, FrictionLaw, LawPiece, PAD_CONTACT, PAD_TAXELS, PadField, PadSkin, Pads, Tetrahedron, limits,
     unsupported,
 };
 use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
@@ -34,6 +34,7 @@ const SOURCE: &[&str] = &[
     super::FRAMES,
     FRICTION,
     include_str!("bristles.cuh"),
+    PAD_TAXELS,
     PAD_CONTACT,
     include_str!("pads.cu"),
 ];
@@ -42,16 +43,24 @@ const THREADS: usize = 256;
 /// Corners per polygon for which there is memory.
 const CORNERS_EACH: usize = 5;
 
-/// The kernels with or without bristles that have a history.
-pub(super) fn program(has_bristles: bool) -> Program {
-    let name = if has_bristles { "pads-bristle-steps" } else { "pads-steps" };
+/// The kernels with or without bristles that have a history, over a grid of taxels or over taxels at points.
+pub(super) fn program(has_bristles: bool, has_points: bool) -> Program {
+    let name = match (has_bristles, has_points) {
+        (false, false) => "pads-steps",
+        (true, false) => "pads-bristle-steps",
+        (false, true) => "pads-points-steps",
+        (true, true) => "pads-points-bristle-steps",
+    };
     let bristles = format!("-DBRISTLES={}", i32::from(has_bristles));
-    Program::new(name, SOURCE, &["-DIN_TIME=1", &bristles, &stack_option(), UNFUSED])
+    let [stack, corners, points] = limits(has_points);
+    Program::new(name, SOURCE, &["-DIN_TIME=1", &bristles, &stack, &corners, &points, UNFUSED])
 }
 
 #[cfg(test)]
 pub(super) fn programs() -> Vec<Program> {
-    [false, true].map(program).to_vec()
+    [(false, false), (true, false), (false, true), (true, true)]
+        .map(|(bristles, points)| program(bristles, points))
+        .to_vec()
 }
 
 cuda_struct! {
@@ -125,7 +134,7 @@ impl PadSteps {
     ) -> Result<Self, GpuError> {
         let gpu = arrays.gpu();
         if shapes.iter().any(|shape| !shape.is_rigid) {
-            let why = "an object is compliant, and pads take rigid objects on a GPU";
+            let why = "an object is compliant, and hydroelastic skins take rigid objects on a GPU";
             return Err(unsupported(arrays.sensor(), why));
         }
         let has_bristles = pads.skin.friction.remembers != 0;
@@ -155,7 +164,7 @@ impl PadSteps {
             table_capacity: table as u32,
             unused: 0,
         };
-        let step = gpu.kernel(&program(has_bristles), "step_pads")?;
+        let step = gpu.kernel(&program(has_bristles, pads.has_points), "step_pads")?;
         let area_m2 = shapes.iter().map(|shape| shape.area_m2).fold(0.0, f64::max) * MAX_OBJECTS as f64;
         Ok(Self {
             gpu: Arc::clone(gpu),
@@ -164,7 +173,7 @@ impl PadSteps {
             field: pads.field_for(area_m2),
             skin: pads.skin,
             memory,
-            reset: gpu.kernel(&program(has_bristles), "reset_pads")?,
+            reset: gpu.kernel(&program(has_bristles, pads.has_points), "reset_pads")?,
             config: pads.launch_config(&step, count)?,
             step,
             _arrays: Arc::clone(arrays),

