@@ -121,7 +121,7 @@ macro_rules! cuda_struct {
             const fn is_plain<T: $crate::cuda_struct::Plain>() -> usize {
                 size_of::<T>()
             }
-            const fn fields$(<$scalar: $crate::cuda_struct::Plain>)?() -> usize {
+            const fn fields$(<$scalar: $crate::precision::Scalar>)?() -> usize {
                 0 $(+ is_plain::<$type $(<$target>)?>())*
             }
             assert!(size_of::<$name>() == fields $(::<$crate::cuda_struct::cuda_struct!(@double $scalar)>)?(), "the struct has padding");
@@ -153,8 +153,8 @@ macro_rules! cuda_struct {
     (@field PtrMut<$target:ident> = $field:ident) => {
         concat!("    PtrMut<", stringify!($target), "> ", stringify!($field), ";\n")
     };
-    // Another struct of scalars, whose name in CUDA is the same in both precisions.
-    (@field $type:ident<$target:ident> = $field:ident) => {
+    // Structs have no type parameters in CUDA.
+    (@field $type:ident<Scalar> = $field:ident) => {
         concat!("    ", stringify!($type), " ", stringify!($field), ";\n")
     };
     (@field $type:ident = $field:ident) => {

@@ -1,7 +1,7 @@
 //! Friction of contact points on the GPU.
 
 use crate::cuda_struct::cuda_struct;
-use crate::precision::Scalar;
+use crate::precision::Scalar as _;
 use dermis_skin::Friction;
 
 /// Source of the kernels' friction, which follows the declaration of [`FrictionLaw`].
@@ -33,7 +33,7 @@ impl<S> FrictionLaw<S> {
 }
 
 impl FrictionLaw {
-    /// The same in single precision.
+    /// The same law in single precision.
     pub fn in_single(&self) -> FrictionLaw<f32> {
         FrictionLaw {
             sigma0: f32::rounded(self.sigma0),

@@ -108,6 +108,10 @@ impl GpuEnvironments {
         let gpu = arrays.gpu();
         let status = gpu.zeros(count)?;
         let (skin, taxels) = match arrays.pads() {
+            Some(_) if precision == Precision::Single => {
+                let what = format!("single precision of sensor {:?}", arrays.sensor());
+                return Err(GpuError::Unsupported { what, why: "it has no springs".to_owned() });
+            }
             Some(pads) => {
                 let steps = PadSteps::new(arrays, pads, shapes, count, max_polygons, status.at_mut(0))?;
                 (GpuSkin::Pads(Box::new(steps)), pads.taxels)

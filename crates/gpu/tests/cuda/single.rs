@@ -121,7 +121,7 @@ fn compare(gpu: &Arc<Gpu>, label: &str, sensor: &Sensor, shapes: &[Arc<Object>],
     const STEPS: usize = 12;
     let columns = sensor.taxels().len();
     let mut pair =
-        [Precision::Double, Precision::Single].map(|precision| Batch::new(gpu, sensor, shapes, count, precision, None));
+        [Precision::Double, Precision::Single].map(|precision| Batch::new(gpu, sensor, shapes, count, precision));
     let shape_of: Vec<i32> = (0..count).map(|i| (i % shapes.len()) as i32).collect();
     let several = (shapes.len() > 1).then_some(&shape_of[..]);
     let mut inputs = bodies(&mut Random::new(23), count);
