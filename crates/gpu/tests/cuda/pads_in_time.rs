@@ -234,7 +234,7 @@ fn compare(
         "{label}: {free} without contact"
     );
     let has_friction = sensor.skin_as::<Hydroelastic>().unwrap().parameters().friction != Friction::None;
-    assert!(!has_friction || sheared > 0.2, "{label}: {sheared} N");
+    assert!(!has_friction || sheared > 0.1 * largest[2], "{label}: {sheared} N");
     relative
 }
 
@@ -272,7 +272,7 @@ fn a_fingertip_in_time_matches_the_cpu() {
     for (name, friction) in [("coulomb", coulomb), ("lugre", Friction::Lugre(LUGRE))] {
         let (sensor, label) = (with_friction(&tip, friction, 3.0), format!("fingertip, {name}, mesh"));
         let case = Case { skipped: 20, ..Case::default() };
-        let worst = compare(&gpu, &label, &sensor, from_ref(&mesh()), 8e-3, case);
+        let worst = compare(&gpu, &label, &sensor, from_ref(&mesh()), 7e-3, case);
         assert!(worst.iter().all(|worst| *worst <= CLOSE), "{label}: {worst:?}");
     }
 }
