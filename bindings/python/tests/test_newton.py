@@ -1,4 +1,4 @@
-"""Sensors in Newton, on Warp's CPU device."""
+"""Sensors in Newton, on the device that Warp prefers: a GPU if there is one."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def add_ball(world, pose, center=0.0, label="ball"):
 def finalized(world, count, **arguments):
     builder = newton.ModelBuilder()
     builder.replicate(world, count, **arguments)
-    return builder.finalize(device="cpu")
+    return builder.finalize()
 
 
 def test_a_ball_at_rest_reads_its_weight():
@@ -140,9 +140,9 @@ def test_what_does_not_fit_is_refused():
         other.add_shape_sphere(other.add_body(), radius=radius, label="ball")
         other.end_world()
     with pytest.raises(dermis.Error, match="its shape differs between worlds"):
-        dermis_newton.attach(other.finalize(device="cpu"), sensor, site="pad", object="ball")
+        dermis_newton.attach(other.finalize(), sensor, site="pad", object="ball")
     other.begin_world()
     other.add_site(-1, label="pad")
     other.end_world()
     with pytest.raises(dermis.Error, match="2 shapes of the model have this label, and each of its 3 worlds needs one"):
-        dermis_newton.attach(other.finalize(device="cpu"), sensor, site="pad", object="ball")
+        dermis_newton.attach(other.finalize(), sensor, site="pad", object="ball")
