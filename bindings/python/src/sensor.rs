@@ -2,7 +2,7 @@
 
 use crate::array::{Precision, array, positive, vector};
 use crate::batch::Batch;
-use crate::batch::presses::{self, PressRequest};
+use crate::batch::presses;
 use crate::contacts;
 use crate::error::{Error, IntoPyErr};
 use crate::gpu::{self, DeviceBatch, Environments, batch::Places};
@@ -17,6 +17,7 @@ use crate::state::{History, State};
 use crate::threads::{Job, detached, interruptible, interruptible_job};
 use crate::touch::warn;
 use dermis::geometry::Vec3;
+use dermis::gpu::goals::PressRequest;
 use dermis::gpu::{Choice, GpuError};
 use dermis::sensor::{self, Aim, Goal, SensorSpec};
 use dermis::skin::{self, WarningLog};
@@ -271,10 +272,10 @@ impl Sensor {
     /// or (2,), and yaw (rad), (n,) or a number, as for ``press``.
     ///
     /// device: "cpu"; "cuda": an NVIDIA GPU, for springs, hydroelastic pads over grids, layers with their camera images, and
-    /// gels, at poses or to a depth; "auto": the GPU if it supports the presses, else the CPU, with one warning that
-    /// gives the reason.
+    /// gels; "auto": the GPU if it supports the presses, else the CPU, with one warning that gives the reason.
     ///
-    /// progress: shows the number of finished presses on stderr, with tqdm if it is installed (CPU, and gels).
+    /// progress: shows the number of finished presses on stderr, with tqdm if it is installed; on a GPU, of those to a
+    /// depth or a force.
     /// dtype: element type of the arrays of forces, as for ``press``; those of a DeviceBatch are numpy.float64.
     ///
     /// Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU, except
@@ -307,25 +308,22 @@ impl Sensor {
                     Some(poses) if only_poses => Places::read(poses, &gpu)?.requests().into_py_err()?,
                     _ => presses::read(poses, depth, force, at, tilt, yaw)?,
                 };
-                if choice != Choice::Auto || presses::have_poses(&wanted) {
-                    return self.press_on_host(py, Some(gel), &object, wanted, progress, precision);
-                }
+                return self.press_on_host(py, Some(gel), &object, wanted, progress, precision);
             }
-            let places = match poses {
-                Some(poses) if only_poses => Places::read(poses, &gpu)?,
-                _ => {
-                    let wanted = presses::read(poses, depth, force, at, tilt, yaw)?;
-                    if choice == Choice::Auto && !presses::have_poses(&wanted) {
-                        gpu::warn_once(py, "force-controlled presses run on the CPU only")?;
-                        return self.press_on_host(py, None, &object, wanted, progress, precision);
-                    }
-                    let (shared, object) = (self.shared.clone(), object.clone());
-                    let work = move |job: &Job| Places::of_depths(&shared, &object, &wanted, job);
-                    interruptible_job(py, work, |_| Ok(()))??
-                }
+            // The poses, or requests whose poses are to be found.
+            let (places, wanted) = match poses {
+                Some(poses) if only_poses => (Some(Places::read(poses, &gpu)?), Vec::new()),
+                _ => (None, presses::read(poses, depth, force, at, tilt, yaw)?),
             };
+            let bar = Bar::start(py, progress && places.is_none(), wanted.len(), "presses")?;
             let (shared, pressed) = (self.shared.clone(), object.clone());
-            match interruptible(py, move || DeviceBatch::of_places(&gpu, &shared, &pressed, places))? {
+            let work = move |job: &Job| {
+                let find = || Places::of_requests(&gpu, &shared, &pressed, &wanted, job);
+                DeviceBatch::of_places(&gpu, &shared, &pressed, places.map_or_else(find, Ok)?)
+            };
+            let made = interruptible_job(py, work, |job| bar.show(py, job.done()));
+            bar.close(py)?;
+            match made? {
                 Err(error @ GpuError::Unsupported { .. }) if choice == Choice::Auto => {
                     gpu::warn_once(py, &error.to_string())?;
                 }

@@ -80,6 +80,12 @@ impl Job {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Sets the number of finished parts. Returns false after an interrupt.
+    pub fn reached(&self, done: usize) -> bool {
+        self.set_done(done);
+        self.goes_on()
+    }
+
     /// Sets the number of finished parts.
     pub fn set_done(&self, done: usize) {
         self.done.store(done, Ordering::Relaxed);

@@ -200,17 +200,42 @@ def test_presses_to_a_depth_find_their_places_on_the_host(foam):
 
 
 @on_gpu
+@pytest.mark.parametrize(
+    ("name", "skin", "size_mm", "mu", "off"),
+    [
+        ("uji-foam-14x6", None, [18, 14, 12], None, 1e-6),
+        ("uji-foam-14x6", "hydroelastic", [18, 14, 12], None, 1e-6),
+        ("gelsight", None, [6, 5, 4], 0.0, 1e-4),
+        ("gelsight", None, [6, 5, 4], None, 5e-3),
+    ],
+)
+def test_forces_are_reached_at_the_depths_of_the_cpu(name, skin, size_mm, mu, off):
+    sensor = dermis.Sensor.preset(name, skin=skin)
+    block = dermis.Object.box(size=[1e-3 * side for side in size_mm], mu=mu)
+    forces, at = np.linspace(0.05, 0.6, 6), np.linspace([-1e-3, 1e-3], [2e-3, 0.0], 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        arguments = {"force": forces, "at": at, "tilt": [0.02, -0.03], "yaw": 0.4}
+        here, there = (sensor.press_batch(block, **arguments, device=device) for device in ("cpu", "cuda"))
+        auto = sensor.press_batch(block, **arguments, device="auto")
+        known = sensor.press_batch(block, np.stack([reading.pose for reading in here]), device="cuda")
+    assert isinstance(there, dermis.DeviceBatch) and auto.taxels.tobytes() == there.taxels.tobytes()
+    np.testing.assert_allclose(-there.force[:, 2], forces, rtol=1e-6)
+    np.testing.assert_allclose(there.travel, here.travel, rtol=off)
+    assert np.abs(there.taxels - known.taxels).max() <= 3 * off * np.abs(known.taxels).max()
+    with pytest.raises(dermis.Error, match="press 2: .* cannot carry 10000 N"):
+        sensor.press_batch(block, force=[0.1, 0.2, 1e4], device="cuda")
+    with pytest.raises(dermis.Error, match="press 1: .* is not above sensor"):
+        sensor.press_batch(block, force=[0.1, 0.2], at=[[0.0, 0.0], [1.0, 0.0]], device="cuda")
+
+
+@on_gpu
 def test_what_cannot_be_done_there_is_said_in_a_sentence(foam):
-    with pytest.raises(dermis.Error, match="force-controlled presses run on the CPU only"):
-        foam.press_batch(BALL, force=1.0, device="cuda")
     with pytest.raises(dermis.Error, match="gel"):
         dermis.Sensor.preset("gelsight", skin="gel").press_batch(BALL, places(2), device="cuda")
     with pytest.raises(dermis.Error, match="no camera"):
         foam.press_batch(BALL, places(2), device="cuda").image
     assert len(foam.press_batch(BALL, np.zeros((0, 7)), device="cuda")) == 0
-    with warnings.catch_warnings(record=True):
-        warnings.simplefilter("always")
-        assert isinstance(foam.press_batch(BALL, force=0.5, device="auto"), dermis.Batch)
 
 
 @on_gpu
@@ -339,5 +364,10 @@ def test_gels_of_a_batch_are_those_of_the_cpu():
     np.testing.assert_allclose(
         gel.press_batch(ball, poses, device="cuda").force, gel.press_batch(ball, poses).force, rtol=2e-3, atol=1e-9
     )
-    with pytest.raises(dermis.Error, match="force-controlled"):
-        gel.press_batch(ball, force=1.0, device="cuda")
+    forces = np.array([0.1, 0.4, 0.7])
+    here, there = (gel.press_batch(ball, force=forces, device=device) for device in ("cpu", "cuda"))
+    np.testing.assert_allclose(-there.force[:, 2], forces, rtol=2e-3)
+    np.testing.assert_allclose(there.travel, here.travel, rtol=4e-3)
+    assert all(reading.pose[2, 3] == pytest.approx(5e-3 - reading.travel) for reading in there)
+    with pytest.raises(dermis.Error, match="press 1: sensor \"gel\" cannot carry 1000 N"):
+        gel.press_batch(ball, force=[0.1, 1e3], device="cuda")

@@ -638,10 +638,10 @@ class Sensor(_Copyable):
         or (2,), and yaw (rad), (n,) or a number, as for ``press``.
 
         device: "cpu"; "cuda": an NVIDIA GPU, for springs, hydroelastic pads over grids, layers with their camera images, and
-        gels, at poses or to a depth; "auto": the GPU if it supports the presses, else the CPU, with one warning that
-        gives the reason.
+        gels; "auto": the GPU if it supports the presses, else the CPU, with one warning that gives the reason.
 
-        progress: shows the number of finished presses on stderr, with tqdm if it is installed (CPU, and gels).
+        progress: shows the number of finished presses on stderr, with tqdm if it is installed; on a GPU, of those to a
+        depth or a force.
         dtype: element type of the arrays of forces, as for ``press``; those of a DeviceBatch are numpy.float64.
 
         Returns a Batch: a sequence of readings, with ``taxels``, ``force``, ``image`` … as stacked arrays; from a GPU, except

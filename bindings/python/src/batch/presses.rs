@@ -9,19 +9,12 @@ use crate::reading::{ReadingData, ReadingValues};
 use crate::shared_sensor::SharedSensor;
 use crate::threads::Job;
 use dermis::geometry::Pose;
-use dermis::sensor::{Aim, Goal, Pressed, Sensor, depth_pose as pose_at, press};
+use dermis::gpu::goals::{PressRequest, press_all};
+use dermis::sensor::{Aim, Goal, PressError, Pressed, Sensor, press};
 use dermis::skin;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::sync::Arc;
-
-/// One press of a batch.
-pub enum PressRequest {
-    /// Along -z to a depth or a force.
-    Press(Aim, Goal),
-    /// At a given pose.
-    Hold(Pose),
-}
 
 /// One value for all presses, or one value per press.
 struct Each {
@@ -94,25 +87,6 @@ pub fn read(
     Ok((0..count.map_or(1, |(n, _)| n)).map(request).collect())
 }
 
-/// True if no press is force-controlled, so that the final poses are known in advance.
-pub fn have_poses(requests: &[PressRequest]) -> bool {
-    requests.iter().all(|request| !matches!(request, PressRequest::Press(_, Goal::Force(_))))
-}
-
-/// Final pose of the object of a press to a depth, and its travel (m) past first contact.
-pub fn depth_pose(sensor: &Sensor, object: &skin::Object, request: &PressRequest) -> Result<(Pose, f64), String> {
-    match request {
-        PressRequest::Press(aim, Goal::Depth(depth_m)) => {
-            let pose = pose_at(sensor, object, aim, *depth_m).map_err(|error| error.to_string())?;
-            Ok((pose, *depth_m))
-        }
-        PressRequest::Press(_, Goal::Force(_)) => {
-            Err("force-controlled presses run on the CPU only: give `depth` or `poses`, or use the device cpu".into())
-        }
-        PressRequest::Hold(pose) => Ok((*pose, f64::NAN)),
-    }
-}
-
 /// Computes the presses on all cores; the presses are in the order of the requests.
 pub fn make(
     shared: &Arc<SharedSensor>,
@@ -120,53 +94,31 @@ pub fn make(
     requests: &[PressRequest],
     job: &Job,
 ) -> Result<Vec<Press>, String> {
+    let sensor = shared.sensor().map_err(|error| error.to_string())?;
     let one = |(number, request): (usize, &PressRequest)| {
         if !job.goes_on() {
             return Err("interrupted".to_owned());
         }
         let outcome = match request {
-            PressRequest::Press(aim, goal) => by_aim(shared, object, aim, *goal),
-            PressRequest::Hold(pose) => by_pose(shared, object, *pose),
+            PressRequest::Press(aim, goal) => press(sensor, object, aim, *goal),
+            PressRequest::Hold(pose) => hold(sensor, object, *pose),
         };
         job.count();
-        outcome.map(|data| Press::of(&data)).map_err(|error| format!("press {number}: {error}"))
+        outcome.map(|pressed| of_request(shared, request, pressed)).map_err(|error| format!("press {number}: {error}"))
     };
     // Reports the error of the first failed press, whichever thread fails first.
     let all: Vec<Result<Press, String>> = requests.par_iter().enumerate().map(one).collect();
     all.into_iter().collect()
 }
 
-fn by_aim(shared: &Arc<SharedSensor>, object: &skin::Object, aim: &Aim, goal: Goal) -> Result<ReadingData, String> {
-    let sensor = shared.sensor().map_err(|error| error.to_string())?;
-    Ok(data_of(shared, press(sensor, object, aim, goal).map_err(|error| error.to_string())?))
-}
-
-fn by_pose(shared: &Arc<SharedSensor>, object: &Arc<skin::Object>, pose: Pose) -> Result<ReadingData, String> {
-    let sensor = shared.sensor().map_err(|error| error.to_string())?;
+fn hold(sensor: &Sensor, object: &Arc<skin::Object>, pose: Pose) -> Result<Pressed, PressError> {
     let settled = ObjectMotions::held(object, pose).with(|motion| sensor.skin().settle(&sensor.skin().rest(), motion));
-    let (touch, _) = settled.map_err(|error| error.to_string())?;
-    Ok(read_touch(shared, sensor, touch, pose, None))
+    let (touch, state) = settled?;
+    Ok(Pressed::read(sensor, 0.0, pose, touch, state))
 }
 
-/// The reading of a touch at a pose of the object, after a travel (m) past first contact where it is known.
-fn read_touch(
-    shared: &Arc<SharedSensor>,
-    sensor: &Sensor,
-    mut touch: skin::Touch,
-    pose: Pose,
-    travel_m: Option<f64>,
-) -> ReadingData {
-    let reading = sensor.read(&touch);
-    touch.warnings.extend_from_slice(&reading.warnings);
-    let numbers = ReadingValues { reading, frame: 0, travel_m, sensor_from_object: Some(pose) };
-    ReadingData::new(shared.clone(), numbers, touch)
-}
-
-/// Presses between two checks for Ctrl-C.
-const TOGETHER: usize = 64;
-
-/// Computes presses at poses or to depths on a copy of the sensor whose gel is on a GPU, several at once; the presses are in
-/// the order of the requests.
+/// Computes presses on a copy of the sensor whose gel is on a GPU, several at once; the presses are in the order of the
+/// requests.
 pub fn make_on_gpu(
     shared: &Arc<SharedSensor>,
     on_gpu: &Sensor,
@@ -174,35 +126,25 @@ pub fn make_on_gpu(
     requests: &[PressRequest],
     job: &Job,
 ) -> Result<Vec<Press>, String> {
-    let mut presses = Vec::with_capacity(requests.len());
-    for group in requests.chunks(TOGETHER) {
-        if !job.goes_on() {
-            return Err("interrupted".to_owned());
-        }
-        let failed = |place: usize, error: String| format!("press {}: {error}", presses.len() + place);
-        let pose = |(place, request)| depth_pose(on_gpu, object, request).map_err(|error| failed(place, error));
-        let poses: Vec<_> = group.par_iter().enumerate().map(pose).collect();
-        let poses = poses.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let targets: Vec<_> = poses.iter().map(|(pose, _)| [skin::Target::at_rest(object, *pose)]).collect();
-        let motions: Vec<_> = targets.iter().map(|targets| skin::Motion { targets }).collect();
-        let rest = on_gpu.skin().rest();
-        let settled = on_gpu.skin().settle_all(&motions.iter().map(|motion| (&rest, motion)).collect::<Vec<_>>());
-        let made = settled.into_iter().zip(poses).enumerate().map(|(place, (settled, (pose, travel_m)))| {
-            let (touch, _) = settled.map_err(|error| failed(place, error.to_string()))?;
-            let travel_m = Some(travel_m).filter(|travel_m| !travel_m.is_nan());
-            Ok(Press::of(&read_touch(shared, on_gpu, touch, pose, travel_m)))
-        });
-        let made = made.collect::<Result<Vec<_>, String>>()?;
-        made.iter().for_each(|_| job.count());
-        presses.extend(made);
-    }
-    Ok(presses)
+    let finish = |number: usize, pressed| of_request(shared, &requests[number], pressed);
+    let made = press_all(on_gpu, object, requests, finish, &|known| job.reached(known));
+    made.map_err(|error| error.to_string())?.ok_or_else(|| "interrupted".to_owned())
+}
+
+/// A press of a batch; its travel past first contact is unknown at a given pose.
+fn of_request(shared: &Arc<SharedSensor>, request: &PressRequest, pressed: Pressed) -> Press {
+    let travel_m = matches!(request, PressRequest::Press(..)).then_some(pressed.depth_m);
+    Press::of(&with_travel(shared, pressed, travel_m))
 }
 
 /// The reading of a press.
 pub fn data_of(shared: &Arc<SharedSensor>, pressed: Pressed) -> ReadingData {
-    let Pressed { depth_m, sensor_from_object, touch, reading, .. } = pressed;
-    let numbers =
-        ReadingValues { reading, frame: 0, travel_m: Some(depth_m), sensor_from_object: Some(sensor_from_object) };
+    let travel_m = Some(pressed.depth_m);
+    with_travel(shared, pressed, travel_m)
+}
+
+fn with_travel(shared: &Arc<SharedSensor>, pressed: Pressed, travel_m: Option<f64>) -> ReadingData {
+    let Pressed { sensor_from_object, touch, reading, .. } = pressed;
+    let numbers = ReadingValues { reading, frame: 0, travel_m, sensor_from_object: Some(sensor_from_object) };
     ReadingData::new(shared.clone(), numbers, touch)
 }

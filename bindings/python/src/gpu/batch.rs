@@ -3,7 +3,6 @@
 use super::foreign;
 use super::tensor::{Data, DeviceArray};
 use crate::array::array;
-use crate::batch::presses::{PressRequest, depth_pose};
 use crate::error::{Error, IntoPyErr};
 use crate::pose::poses as read_poses;
 use crate::shared_sensor::SharedSensor;
@@ -11,6 +10,7 @@ use crate::threads::{Job, detached};
 use crate::touch::warn_text;
 use dermis::geometry::Pose;
 use dermis::gpu::array::{Poses, Presses};
+use dermis::gpu::goals::{PressRequest, final_poses};
 use dermis::gpu::layer::{LayerTouches, Outputs};
 use dermis::gpu::{DeviceBuffer, Gpu, GpuError};
 use dermis::sensor::optics::Optics;
@@ -53,6 +53,9 @@ pub struct Images {
     pub warning: Option<String>,
 }
 
+/// Computes the forces (N) along −z on the sensor at poses.
+type ForcesAt<'a> = &'a mut dyn FnMut(&[Pose]) -> Result<Vec<f64>, GpuError>;
+
 /// Poses of presses.
 pub enum Places {
     /// On the host, with the travel (m) past first contact where it is known.
@@ -87,24 +90,34 @@ impl Places {
         Ok(poses.into_iter().map(PressRequest::Hold).collect())
     }
 
-    /// The poses of presses to a depth, computed on all cores.
-    pub fn of_depths(
+    /// The final poses of presses to depths or forces: forces are computed on the GPU.
+    pub fn of_requests(
+        gpu: &Arc<Gpu>,
         shared: &SharedSensor,
-        object: &skin::Object,
-        wanted: &[PressRequest],
+        object: &Arc<skin::Object>,
+        requests: &[PressRequest],
         job: &Job,
-    ) -> PyResult<Self> {
-        let sensor = shared.sensor()?;
-        let one = |(number, wanted): (usize, &PressRequest)| {
-            if !job.goes_on() {
-                return Err(Error::new_err("interrupted"));
-            }
-            depth_pose(sensor, object, wanted).map_err(|error| Error::new_err(format!("press {number}: {error}")))
+    ) -> Result<Self, GpuError> {
+        let sensor = built(shared)?;
+        let find = |precision: f64, forces_at: ForcesAt<'_>| {
+            final_poses(sensor, object, requests, precision, forces_at, &|known| job.reached(known))
         };
-        let all: Vec<PyResult<(Pose, f64)>> = wanted.par_iter().enumerate().map(one).collect();
-        let (poses, travel_m) = all.into_iter().collect::<PyResult<Vec<_>>>()?.into_iter().unzip();
+        let found = if sensor.skin_as::<skin::Layer>().is_some() {
+            let layer = shared.layer_on_gpu(gpu, object)?;
+            find(layer.force_precision(), &mut |poses| layer.normal_forces(poses))?
+        } else {
+            let (arrays, object) = (shared.on_gpu(gpu)?, super::object_on(gpu, object)?);
+            find(0.0, &mut |poses| arrays.normal_forces(&object, poses))?
+        };
+        let interrupted = || GpuError::BadInput { reason: "interrupted".to_owned() };
+        let (poses, travel_m) = found.ok_or_else(interrupted)?.into_iter().unzip();
         Ok(Self::Host(poses, Some(travel_m)))
     }
+}
+
+/// The sensor.
+fn built(shared: &SharedSensor) -> Result<&Sensor, GpuError> {
+    shared.sensor().map_err(|error| GpuError::BadInput { reason: error.to_string() })
 }
 
 impl DeviceBatch {
@@ -115,7 +128,7 @@ impl DeviceBatch {
         object: &Arc<skin::Object>,
         places: Places,
     ) -> Result<Self, GpuError> {
-        let sensor = shared.sensor().map_err(|error| GpuError::BadInput { reason: error.to_string() })?;
+        let sensor = built(shared)?;
         let (poses, travel_m) = places.on_gpu(gpu)?;
         let made = if sensor.skin_as::<skin::Layer>().is_some() {
             Self::of_layer(gpu, shared, sensor, object, poses)?
