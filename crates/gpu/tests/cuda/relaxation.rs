@@ -3,7 +3,7 @@
 use crate::gpu;
 use crate::layers_in_time::{COUNT, DT_S, RADIUS_M, Run, TEXT, compare_motion, rows_of, sensor};
 use dermis_geometry::Primitive;
-use dermis_gpu::environments::{Element, Environments, View};
+use dermis_gpu::environments::{Bindings, Element, Environments, ObjectArrays, View};
 use dermis_sensor::Sensor;
 use dermis_skin::Object;
 use std::slice::from_ref;
@@ -174,13 +174,20 @@ fn layers_that_relax_repeat_and_forget_at_a_reset() {
     }
 }
 
-/// More branches than the kernels take are refused by their number.
+/// More branches than the kernels take are refused by their number, and several objects in an environment as for elastic layers.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn too_many_branches_are_refused() {
+fn too_many_branches_and_several_objects_are_refused() {
     let gpu = gpu();
     let skin = format!("mu = 0.5\nrelaxation = [{}]", ["{ ratio = 0.1, time = \"1 s\" }"; 17].join(", "));
     let sensor = sensor(&TEXT.replace("mu = 0.5", &skin), 1e-5);
     let error = Environments::with_layer(&gpu, &sensor, from_ref(&ball()), 1).unwrap_err().to_string();
     assert!(error.contains("17 branches") && error.contains("at most 16"), "{error}");
+    let sensor = relaxing(2, 0.5, 1e-5);
+    let mut environments = Environments::with_layer(&gpu, &sensor, from_ref(&ball()), 1).unwrap();
+    // SAFETY: the arrays are refused before any is read.
+    #[allow(unsafe_code)]
+    let refused = unsafe { environments.bind_objects(Bindings::new(DT_S), &[ObjectArrays::default(); 2]) };
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("several objects") && error.contains("one object at a time"), "{error}");
 }
