@@ -21,6 +21,9 @@ pub enum PressRequest {
 /// Asks whether a batch goes on, with the number of presses whose depth is known.
 pub type GoesOn<'a> = &'a (dyn Fn(usize) -> bool + Sync);
 
+/// Computes the force (N) along −z on the untouched sensor with the object at each pose.
+pub type ForcesAt<'a> = &'a mut dyn FnMut(&[Pose]) -> Result<Vec<f64>, GpuError>;
+
 impl PressRequest {
     fn search(&self, sensor: &Sensor, object: &Object) -> Result<PressSearch, PressError> {
         match self {
@@ -40,7 +43,7 @@ pub fn final_poses(
     object: &Object,
     requests: &[PressRequest],
     precision: f64,
-    forces_at: &mut dyn FnMut(&[Pose]) -> Result<Vec<f64>, GpuError>,
+    forces_at: ForcesAt<'_>,
     goes_on: GoesOn<'_>,
 ) -> Result<Option<Vec<(Pose, f64)>>, GpuError> {
     let start = |request: &PressRequest| {
