@@ -78,3 +78,19 @@ pub(super) fn skin_warning<'a>(all: impl IntoIterator<Item = &'a Vec<Warning>>) 
     };
     Some(format!("environment {first}{others}, in the last step: {warning}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A surface with too many polygons has a contact, but a wrong history; an invalid pose has none.
+    #[test]
+    fn faults_say_what_they_did() {
+        let text = |status: &[u32]| faults(status, None).unwrap_err().to_string();
+        let full = text(&[0, BRISTLES_FULL, 0]);
+        assert!(full.contains("environment 1:") && full.contains("`max_polygons`"), "{full}");
+        assert!(full.contains("its readings are wrong"), "{full}");
+        assert!(text(&[BRISTLES_FULL | NOT_FINITE]).contains("it had no contact in that step"));
+        assert!(faults(&[SATURATED], None).is_ok());
+    }
+}
