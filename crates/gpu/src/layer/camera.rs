@@ -20,7 +20,6 @@ pub(super) fn program() -> Program {
         CameraView::CUDA,
         Tap::CUDA,
         CalibratedLight::CUDA,
-        LightPlanes::CUDA,
         HorizonNodes::CUDA,
         SideLamp::CUDA,
         SightPoint::CUDA,
@@ -35,6 +34,7 @@ pub(super) fn program() -> Program {
         format!("-DTILE_COLS={}", TILE[1]),
         format!("-DMAX_SURFACE_DEGREE={MAX_SURFACE_DEGREE}"),
         format!("-DSHADOW_MONOMIALS={SHADOW_MONOMIALS}"),
+        format!("-DWIDE={WIDE}"),
     ];
     Program::new("layer-camera", SOURCE, &options.each_ref().map(String::as_str))
 }
@@ -112,19 +112,10 @@ cuda_struct! {
     }
 }
 
-cuda_struct! {
-    /// The polynomials of the position of a calibrated light up to degree 1: for each monomial of the normal the coefficients
-    /// of 1, x and y, each of red, green and blue. Those of F, and of G.
-    pub(super) struct LightPlanes {
-        lit: [f32; 126],
-        shadowed: [f32; 54],
-    }
-}
-
 /// Number of monomials of the normal in G, with 1.
 const SHADOW_MONOMIALS: usize = 6;
-const _: () = assert!(MAX_SURFACE_DEGREE * (MAX_SURFACE_DEGREE + 3) / 2 * 9 == 126 && SHADOW_MONOMIALS * 9 == 54);
-
+/// Pixels of a row that a lane shades, 32 apart: they share the loads of the light.
+pub(super) const WIDE: usize = 2;
 cuda_struct! {
     /// Nodes of the horizons: pixels between them and the inverse, and number.
     pub(super) struct HorizonNodes {
@@ -180,7 +171,6 @@ cuda_struct! {
 pub(super) enum GpuLight {
     Calibrated {
         light: CalibratedLight,
-        planes: LightPlanes,
         lines: DeviceBuffer<[f32; 4]>,
         shadow_lines: DeviceBuffer<[f32; 4]>,
         positions: DeviceBuffer<f32>,
@@ -339,16 +329,6 @@ impl GpuCamera {
     }
 }
 
-/// The coefficients of polynomials of a degree up to degree 1, in the layout of [`LightPlanes`].
-fn planes_of<const N: usize>(levels: &[Vec<f64>; 3], degree: usize) -> [f32; N] {
-    let terms = (degree + 1) * (degree + 2) / 2;
-    std::array::from_fn(|i| {
-        let (monomial, term, colour) = (i / 9, i % 9 / 3, i % 3);
-        let level = levels[colour].get(monomial * terms + term).filter(|_| term < terms);
-        level.map_or(0.0, |level| *level as f32)
-    })
-}
-
 impl GpuLight {
     fn calibrated(gpu: &Arc<Gpu>, light: &Calibrated, camera: &Camera) -> Result<Self, GpuError> {
         let frame = ImageCoordinates::new(camera.width, camera.height, light.area());
@@ -370,13 +350,7 @@ impl GpuLight {
         let (lit, lines) = lines_of(light.levels(), degree);
         let (shadowed, shadow_lines) =
             light.shadow().map_or((0, Vec::new()), |shadow| lines_of(&shadow.levels, SHADOW_POSITION_DEGREE));
-        let across = (0..camera.width).map(|column| frame.at(column as f64, 0.0)[0] as f32);
-        let positions: Vec<f32> =
-            across.chain((0..camera.height).map(|row| frame.at(0.0, row as f64)[1] as f32)).collect();
-        let planes = LightPlanes {
-            lit: planes_of(light.levels(), degree),
-            shadowed: light.shadow().map_or([0.0; 54], |shadow| planes_of(&shadow.levels, SHADOW_POSITION_DEGREE)),
-        };
+        let positions: Vec<f32> = (0..camera.width).map(|column| frame.at(column as f64, 0.0)[0] as f32).collect();
         let lamp = |lamp: &dermis_sensor::optics::SideLamp| SideLamp {
             direction: lamp.direction,
             per_distance: lamp.per_distance,
@@ -406,7 +380,6 @@ impl GpuLight {
         };
         Ok(Self::Calibrated {
             light: limits,
-            planes,
             lines: gpu.upload(&lines)?,
             shadow_lines: gpu.upload(&shadow_lines)?,
             positions: gpu.upload(&positions)?,
