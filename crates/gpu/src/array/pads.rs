@@ -110,17 +110,17 @@ cuda_struct! {
         /// Taxels measure loads up to this distance (m) above and below z = 0, or above and below the plane through a point; may be infinite.
         height: f64,
         /// Forces are summed as integers in units of 1/scale (N).
-        pub scale: f64,
-        pub nodes: Ptr<Node>,
+        scale: f64,
+        nodes: Ptr<Node>,
         /// Tetrahedra, in the order of the leaves.
-        pub tets: Ptr<Tetrahedron>,
-        pub pieces: Ptr<LawPiece>,
+        tets: Ptr<Tetrahedron>,
+        pieces: Ptr<LawPiece>,
         /// Taxels at points: centres (m) and normals, (taxels, 3); the first neighbour of each taxel in the list of neighbours, (taxels + 1); and
         /// that list.
-        pub centers: Ptr<f64>,
-        pub normals: Ptr<f64>,
-        pub neighbour_starts: Ptr<u32>,
-        pub neighbours: Ptr<u32>,
+        centers: Ptr<f64>,
+        normals: Ptr<f64>,
+        neighbour_starts: Ptr<u32>,
+        neighbours: Ptr<u32>,
         piece_count: u32,
         rows: u32,
         cols: u32,
@@ -143,19 +143,19 @@ cuda_struct! {
 
 /// A pressure field in the layout of the kernels, on the host; the pointers of `field` are null.
 pub(crate) struct PadParts {
-    pub field: PadField,
-    pub skin: PadSkin,
-    pub nodes: Vec<Node>,
+    field: PadField,
+    skin: PadSkin,
+    nodes: Vec<Node>,
     /// In the order of the leaves.
-    pub tets: Vec<Tetrahedron>,
-    pub law: Vec<LawPiece>,
-    pub max_pa: f64,
-    pub depth_m: f64,
+    tets: Vec<Tetrahedron>,
+    law: Vec<LawPiece>,
+    max_pa: f64,
+    depth_m: f64,
     /// Taxels at points, as in [`PadField`]; empty for a grid.
-    pub centers: Vec<f64>,
-    pub normals: Vec<f64>,
-    pub neighbour_starts: Vec<u32>,
-    pub neighbours: Vec<u32>,
+    centers: Vec<f64>,
+    normals: Vec<f64>,
+    neighbour_starts: Vec<u32>,
+    neighbours: Vec<u32>,
 }
 
 impl PadParts {

@@ -44,7 +44,7 @@ const THREADS: usize = 256;
 const CORNERS_EACH: usize = 5;
 
 /// The kernels with or without bristles that have a history, over a grid of taxels or over taxels at points.
-pub(super) fn program(has_bristles: bool, has_points: bool) -> Program {
+fn program(has_bristles: bool, has_points: bool) -> Program {
     let name = match (has_bristles, has_points) {
         (false, false) => "pads-steps",
         (true, false) => "pads-bristle-steps",
@@ -65,7 +65,7 @@ pub(super) fn programs() -> Vec<Program> {
 
 cuda_struct! {
     /// A polygon of a contact surface whose bristles are remembered.
-    pub(super) struct BristlePatch {
+    struct BristlePatch {
         /// Triangle (upper 32 bits), tetrahedron and piece of the pressure law from which it was cut.
         key: u64,
         /// Normal, out of the sensor.
@@ -83,23 +83,23 @@ cuda_struct! {
 
 cuda_struct! {
     /// The memory of all environments. Bristles are null without LuGre friction.
-    pub(super) struct PadMemory {
+    struct PadMemory {
         /// Polygons of the last step and of this one, (environments, 2, `patch_capacity`).
-        pub patches: PtrMut<BristlePatch>,
+        patches: PtrMut<BristlePatch>,
         /// Position (m) and deflection (m) of their corners, (environments, 2, `corner_capacity`, 6).
-        pub corners: PtrMut<f64>,
+        corners: PtrMut<f64>,
         /// Hash table of the polygons of the last step, (environments, `table_capacity`).
-        pub table: PtrMut<u32>,
+        table: PtrMut<u32>,
         /// Which of the two lists is that of the last step, and its number of polygons, (environments).
-        pub turns: PtrMut<u32>,
-        pub counts: PtrMut<u32>,
+        turns: PtrMut<u32>,
+        counts: PtrMut<u32>,
         /// Status bits, (environments).
-        pub status: PtrMut<u32>,
-        pub patch_capacity: u32,
-        pub corner_capacity: u32,
+        status: PtrMut<u32>,
+        patch_capacity: u32,
+        corner_capacity: u32,
         /// A power of two, at least twice the number of polygons.
-        pub table_capacity: u32,
-        pub unused: u32,
+        table_capacity: u32,
+        unused: u32,
     }
 }
 
