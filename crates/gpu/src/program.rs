@@ -139,7 +139,8 @@ mod tests {
             for kernel in ptx.split(".entry ").filter(|kernel| !kernel.starts_with("reset")) {
                 let is_copy =
                     |line: &str| ["ld.", "st.", "cvt.", "mov.", ".reg"].iter().any(|name| line.contains(name));
-                let lines = kernel.lines().filter(|line| line.contains(".f64") && line.ends_with(';') && !is_copy(line));
+                let lines =
+                    kernel.lines().filter(|line| line.contains(".f64") && line.ends_with(';') && !is_copy(line));
                 let (sums, others): (Vec<_>, Vec<_>) = lines.partition(|line| line.contains("add.rn.f64"));
                 // Force and torque on two bodies.
                 assert!(others.is_empty() && sums.len() <= 12, "{}: {sums:?} {others:?}", program.name);
