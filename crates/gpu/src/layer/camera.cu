@@ -253,6 +253,15 @@ template <int DEGREE> struct Polynomials {
 #pragma unroll
         for (int p = 0; p <= DEGREE; p++) sums[p][0] = sums[p][1] = sums[p][2] = 0.0f;
     }
+    __device__ __forceinline__ void add(const float4* line, float value) {
+#pragma unroll
+        for (int p = 0; p <= DEGREE; p++) {
+            const float4 q = __ldg(line + p);
+            sums[p][0] += q.x * value;
+            sums[p][1] += q.y * value;
+            sums[p][2] += q.z * value;
+        }
+    }
     __device__ __forceinline__ float at(float x, int c) const {
         float sum = sums[DEGREE][c];
 #pragma unroll
@@ -260,20 +269,6 @@ template <int DEGREE> struct Polynomials {
         return sum;
     }
 };
-
-// Adds a line times values to N sums, and loads it once.
-template <int DEGREE, int N> __device__ __forceinline__ void add(Polynomials<DEGREE> (&sums)[N], const float4* line, const float* values) {
-#pragma unroll
-    for (int p = 0; p <= DEGREE; p++) {
-        const float4 q = line[p];
-#pragma unroll
-        for (int n = 0; n < N; n++) {
-            sums[n].sums[p][0] += q.x * values[n];
-            sums[n].sums[p][1] += q.y * values[n];
-            sums[n].sums[p][2] += q.z * values[n];
-        }
-    }
-}
 
 // Adds the number of lanes of a warp where `yes` holds.
 __device__ __forceinline__ void count_lanes(bool yes, unsigned* sum) {
@@ -410,10 +405,10 @@ __device__ __forceinline__ float hidden_part(const HorizonNodes& nodes, const Si
     return part * part * (3.0f - 2.0f * part);
 }
 
-// Whether a horizon rises above its lamp's lower edge at a node around `width` pixels of a warp, from a column of a row on.
-__device__ __forceinline__ bool any_shadow(const HorizonNodes& nodes, const SideLamp* lamps, const float* horizons, int row, int first, int width) {
+// Whether a horizon rises above its lamp's lower edge at a node around the 32 pixels of a warp, from a column of a row on.
+__device__ __forceinline__ bool any_shadow(const HorizonNodes& nodes, const SideLamp* lamps, const float* horizons, int row, int first) {
     const int above = node_before(row * nodes.per_stride, nodes.rows), count = nodes.rows * nodes.cols;
-    const int left = node_before(first * nodes.per_stride, nodes.cols), end = node_after(node_before((first + width - 1) * nodes.per_stride, nodes.cols), nodes.cols);
+    const int left = node_before(first * nodes.per_stride, nodes.cols), end = node_after(node_before((first + 31) * nodes.per_stride, nodes.cols), nodes.cols);
     const float *high = horizons + above * nodes.cols, *low = horizons + node_after(above, nodes.rows) * nodes.cols;
     bool any = false;
     for (int col = left + threadIdx.x % 32; col <= end; col += 32) {
@@ -422,74 +417,65 @@ __device__ __forceinline__ bool any_shadow(const HorizonNodes& nodes, const Side
     return __any_sync(0xffffffffu, any);
 }
 
-// Calls `visit(degree, first, values, lower)` for each degree of the monomials of N normals, in total `count`: the number of its first monomial in F
+// Calls `visit(degree, first, values, lower)` for each degree of the monomials of the normal, in total `count`: the number of its first monomial in F
 // (one more in G), and the values of its monomials and of those of the degree before. The monomials of a degree are those of the degree before
 // times `right`, and the last of them also times `down`.
-template <int N, class Visit> __device__ __forceinline__ void for_each_degree(int count, const float* right, const float* down, Visit visit) {
-    float values[MAX_SURFACE_DEGREE + 1][N], lower[MAX_SURFACE_DEGREE + 1][N];
-#pragma unroll
-    for (int n = 0; n < N; n++) values[0][n] = 1.0f;
+template <class Visit> __device__ __forceinline__ void for_each_degree(int count, float right, float down, Visit visit) {
+    float values[MAX_SURFACE_DEGREE + 1] = {1.0f}, lower[MAX_SURFACE_DEGREE + 1];
 #pragma unroll
     for (int degree = 1; degree <= MAX_SURFACE_DEGREE; degree++) {
         const int first = (degree - 1) * (degree + 2) / 2;
         if (first >= count) break;
 #pragma unroll
-        for (int n = 0; n < N; n++) {
-#pragma unroll
-            for (int k = 0; k < degree; k++) {
-                lower[k][n] = values[k][n];
-                values[k][n] *= right[n];
-            }
-            values[degree][n] = lower[degree - 1][n] * down[n];
+        for (int k = 0; k < degree; k++) {
+            lower[k] = values[k];
+            values[k] *= right;
         }
+        values[degree] = lower[degree - 1] * down;
         visit(degree, first, values, lower);
     }
 }
 
-// Factor of the change of a colour with the given background.
-__device__ __forceinline__ float light_factor(const CalibratedLight& light, float background) {
-    return light.per_background > 0.0f ? light.per_background * background : 1.0f;
-}
+// F and G of a calibrated light; G only if some lamp is hidden from the warp (`shadowed` monomials, else 0).
+template <int DEGREE> struct LightSums {
+    Polynomials<DEGREE> lit;
+    Polynomials<1> darker;
 
-// Change of a colour by F and G, before limits.
-__device__ __forceinline__ float change_of(const CalibratedLight& light, float lit, float darker, float hidden, float background) {
-    const float factor = light_factor(light, background);
-    if (light.shadow_per_background > 0.0f) return factor * (1.0f - hidden) * lit + hidden * (light.shadow_per_background * background) * darker;
-    return factor * (lit + hidden * darker);
-}
-
-// F and G of a calibrated light at N pixels; G only if some lamp is hidden from the warp (`shadowed` monomials, else 0).
-template <int DEGREE, int N> struct LightSums {
-    Polynomials<DEGREE> lit[N];
-    Polynomials<1> darker[N];
-
-    __device__ __forceinline__ LightSums(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, const float* right, const float* down,
-                                         int shadowed) {
-        float ones[N];
-#pragma unroll
-        for (int n = 0; n < N; n++) ones[n] = 1.0f;
-        if (shadowed > 0) add<1, N>(darker, shadow_lines, ones);
-        for_each_degree<N>(max(light.lit, shadowed - 1), right, down, [&](int degree, int first, const float (*values)[N], const float (*)[N]) {
+    __device__ __forceinline__ LightSums(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, float right, float down, int shadowed) {
+        if (shadowed > 0) darker.add(shadow_lines, 1.0f);
+        for_each_degree(max(light.lit, shadowed - 1), right, down, [&](int degree, int first, const float* values, const float*) {
             if (first < light.lit) {
 #pragma unroll
-                for (int k = 0; k <= degree; k++) add<DEGREE, N>(lit, lines + (first + k) * (DEGREE + 1), values[k]);
+                for (int k = 0; k <= degree; k++) lit.add(lines + (first + k) * (DEGREE + 1), values[k]);
             }
             if (first + 1 < shadowed) {
 #pragma unroll
-                for (int k = 0; k <= degree; k++) add<1, N>(darker, shadow_lines + 2 * (first + 1 + k), values[k]);
+                for (int k = 0; k <= degree; k++) darker.add(shadow_lines + 2 * (first + 1 + k), values[k]);
             }
         });
     }
-    // Change of a colour of the n-th pixel with the given background, before limits.
-    __device__ __forceinline__ float change(const CalibratedLight& light, int n, float x, int c, const float* hidden, float background) const {
-        return change_of(light, lit[n].at(x, c), darker[n].at(x, c), hidden[c], background);
+    // Change of a colour with the given background, before limits.
+    __device__ __forceinline__ float change(const CalibratedLight& light, float x, int c, const float* hidden, float background) const {
+        const float factor = light_factor(light, background);
+        if (light.shadow_per_background > 0.0f) {
+            return factor * (1.0f - hidden[c]) * lit.at(x, c) + hidden[c] * (light.shadow_per_background * background) * darker.at(x, c);
+        }
+        return factor * (lit.at(x, c) + hidden[c] * darker.at(x, c));
+    }
+    __device__ static __forceinline__ float light_factor(const CalibratedLight& light, float background) {
+        return light.per_background > 0.0f ? light.per_background * background : 1.0f;
     }
 };
 
-// Adds a change within the limits of the calibration to a level.
-__device__ __forceinline__ void add_change(const CalibratedLight& light, int c, float change, float* level) {
-    const float within = fminf(fmaxf(change, light.min_change[c]), light.max_change[c]);
-    level[c] = fminf(fmaxf(level[c] + within, fminf(light.min_level[c], level[c])), fmaxf(light.max_level[c], level[c]));
+// Adds the change by F and G to the background of a pixel, within the limits of the calibration.
+template <int DEGREE>
+__device__ __forceinline__ void add_light(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, float right, float down, float x,
+                                          bool shadow, const float* hidden, float* level) {
+    const LightSums<DEGREE> sums(light, lines, shadow_lines, right, down, shadow ? light.shadowed : 0);
+    for (int c = 0; c < 3; c++) {
+        const float change = fminf(fmaxf(sums.change(light, x, c, hidden, level[c]), light.min_change[c]), light.max_change[c]);
+        level[c] = fminf(fmaxf(level[c] + change, fminf(light.min_level[c], level[c])), fmaxf(light.max_level[c], level[c]));
+    }
 }
 
 // Runs statements with the degree of the polynomials in position as the constant DEGREE. A macro, because nvrtc 13.0 has no generic lambdas.
@@ -506,93 +492,49 @@ __device__ __forceinline__ void add_change(const CalibratedLight& light, int c, 
 
 // Calibrated light: I = I0 + b (F + s G) within limits, or I0 + b (1 - s) F + s (I0/128) G if shadows replace the light; F and G polynomials of position
 // times monomials of the normal (right, down), s the hidden part of each colour's lamp. `lines` and `shadow_lines`: for each row and monomial a polynomial of the position along the row (`Polynomials`);
-// `positions`: the position of each column; `horizons`: of `find_horizons`, or null. A warp shades WIDE times 32 consecutive pixels of a row, aligned to 32, with the lines of the row in
-// shared memory, and adds no light to 32 pixels that are all flat and lit; blockIdx.y: eight rows, one per warp; blockIdx.z: WIDE times 32 columns. `seen`: for each press the number of
-// pressed pixels, and of those that are steeper than the data of the light.
-#define SHADE_ROWS 8
-// The most lines of a row: of F with polynomials of a degree, and of G.
-#define MAX_LINES(degree) (MAX_SURFACE_DEGREE * (MAX_SURFACE_DEGREE + 3) / 2 * ((degree) + 1) + 2 * SHADOW_MONOMIALS)
-template <int DEGREE>
-__device__ __forceinline__ void shade(const CameraView& view, const CalibratedLight& light, const HorizonNodes& nodes, const SideLamp* lamps,
-                                      const float* horizons, const float* background, const float4* lines, const float4* shadow_lines,
-                                      const float* positions, const float* z, const float* margins, const int* rim, const Tap* across, const Tap* down,
-                                      const float* tracks, const ImageOutputs& images, unsigned* seen) {
-    __shared__ float4 all_lines[SHADE_ROWS][MAX_LINES(DEGREE)];
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = blockIdx.y * SHADE_ROWS + warp, first = blockIdx.z * (32 * WIDE);
+// `positions`: the position of each column; `horizons`: of `find_horizons`, or null. A warp shades 32 consecutive pixels of a row, aligned to 32, and adds no light if all of them are flat and lit;
+// blockIdx.y: eight rows, one per warp; blockIdx.z: 32 columns. `seen`: for each press the number of pressed pixels, and of
+// those that are steeper than the data of the light.
+extern "C" __global__ void __launch_bounds__(256, 6) shade_calibrated(CameraView view, CalibratedLight light, HorizonNodes nodes, const SideLamp* lamps, const float* horizons,
+                                                               const float* background, const float4* lines, const float4* shadow_lines, const float* positions,
+                                                               const float* z, const float* margins, const int* rim,
+                                                               const Tap* across, const Tap* down, const float* tracks, ImageOutputs images,
+                                                               unsigned* seen) {
+    const int row = blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32, first = blockIdx.z * 32, col = first + threadIdx.x % 32;
     if (row >= view.height) return;
-    const int pixels = view.width * view.height, count = nodes.rows * nodes.cols;
+    const int pixels = view.width * view.height, i = row * view.width + col;
+    const bool inside = col < view.width;
     const float* own = z + (long long)blockIdx.x * pixels;
+    float right = 0.0f, downward = 0.0f, hidden[3] = {0.0f, 0.0f, 0.0f};
+    bool steep = false, pressed = false;
+    const int count = nodes.rows * nodes.cols;
     const float* own_horizons = horizons + 3ll * blockIdx.x * count;
-    const bool shadow = horizons && any_shadow(nodes, lamps, own_horizons, row, first, 32 * WIDE);
-    float right[WIDE], downward[WIDE], hidden[WIDE][3];
-    bool skipped[WIDE], all_skipped = true;
+    const bool shadow = horizons && any_shadow(nodes, lamps, own_horizons, row, first);
+    if (inside) {
+        slopes(view, own, row, col, right, downward);
+        const float squared = right * right + downward * downward;
+        const float scale = rsqrtf(fmaxf(1.0f + squared, squared * light.per_normal_squared));
+        right *= scale;
+        downward *= scale;
+        pressed = -1e3f * own[i] > light.min_depth_mm;
+        steep = pressed && squared > light.steep_squared;
+        if (shadow) {
 #pragma unroll
-    for (int n = 0; n < WIDE; n++) {
-        const int col = first + 32 * n + lane;
-        right[n] = downward[n] = hidden[n][0] = hidden[n][1] = hidden[n][2] = 0.0f;
-        bool steep = false, pressed = false;
-        if (col < view.width) {
-            slopes(view, own, row, col, right[n], downward[n]);
-            const float squared = right[n] * right[n] + downward[n] * downward[n];
-            const float scale = rsqrtf(fmaxf(1.0f + squared, squared * light.per_normal_squared));
-            right[n] *= scale;
-            downward[n] *= scale;
-            pressed = -1e3f * own[row * view.width + col] > light.min_depth_mm;
-            steep = pressed && squared > light.steep_squared;
-            if (shadow) {
-#pragma unroll
-                for (int c = 0; c < 3; c++) hidden[n][c] = hidden_part(nodes, lamps[c], own_horizons + c * count, row, col);
-            }
-        }
-        count_lanes(pressed, seen + 2 * blockIdx.x);
-        count_lanes(steep, seen + 2 * blockIdx.x + 1);
-        const bool lit = fmaxf(hidden[n][0], fmaxf(hidden[n][1], hidden[n][2])) < light.min_hidden;
-        skipped[n] = __all_sync(0xffffffffu, fabsf(right[n]) < light.min_slope && fabsf(downward[n]) < light.min_slope && lit);
-        all_skipped = all_skipped && skipped[n];
-    }
-    float level[WIDE][3];
-#pragma unroll
-    for (int n = 0; n < WIDE; n++) {
-        const int col = min(first + 32 * n + lane, view.width - 1);
-#pragma unroll
-        for (int c = 0; c < 3; c++) level[n][c] = background[c * pixels + row * view.width + col];
-    }
-    if (!all_skipped) {
-        const int lit = light.lit * (DEGREE + 1), shadowed = 2 * light.shadowed;
-        float4* own_lines = all_lines[warp];
-        for (int k = lane; k < lit; k += 32) own_lines[k] = lines[(long long)row * lit + k];
-        for (int k = lane; k < shadowed; k += 32) own_lines[lit + k] = shadow_lines[(long long)row * shadowed + k];
-        __syncwarp();
-        const LightSums<DEGREE, WIDE> sums(light, own_lines, own_lines + lit, right, downward, shadow ? light.shadowed : 0);
-#pragma unroll
-        for (int n = 0; n < WIDE; n++) {
-            if (skipped[n]) continue;
-            const float x = positions[min(first + 32 * n + lane, view.width - 1)];
-            for (int c = 0; c < 3; c++) add_change(light, c, sums.change(light, n, x, c, hidden[n], level[n][c]), level[n]);
+            for (int c = 0; c < 3; c++) hidden[c] = hidden_part(nodes, lamps[c], own_horizons + c * count, row, col);
         }
     }
-#pragma unroll
-    for (int n = 0; n < WIDE; n++) {
-        const int col = first + 32 * n + lane;
-        if (col >= view.width) continue;
-        write_pixel(view, level[n], row, col, margins + (long long)blockIdx.x * view.nodes[0] * view.nodes[1], rim[blockIdx.x] != 0, across, down,
-                    tracks + 2ll * blockIdx.x * view.markers, images, (long long)blockIdx.x * pixels + row * view.width + col);
+    count_lanes(pressed, seen + 2 * blockIdx.x);
+    count_lanes(steep, seen + 2 * blockIdx.x + 1);
+    const bool lit = fmaxf(hidden[0], fmaxf(hidden[1], hidden[2])) < light.min_hidden;
+    const bool skipped = __all_sync(0xffffffffu, fabsf(right) < light.min_slope && fabsf(downward) < light.min_slope && lit);
+    if (!inside) return;
+    float level[3];
+    for (int c = 0; c < 3; c++) level[c] = background[c * pixels + i];
+    if (!skipped) {
+        const float4 *line = lines + (long long)row * light.lit * (light.degree + 1), *shadow_line = shadow_lines + (long long)row * 2 * light.shadowed;
+        const float x = positions[col];
+        WITH_DEGREE(light.degree, add_light<DEGREE>(light, line, shadow_line, right, downward, x, shadow, hidden, level);)
     }
+    write_pixel(view, level, row, col, margins + (long long)blockIdx.x * view.nodes[0] * view.nodes[1], rim[blockIdx.x] != 0, across, down,
+           tracks + 2ll * blockIdx.x * view.markers, images, (long long)blockIdx.x * pixels + i);
 }
-
-// A kernel for each degree of the polynomials in position.
-#define SHADE_KERNEL(degree)                                                                                                                            \
-    extern "C" __global__ void __launch_bounds__(256, 3)                                                                                                \
-        shade_calibrated_##degree(CameraView view, CalibratedLight light, HorizonNodes nodes, const SideLamp* lamps, const float* horizons,             \
-                                  const float* background, const float4* lines, const float4* shadow_lines, const float* positions, const float* z,     \
-                                  const float* margins, const int* rim, const Tap* across, const Tap* down, const float* tracks, ImageOutputs images,   \
-                                  unsigned* seen) {                                                                                                     \
-        shade<degree>(view, light, nodes, lamps, horizons, background, lines, shadow_lines, positions, z, margins, rim, across, down, tracks, images,   \
-                      seen);                                                                                                                            \
-    }
-SHADE_KERNEL(0)
-SHADE_KERNEL(1)
-SHADE_KERNEL(2)
-SHADE_KERNEL(3)
-SHADE_KERNEL(4)
-SHADE_KERNEL(5)

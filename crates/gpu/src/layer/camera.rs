@@ -33,8 +33,6 @@ pub(super) fn program() -> Program {
         format!("-DTILE_ROWS={}", TILE[0]),
         format!("-DTILE_COLS={}", TILE[1]),
         format!("-DMAX_SURFACE_DEGREE={MAX_SURFACE_DEGREE}"),
-        format!("-DSHADOW_MONOMIALS={SHADOW_MONOMIALS}"),
-        format!("-DWIDE={WIDE}"),
     ];
     Program::new("layer-camera", SOURCE, &options.each_ref().map(String::as_str))
 }
@@ -87,7 +85,7 @@ cuda_struct! {
     /// Parameters of a calibrated light.
     pub(super) struct CalibratedLight {
         /// Degree of the polynomials in position.
-        pub degree: i32,
+        degree: i32,
         /// Number of monomials of the normal of F, and of G, with 1 (0 without shadows).
         lit: i32,
         shadowed: i32,
@@ -112,10 +110,6 @@ cuda_struct! {
     }
 }
 
-/// Number of monomials of the normal in G, with 1.
-const SHADOW_MONOMIALS: usize = 6;
-/// Pixels of a row that a lane shades, 32 apart: they share the loads of the light.
-pub(super) const WIDE: usize = 2;
 cuda_struct! {
     /// Nodes of the horizons: pixels between them and the inverse, and number.
     pub(super) struct HorizonNodes {

@@ -57,14 +57,6 @@ __device__ __forceinline__ void write_by_slopes(const CameraView& view, const fl
     to.z[i] = by_sum;
 }
 
-// Adds the change by F and G to the background of a pixel.
-template <int DEGREE>
-__device__ __forceinline__ void add_light(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, float right, float down, float x,
-                                          bool shadow, const float* hidden, float* level) {
-    const LightSums<DEGREE, 1> sums(light, lines, shadow_lines, &right, &down, shadow ? light.shadowed : 0);
-    for (int c = 0; c < 3; c++) add_change(light, c, sums.change(light, 0, x, c, hidden, level[c]), level);
-}
-
 // Σ weights[c] q[c](x) of a line of polynomials.
 template <int DEGREE> __device__ __forceinline__ float weighed(const float4* line, const float* weights, float x) {
     float sum = 0.0f;
@@ -83,21 +75,21 @@ template <int DEGREE>
 __device__ __forceinline__ void by_normal(const CalibratedLight& light, const float4* lines, const float4* shadow_lines, float right, float down, float x,
                                           int shadowed, const float* hidden, const float* background, const float* by, float& by_right, float& by_down,
                                           float* by_hidden) {
-    const LightSums<DEGREE, 1> sums(light, lines, shadow_lines, &right, &down, shadowed);
+    const LightSums<DEGREE> sums(light, lines, shadow_lines, right, down, shadowed);
     float weights[3], dark_weights[3];
     for (int c = 0; c < 3; c++) {
-        const float change = sums.change(light, 0, x, c, hidden, background[c]), level = background[c] + change;
+        const float change = sums.change(light, x, c, hidden, background[c]), level = background[c] + change;
         const bool is_free = change > light.min_change[c] && change < light.max_change[c] && level > fminf(light.min_level[c], background[c]) &&
                              level < fmaxf(light.max_level[c], background[c]);
         const bool replaces = light.shadow_per_background > 0.0f;
-        const float by_change = is_free ? by[c] : 0.0f, by_lit = by_change * light_factor(light, background[c]);
+        const float by_change = is_free ? by[c] : 0.0f, by_lit = by_change * LightSums<DEGREE>::light_factor(light, background[c]);
         const float by_dark = replaces ? by_change * light.shadow_per_background * background[c] : by_lit;
         weights[c] = replaces ? by_lit * (1.0f - hidden[c]) : by_lit;
         dark_weights[c] = by_dark * hidden[c];
-        by_hidden[c] = shadowed > 0 ? by_dark * sums.darker[0].at(x, c) - (replaces ? by_lit * sums.lit[0].at(x, c) : 0.0f) : 0.0f;
+        by_hidden[c] = shadowed > 0 ? by_dark * sums.darker.at(x, c) - (replaces ? by_lit * sums.lit.at(x, c) : 0.0f) : 0.0f;
     }
     by_right = by_down = 0.0f;
-    for_each_degree<1>(max(light.lit, shadowed - 1), &right, &down, [&](int degree, int first, const float (*)[1], const float (*lower)[1]) {
+    for_each_degree(max(light.lit, shadowed - 1), right, down, [&](int degree, int first, const float*, const float* lower) {
         float by_values[MAX_SURFACE_DEGREE + 1] = {};
         if (first < light.lit) {
 #pragma unroll
@@ -110,8 +102,8 @@ __device__ __forceinline__ void by_normal(const CalibratedLight& light, const fl
         // The k-th monomial is right^(degree − k) down^k.
 #pragma unroll
         for (int k = 0; k < degree; k++) {
-            by_right += by_values[k] * (degree - k) * lower[k][0];
-            by_down += by_values[k + 1] * (k + 1) * lower[k][0];
+            by_right += by_values[k] * (degree - k) * lower[k];
+            by_down += by_values[k + 1] * (k + 1) * lower[k];
         }
     });
 }
@@ -142,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(256)
     const float *own = z + (long long)blockIdx.x * pixels, *own_horizons = horizons + 3ll * blockIdx.x * count;
     const ByRelief to(by_reliefs, pixels);
     float right = 0.0f, downward = 0.0f, hidden[3] = {0.0f, 0.0f, 0.0f}, scale = 1.0f, grows = 1.0f;
-    const bool shadow = horizons && any_shadow(nodes, lamps, own_horizons, row, first, 32);
+    const bool shadow = horizons && any_shadow(nodes, lamps, own_horizons, row, first);
     if (inside) {
         slopes(view, own, row, col, right, downward);
         const float squared = right * right + downward * downward, steep = squared * light.per_normal_squared;

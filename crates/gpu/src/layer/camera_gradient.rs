@@ -63,11 +63,9 @@ impl GpuCamera {
             unsafe {
                 renderer.enqueue_relief(self, *surface, stream)?;
                 match &self.light {
-                    GpuLight::Calibrated {
-                        light, lines, shadow_lines, positions, nodes, lamps, sight_points, ..
-                    } => {
+                    GpuLight::Calibrated { light, lines, shadow_lines, positions, nodes, lamps, sight_points } => {
                         launch_on!(
-                            gpu, stream, kernel("pull_back_calibrated")?, renderer.over_lines(self, 1); &view, light, nodes, &lamps.at(0),
+                            gpu, stream, kernel("pull_back_calibrated")?, renderer.over_lines(self); &view, light, nodes, &lamps.at(0),
                             &renderer.horizons(), background, &lines.at(0), &shadow_lines.at(0), &positions.at(0), z, margins, rim,
                             across, down, tracks, &by_images, relief, &by_tracks.at_mut(0), &by_horizons.at_mut(0)
                         )?;

@@ -1,6 +1,6 @@
 //! Renders the images of a camera under a layer, on the GPU.
 
-use super::camera::{CameraView, GpuCamera, GpuLight, ImageOutputs, NODE_THREADS, THREADS, WIDE, grid, program};
+use super::camera::{CameraView, GpuCamera, GpuLight, ImageOutputs, NODE_THREADS, THREADS, grid, program};
 use crate::cuda_struct::Ptr;
 use crate::memory::launch_on;
 use crate::{DeviceBuffer, Gpu, GpuError};
@@ -50,10 +50,6 @@ impl Renderer {
             GpuLight::Phong { lamps, shadow: Some(_), .. } => lamps.len(),
             _ => 0,
         };
-        let degree = match &camera.light {
-            GpuLight::Calibrated { light, .. } => light.degree,
-            GpuLight::Phong { .. } => 0,
-        };
         Ok(Self {
             gpu: Arc::clone(gpu),
             view,
@@ -65,7 +61,7 @@ impl Renderer {
             horizon_heights: kernel("horizon_heights")?,
             find_horizons: kernel("find_horizons")?,
             cast_shadows: kernel("cast_shadows")?,
-            shade_calibrated: kernel(&format!("shade_calibrated_{degree}"))?,
+            shade_calibrated: kernel("shade_calibrated")?,
             shade_phong: kernel("shade_phong")?,
             heights: gpu.uninitialised(count * nodes)?,
             sharp: gpu.uninitialised(count * nodes)?,
@@ -125,11 +121,11 @@ impl Renderer {
         }
     }
 
-    /// The threads of kernels that shade `wide` times 32 pixels of a row per warp.
-    pub fn over_lines(&self, camera: &GpuCamera, wide: usize) -> LaunchConfig {
+    /// The threads of kernels that shade 32 pixels of a row per warp.
+    pub fn over_lines(&self, camera: &GpuCamera) -> LaunchConfig {
         let [height, width] = camera.image_size();
         let mut config = grid(self.count, height.div_ceil(THREADS / 32), THREADS, 0);
-        config.grid_dim.2 = width.div_ceil(32 * wide) as u32;
+        config.grid_dim.2 = width.div_ceil(32) as u32;
         config
     }
 
@@ -160,7 +156,7 @@ impl Renderer {
             match &camera.light {
                 GpuLight::Calibrated { light, lines, shadow_lines, positions, nodes, lamps, .. } => {
                     launch_on!(
-                        gpu, stream, self.shade_calibrated, self.over_lines(camera, WIDE); view, light, nodes, &lamps.at(0), &self.horizons(),
+                        gpu, stream, self.shade_calibrated, self.over_lines(camera); view, light, nodes, &lamps.at(0), &self.horizons(),
                         background, &lines.at(0), &shadow_lines.at(0), &positions.at(0), z, margins, rim, across, down, tracks,
                         &images, &self.seen.at_mut(0)
                     )
