@@ -387,7 +387,7 @@ fn skins_that_run_on_the_cpu_only_say_why() {
     for sensor in [build("uji-foam-14x6"), build("wts0614-layer"), build("gelsight"), pad.clone(), tip] {
         assert_eq!(cpu_only(&sensor, &[ball()]), None, "{}", sensor.name());
     }
-    assert!(cpu_only(&build("tacchi"), &[ball()]).unwrap().contains("springs, hydroelastic skins and layers"));
+    assert!(cpu_only(&build("tacchi"), &[ball()]).unwrap().contains("springs, hydroelastic skins, and layers"));
     let soft = Compliance::half_space(1e-2, Material::linear(1e5)).unwrap();
     let soft = Arc::new(Object::clone(&ball()).with_compliance(soft));
     assert!(cpu_only(&pad, &[ball(), Arc::clone(&soft)]).unwrap().contains("rigid objects"));

@@ -330,12 +330,13 @@ impl Environments {
         let handle = stream_handle(stream)?;
         let mut arrays = Binder { place: self.place(), count: self.count, w_first: true, kept: Vec::new() };
         let on_host = |mask: &PyBound<'_, PyAny>| -> PyResult<Vec<u8>> {
-            let flags: Vec<bool> = mask.call_method0("tolist").unwrap_or_else(|_| mask.clone()).extract()?;
+            let flags: Vec<PyBound<'_, PyAny>> =
+                mask.call_method0("tolist").unwrap_or_else(|_| mask.clone()).extract()?;
             if flags.len() != self.count {
                 let (got, count) = (flags.len(), self.count);
                 return Err(Error::new_err(format!("`mask` is for {got} environments, and there are {count}")));
             }
-            Ok(flags.into_iter().map(u8::from).collect())
+            flags.iter().map(|flag| flag.is_truthy().map(u8::from)).collect()
         };
         let (mut bytes, mut uploaded) = (Vec::new(), None);
         let view = match (mask, &self.gpu) {
