@@ -300,7 +300,8 @@ pub const ALL: &[Target] = &[
     mesh("msh", meshes::msh, MSH, None),
     mesh("xyz", meshes::xyz, &["#", ",", "ply\n", "nan", "\t"], None),
     reader("sensor-toml", descriptions::sensor, TOML, (64 * MIB, 1000), 5.0),
-    reader("scene-toml", descriptions::scene, TOML, (64 * MIB, 1000), 5.0),
+    // Some damaged scenes take 4 s.
+    reader("scene-toml", descriptions::scene, TOML, (64 * MIB, 1000), 15.0),
     reader("dataset-toml", descriptions::dataset, TOML, (64 * MIB, 1000), 5.0),
     reader("real-toml", descriptions::real, TOML, (64 * MIB, 1000), 5.0),
     reader(
