@@ -1,6 +1,6 @@
 //! Materials from forces: simulated benches return the material that made them.
 
-use dermis::estimate::{MaterialError, MaterialPoint, MaterialUnknown, fit_material};
+use dermis::estimate::{MaterialError, MaterialFit, MaterialPoint, MaterialUnknown, fit_material};
 use dermis::geometry::Primitive;
 use dermis::prelude::*;
 
@@ -127,6 +127,11 @@ fn relaxation_returns_from_a_ramp_and_a_hold() {
         let found = fit.value(unknown).unwrap().value;
         assert!((found / truth - 1.0).abs() < 0.03, "{unknown:?}: {found}, truth {truth}");
     }
+    let says = |fit: &MaterialFit| fit.warnings.iter().any(|warning| warning.contains("add its beginning"));
+    assert!(!says(&fit), "{:?}", fit.warnings);
+    // Without the ramp the times do not tell when the press began.
+    let held = fit_material(&start, &object, &Aim::default(), &points[16..], &unknowns, &|_| ()).unwrap();
+    assert!(says(&held), "{:?}", held.warnings);
 }
 
 #[test]
@@ -148,6 +153,9 @@ fn what_cannot_be_fitted_is_said() {
     assert!(matches!(refusal(&spec(&[]), &points, &[]), MaterialError::NothingUnknown));
     let wrong = MaterialPoint { force_newton: f64::NAN, ..points[0] };
     assert!(refusal(&spec(&[]), &[wrong, points[1]], &[MaterialUnknown::Young]).to_string().contains("measurement 1"));
+    let pulled: Vec<_> =
+        points.iter().map(|point| MaterialPoint { force_newton: -point.force_newton, ..*point }).collect();
+    assert!(refusal(&spec(&[]), &pulled, &[MaterialUnknown::Young]).to_string().contains("positive"));
     // A press without force has no stiffness.
     let flat: Vec<_> = points.iter().map(|point| MaterialPoint { depth_m: -1e-3, ..*point }).collect();
     assert!(matches!(refusal(&spec(&[]), &flat, &[MaterialUnknown::Young]), MaterialError::Undetermined { .. }));

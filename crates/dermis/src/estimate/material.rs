@@ -416,6 +416,7 @@ pub fn fit_material(
     let squares = measured.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
     let explained = 1.0 - solution.rms().powi(2) * measured.len() as f64 / squares.max(f64::MIN_POSITIVE);
     warnings.extend(doubts(unknowns, &solution, explained));
+    warnings.extend(unknown_beginning(points, unknowns));
     Ok(MaterialFit { values, spec: fitted, predicted_newton, rms_newton: solution.rms(), explained, warnings })
 }
 
@@ -441,6 +442,9 @@ fn check(points: &[MaterialPoint], unknowns: &[MaterialUnknown]) -> Result<(), M
     }
     let undetermined =
         |unknown: MaterialUnknown, remedy| Err(MaterialError::Undetermined { unknown: unknown.name(), remedy });
+    if points.iter().all(|point| point.force_newton <= 0.0) {
+        return undetermined(unknowns[0], "no measurement has a force into the skin, which is positive");
+    }
     let has = |unknown: MaterialUnknown| unknowns.contains(&unknown);
     if has(MaterialUnknown::Friction) && points.iter().all(|point| point.shear_force_newton.is_none()) {
         return undetermined(MaterialUnknown::Friction, "measure the force along the surface too");
@@ -536,6 +540,24 @@ fn estimates(material: &Material<'_>, solution: &Solution, measured: usize) -> V
 }
 
 /// What is doubtful about a fit.
+/// Part of the largest force from which a first measurement is in the middle of a press.
+const BEGUN: f64 = 0.1;
+
+/// A doubt about relaxation if the measurements may begin after the press did.
+fn unknown_beginning(points: &[MaterialPoint], unknowns: &[MaterialUnknown]) -> Option<String> {
+    let relaxes = unknowns
+        .iter()
+        .any(|unknown| matches!(unknown, MaterialUnknown::RelaxationRatio | MaterialUnknown::RelaxationTime));
+    let largest = points.iter().map(|point| point.force_newton).fold(f64::MIN_POSITIVE, f64::max);
+    let part = points.first().map_or(0.0, |point| point.force_newton / largest);
+    (relaxes && part > BEGUN).then(|| {
+        format!(
+            "the press is taken to begin at the time of the first measurement, which has {:.0} % of the largest force already: if it began before, add its beginning",
+            100.0 * part
+        )
+    })
+}
+
 fn doubts(unknowns: &[MaterialUnknown], solution: &Solution, explained: f64) -> Vec<String> {
     let mut doubts = Vec::new();
     for i in 0..unknowns.len() {
