@@ -3,8 +3,8 @@
 use dermis::geometry::{Primitive, Random};
 use dermis::gpu::array::Arrays;
 use dermis::gpu::environments::{Bindings, Element, Randomisation, RotationFormat, View};
-use dermis::gpu::{Environments, Gpu, GpuError, GpuObject};
-use dermis::sensor::SensorSpec;
+use dermis::gpu::{DeviceBuffer, Environments, Gpu, GpuError, GpuObject};
+use dermis::sensor::{Sensor, SensorSpec};
 use dermis::skin::Object;
 use std::collections::BTreeMap;
 use std::slice::from_ref;
@@ -102,6 +102,26 @@ rows = 9
 cols = 7
 pitch = "1.5 mm"
 "#;
+/// A hydroelastic pad with as many taxels and bristles.
+const PAD: &str = r#"
+name = "pad"
+[surface.grid]
+rows = 8
+cols = 8
+pitch = "2 mm"
+[skin]
+kind = "hydroelastic"
+thickness = "4 mm"
+hydroelastic_modulus = "200 kPa"
+[skin.friction]
+kind = "lugre"
+sigma0 = "3e8 Pa/m"
+sigma1 = "1e4 Pa s/m"
+viscous = "2e3 Pa s/m"
+mu_static = 0.9
+mu_dynamic = 0.6
+stribeck_speed = "5 mm/s"
+"#;
 /// Environments of that gel, and radius (m) of the circles on which balls slide; they twist by one turn a circle.
 const GELS: usize = 1024;
 const CIRCLE_M: f64 = 1.5e-3;
@@ -122,47 +142,85 @@ fn circling(step: usize, steps: usize, dt_s: f64) -> Vec<f32> {
     rows.into_iter().map(|number| number as f32).collect()
 }
 
-/// Steps of gels (1/s) in which balls slide and twist, with markers, and with images too.
+/// What is bound besides poses and velocities of the balls, each with a row per environment.
+struct Readings {
+    taxels: DeviceBuffer<f32>,
+    markers: Option<DeviceBuffer<f32>>,
+    images: Option<DeviceBuffer<u8>>,
+}
+
+/// Steps of environments (1/s) in which balls slide on circles and twist.
+fn circles_per_s(
+    gpu: &Arc<Gpu>,
+    environments: &mut Environments,
+    speed_mm_s: f64,
+    readings: &Readings,
+) -> Result<f64, GpuError> {
+    let dt_s = 2e-3;
+    let steps = (std::f64::consts::TAU * CIRCLE_M * 1e3 / (speed_mm_s * dt_s)).round() as usize;
+    let rows = (0..steps).map(|step| gpu.upload(&circling(step, steps, dt_s))).collect::<Result<Vec<_>, _>>()?;
+    let mut times = Vec::new();
+    for _ in 0..=RUNS {
+        let timer = gpu.timer()?;
+        for rows in &rows {
+            let mut bindings = Bindings::new(dt_s);
+            let view = |first: u64| View::new(rows.address() + 4 * first, &[13, 1], Element::F32);
+            (bindings.object.position, bindings.object.rotation, bindings.object.twist) = (view(0), view(3), view(7));
+            bindings.object.rotation_format = RotationFormat::QuaternionWFirst as i32;
+            bindings.taxels = View::new(readings.taxels.address(), &[64, 1], Element::F32);
+            if let Some(markers) = &readings.markers {
+                bindings.markers = View::new(markers.address(), &[2 * 63, 2, 1], Element::F32);
+            }
+            if let Some(images) = &readings.images {
+                bindings.image = View::new(images.address(), &[3 * 160 * 120, 3 * 160, 1], Element::U8);
+            }
+            // SAFETY: the arrays have a row per environment, on this GPU, and live until the work is done.
+            #[allow(unsafe_code)]
+            unsafe {
+                environments.bind(bindings)?;
+            }
+            environments.launch(gpu.stream_handle())?;
+        }
+        times.push(timer.stop()? / steps as f64);
+    }
+    times.remove(0);
+    times.sort_by(f64::total_cmp);
+    Ok(GELS as f64 / times[RUNS / 2])
+}
+
+/// Steps (1/s) of gels, with markers, and with images too, of one that relaxes, and of hydroelastic pads.
 fn run_gels(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), GpuError> {
     let bad = |error: &dyn std::fmt::Display| GpuError::BadInput { reason: error.to_string() };
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: 5e-3 }, 2e-3).map_err(|error| bad(&error))?;
     let ball = Arc::new(ball);
-    let spec = SensorSpec::parse("the gel of the benchmark", GEL).map_err(|error| bad(&error))?;
-    let sensor = spec.build(None).map_err(|error| bad(&error))?;
-    let dt_s = 2e-3;
-    let (markers, taxels) = (gpu.zeros::<f32>(2 * 63 * GELS)?, gpu.zeros::<f32>(64 * GELS)?);
-    let images = gpu.zeros::<u8>(3 * 160 * 120 * GELS)?;
-    for (speed_mm_s, has_images) in [(20.0, false), (20.0, true), (100.0, false), (100.0, true)] {
-        let steps = (std::f64::consts::TAU * CIRCLE_M * 1e3 / (speed_mm_s * dt_s)).round() as usize;
-        let rows = (0..steps).map(|step| gpu.upload(&circling(step, steps, dt_s))).collect::<Result<Vec<_>, _>>()?;
-        let mut environments = Environments::with_layer(gpu, &sensor, from_ref(&ball), GELS)?;
-        let mut times = Vec::new();
-        for _ in 0..=RUNS {
-            let timer = gpu.timer()?;
-            for rows in &rows {
-                let mut bindings = Bindings::new(dt_s);
-                let view = |first: u64| View::new(rows.address() + 4 * first, &[13, 1], Element::F32);
-                (bindings.object.position, bindings.object.rotation, bindings.object.twist) =
-                    (view(0), view(3), view(7));
-                bindings.object.rotation_format = RotationFormat::QuaternionWFirst as i32;
-                bindings.taxels = View::new(taxels.address(), &[64, 1], Element::F32);
-                bindings.markers = View::new(markers.address(), &[2 * 63, 2, 1], Element::F32);
-                if has_images {
-                    bindings.image = View::new(images.address(), &[3 * 160 * 120, 3 * 160, 1], Element::U8);
-                }
-                // SAFETY: the arrays have a row per environment, on this GPU, and live until the work is done.
-                #[allow(unsafe_code)]
-                unsafe {
-                    environments.bind(bindings)?;
-                }
-                environments.launch(gpu.stream_handle())?;
-            }
-            times.push(timer.stop()? / steps as f64);
-        }
-        times.remove(0);
-        times.sort_by(f64::total_cmp);
-        let label = if has_images { "images" } else { "markers" };
-        numbers.insert(format!("gels_{GELS}_at_{speed_mm_s}_mm_s_{label}_per_s"), GELS as f64 / times[RUNS / 2]);
+    let sensor = |text: &str| -> Result<Sensor, GpuError> {
+        let spec = SensorSpec::parse("the gel of the benchmark", text).map_err(|error| bad(&error))?;
+        spec.build(None).map_err(|error| bad(&error))
+    };
+    let relaxing = format!("{GEL}\n[[skin.relaxation]]\nratio = 0.5\ntime = \"0.1 s\"\n");
+    let taxels = || gpu.zeros::<f32>(64 * GELS);
+    for (speed_mm_s, text, label, has_images) in [
+        (20.0, GEL, "markers", false),
+        (20.0, GEL, "images", true),
+        (100.0, GEL, "markers", false),
+        (100.0, GEL, "images", true),
+        (20.0, &relaxing, "relaxing_markers", false),
+        (100.0, &relaxing, "relaxing_markers", false),
+    ] {
+        let mut environments = Environments::with_layer(gpu, &sensor(text)?, from_ref(&ball), GELS)?;
+        let markers = Some(gpu.zeros(2 * 63 * GELS)?);
+        let images = has_images.then(|| gpu.zeros(3 * 160 * 120 * GELS)).transpose()?;
+        let readings = Readings { taxels: taxels()?, markers, images };
+        let per_s = circles_per_s(gpu, &mut environments, speed_mm_s, &readings)?;
+        numbers.insert(format!("gels_{GELS}_at_{speed_mm_s}_mm_s_{label}_per_s"), per_s);
+    }
+    let arrays = Arc::new(Arrays::new(gpu, &sensor(PAD)?)?);
+    let ball = Arc::new(GpuObject::new(gpu, &ball)?);
+    for speed_mm_s in [20.0, 100.0] {
+        let mut environments = Environments::on_gpu(&arrays, from_ref(&ball), GELS)?;
+        let readings = Readings { taxels: taxels()?, markers: None, images: None };
+        let per_s = circles_per_s(gpu, &mut environments, speed_mm_s, &readings)?;
+        numbers.insert(format!("pads_{GELS}_at_{speed_mm_s}_mm_s_per_s"), per_s);
     }
     Ok(())
 }

@@ -5,12 +5,14 @@ use dermis::geometry::{Pose, Quat, Random, Vec3};
 use dermis::gpu::{
     Gpu, GpuError, LayerBatch, PinnedBuffer, Timer,
     array::Poses,
+    goals::{PressRequest, final_poses},
     layer::{LayerCotangents, Outputs},
 };
-use dermis::sensor::{Sensor, SensorSource};
+use dermis::sensor::{Aim, Goal, Sensor, SensorSource};
 use dermis::skin::Object;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 const RADIUS_M: f64 = 4e-3;
 const PRESSES: usize = 8192;
@@ -69,6 +71,24 @@ fn gradient_seconds(batch: &LayerBatch, poses: &Poses) -> Result<[f64; 2], GpuEr
     Ok(best)
 }
 
+/// Time (s, best of three) from forces of 0.2 to 2 N to the poses of the ball that press with them, from host to host.
+fn force_seconds(batch: &LayerBatch, sensor: &Sensor, ball: &Object) -> Result<f64, GpuError> {
+    let mut random = Random::new(11);
+    let mut request = || {
+        let aim = Aim { at_m: [random.between(-4e-3, 4e-3), random.between(-4e-3, 4e-3)], ..Aim::default() };
+        PressRequest::Press(aim, Goal::Force(random.between(0.2, 2.0)))
+    };
+    let requests: Vec<PressRequest> = (0..PRESSES).map(|_| request()).collect();
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let start = Instant::now();
+        let mut forces_at = |poses: &[Pose]| batch.normal_forces(poses);
+        final_poses(sensor, ball, &requests, batch.force_precision(), &mut forces_at, &|_| true)?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
+
 fn batch_bytes(batch: &LayerBatch) -> usize {
     batch.image_size().map_or(0, |[height, width]| 3 * height * width * PRESSES)
 }
@@ -102,6 +122,7 @@ pub fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
         let [forward_s, backward_s] = gradient_seconds(&batch, &some)?;
         keep("images_320x240_and_their_gradients_per_second", GRADIENTS as f64 / (forward_s + backward_s));
         keep("gradient_of_4096_images_ms", backward_s * 1e3);
+        keep("presses_to_forces_per_second", PRESSES as f64 / force_seconds(&batch, &sensor, &ball)?);
         // To pinned host memory, as a training loop would use.
         let mut host = PinnedBuffer::<u8>::new(gpu, batch_bytes(&batch))?;
         let timer = Timer::start(gpu)?;
