@@ -226,22 +226,28 @@ class Reading(_Copyable, Generic[_R]):
     Before the response, the sum of ``forces`` over all taxels plus ``outside`` equals ``force``.
     Images (``image``, ``depth``, ``normals``, ``markers``, ``flow``) are rendered on first access.
     """
-    taxels: Final[NDArray[_R]]
-    """Normal force on each taxel (N), positive in compression, before the response: shape (rows, cols), row 0 at +y,
-    or (taxels,) for taxels without a grid.
-    """
-    reported: Final[NDArray[_R]]
-    """Force that the sensor reports for each taxel (N), after its response; shape of ``taxels``."""
+    @property
+    def taxels(self) -> NDArray[_R]:
+        """Normal force on each taxel (N), positive in compression, before the response: shape (rows, cols), row 0 at +y,
+        or (taxels,) for taxels without a grid.
+        """
+    @property
+    def reported(self) -> NDArray[_R]:
+        """Force that the sensor reports for each taxel (N), after its response; shape of ``taxels``."""
     raw: Final[_U32]
     """Raw counts of each taxel, after its response; shape of ``taxels``."""
-    forces: Final[NDArray[_R]]
-    """Force vector on each taxel (N); shape of ``taxels`` with a last axis of 3: x, y, z of the sensor frame."""
-    force: Final[NDArray[_R]]
-    """Force on the sensor (N), shape (3,)."""
-    wrench: Final[NDArray[_R]]
-    """Force (N) and torque (N m) on the sensor, about its origin, shape (6,)."""
-    outside: Final[NDArray[_R]]
-    """Force on the skin outside all taxels (N), shape (3,)."""
+    @property
+    def forces(self) -> NDArray[_R]:
+        """Force vector on each taxel (N); shape of ``taxels`` with a last axis of 3: x, y, z of the sensor frame."""
+    @property
+    def force(self) -> NDArray[_R]:
+        """Force on the sensor (N), shape (3,)."""
+    @property
+    def wrench(self) -> NDArray[_R]:
+        """Force (N) and torque (N m) on the sensor, about its origin, shape (6,)."""
+    @property
+    def outside(self) -> NDArray[_R]:
+        """Force on the skin outside all taxels (N), shape (3,)."""
     image: Final[NDArray[np.uint8]]
     """Camera image, RGB, uint8, shape (height, width, 3). Issues the warning about a surface steeper than the presses
     that the light was fitted to. Raises dermis.Error for a sensor without a camera.
@@ -258,10 +264,12 @@ class Reading(_Copyable, Generic[_R]):
     """Optical flow from the untouched to the current image: right and down (pixels), float32, shape
     (height, width, 2).
     """
-    pressures: Final[NDArray[_R] | None]
-    """Pressure of each taxel from sampled rays (Pa), shape of ``taxels``; None unless the sensor samples rays."""
-    magnetic: Final[NDArray[_R] | None]
-    """Flux density at each magnetometer (µT) in the frame of the chip, shape (chips, 3); None for a sensor without magnets."""
+    @property
+    def pressures(self) -> NDArray[_R] | None:
+        """Pressure of each taxel from sampled rays (Pa), shape of ``taxels``; None unless the sensor samples rays."""
+    @property
+    def magnetic(self) -> NDArray[_R] | None:
+        """Flux density at each magnetometer (µT) in the frame of the chip, shape (chips, 3); None for a sensor without magnets."""
     sum: Final[float]
     """Sum of ``taxels`` (N)."""
     active: Final[int]
@@ -293,20 +301,26 @@ class Batch(_Copyable, Generic[_R]):
     ``batch[3]`` is a reading and ``batch[10:20]`` a batch. Images are rendered on all cores at each access and not
     kept. Batches can be pickled.
     """
-    taxels: Final[NDArray[_R]]
-    """``Reading.taxels`` of all readings (N), shape (n, rows, cols) or (n, taxels)."""
-    reported: Final[NDArray[_R]]
-    """``Reading.reported`` of all readings (N), shaped like ``taxels``."""
+    @property
+    def taxels(self) -> NDArray[_R]:
+        """``Reading.taxels`` of all readings (N), shape (n, rows, cols) or (n, taxels)."""
+    @property
+    def reported(self) -> NDArray[_R]:
+        """``Reading.reported`` of all readings (N), shaped like ``taxels``."""
     raw: Final[_U32]
     """``Reading.raw`` of all readings (counts), shaped like ``taxels``."""
-    forces: Final[NDArray[_R]]
-    """``Reading.forces`` of all readings (N), shape (n, rows, cols, 3) or (n, taxels, 3)."""
-    force: Final[NDArray[_R]]
-    """``Reading.force`` of all readings (N), shape (n, 3)."""
-    wrench: Final[NDArray[_R]]
-    """``Reading.wrench`` of all readings (N, N m), shape (n, 6)."""
-    outside: Final[NDArray[_R]]
-    """``Reading.outside`` of all readings (N), shape (n, 3)."""
+    @property
+    def forces(self) -> NDArray[_R]:
+        """``Reading.forces`` of all readings (N), shape (n, rows, cols, 3) or (n, taxels, 3)."""
+    @property
+    def force(self) -> NDArray[_R]:
+        """``Reading.force`` of all readings (N), shape (n, 3)."""
+    @property
+    def wrench(self) -> NDArray[_R]:
+        """``Reading.wrench`` of all readings (N, N m), shape (n, 6)."""
+    @property
+    def outside(self) -> NDArray[_R]:
+        """``Reading.outside`` of all readings (N), shape (n, 3)."""
     image: Final[NDArray[np.uint8]]
     """``Reading.image`` of all readings, uint8, shape (n, height, width, 3). Issues the first warning about the light
     of an image.
@@ -323,8 +337,9 @@ class Batch(_Copyable, Generic[_R]):
     """``Reading.flow`` of all readings (pixels), float32, shape (n, height, width, 2)."""
     saturated: Final[_U32]
     """``Reading.saturated`` of all readings, shape (n,)."""
-    travel: Final[NDArray[_R]]
-    """``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses."""
+    @property
+    def travel(self) -> NDArray[_R]:
+        """``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses."""
     warnings: Final[list[str]]
     """The first warning of each kind of all readings."""
     def __len__(self) -> int: ...
