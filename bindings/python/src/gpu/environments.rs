@@ -13,7 +13,7 @@ use crate::touch::warn_text;
 use dermis::geometry::{Pose, Twist, Vec3};
 use dermis::gpu::array::Twists;
 use dermis::gpu::environments::{
-    self as batches, Bindings, ObjectArrays, PARAMETER_NAMES, PARAMETERS, Randomisation, View,
+    self as batches, Bindings, GpuOptions, ObjectArrays, PARAMETER_NAMES, PARAMETERS, Randomisation, View,
 };
 use dermis::gpu::{Gpu, GpuError, Precision};
 use dermis::skin::{Layer, Object, Springs};
@@ -84,8 +84,8 @@ impl Environments {
             Some(gpu) => {
                 let uploaded =
                     shapes.iter().map(|shape| super::object_on(gpu, shape)).collect::<Result<Vec<_>, _>>()?;
-                let precision = precision.unwrap_or_default();
-                batches::Environments::on_gpu_with(&shared.on_gpu(gpu)?, &uploaded, count, precision, max_polygons)?
+                let options = GpuOptions { precision: precision.unwrap_or_default(), max_polygons };
+                batches::Environments::on_gpu_with(&shared.on_gpu(gpu)?, &uploaded, count, options)?
             }
             None => batches::Environments::on_cpu(sensor, &shapes, count)?,
         };
