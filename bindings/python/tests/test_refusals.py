@@ -112,6 +112,14 @@ def test_calls(foam, call, words):
         call(foam)
 
 
+def test_a_force_that_is_not_reached_has_a_warning(foam):
+    state = foam.state
+    for call in (lambda: foam.press(BALL, force=1e-18), lambda: foam.press_batch(BALL, force=[1, 1e-18])):
+        with pytest.warns(RuntimeWarning, match="N instead of 1e-18 N, which is too small to be resolved"):
+            call()
+    foam.state = state
+
+
 @pytest.mark.parametrize(
     "call",
     [

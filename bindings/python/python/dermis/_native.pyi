@@ -529,15 +529,15 @@ class Environments:
         default stream, which is also that of PyTorch. On the CPU, the outputs are written when the call returns; after Ctrl-C
         some environments have advanced and others have not.
 
-        steps: the number of steps since its reset that the caller knows of each environment, int32, (n,), for callers without
+        steps: the number of steps since its reset that the caller knows of each environment, int32 or int64, (n,), for callers without
         side effects, such as JAX: an environment where it is 0 is reset first; where it is not the number of its launches
         since then, its status says so. Give it from the first launch on. On a GPU, it is read when the stream arrives there.
         """
 
     def reset(self, mask: Any = None, stream: Any = None) -> None:
         """Ends contact, clears status and memory of the response, and draws randomised parameters anew where the mask is not
-        zero, bool, uint8 or int32, shape (n,); default: everywhere. The noise of the response goes on. On a GPU, a mask in its memory is read when the stream arrives there, and a sequence of bools is
-        copied.
+        zero, bool, uint8, int32 or int64, shape (n,); default: everywhere. The noise of the response goes on. On a GPU, a mask in
+        its memory is read when the stream arrives there, and a sequence of bools is copied.
         """
 
     def check(self) -> None:
@@ -549,7 +549,7 @@ class Environments:
     def step(self, poses: ArrayLike | _OnGpu, twists: ArrayLike | _OnGpu | None = None, *, dt: float) -> DeviceBatch:
         """Advances every environment, of one object each, on a GPU by dt (s), and returns all loads in new memory.
 
-        poses: pose of each object at the start of the step, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the
+        poses: pose of each object for which the loads are computed, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the
         object's origin (m/s) and angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU
         tensors.
 
@@ -614,6 +614,7 @@ class Sensor(_Copyable):
 
         obj: the object; its z axis is that of the sensor unless tilted.
         depth: travel past first contact (m), or force: force on the sensor along -z (N); give one of them.
+        A force that is missed by more than 1 %, because it is too small to be resolved, has a warning.
         at: x and y of the object's origin over the sensor (m), shape (2,); default: the origin.
         tilt: rotation about the sensor's x axis, then y (rad), shape (2,). yaw: rotation about z before that (rad).
         dtype: element type of the arrays of forces, numpy.float64 (the default) or numpy.float32.
@@ -741,7 +742,9 @@ class Sensor(_Copyable):
         """Advances the sensor by dt (s) while objects move, and reads it, including its response.
 
         objects: an Object with its ``pose`` and ``twist``, or a sequence of (Object, pose) or (Object, pose, twist).
-        pose: pose at the start of the step, in the sensor frame. twist: velocity (m/s, rad/s), (6,); default: at rest.
+        pose: the pose for which the loads are computed, in the sensor frame. twist: velocity (m/s, rad/s), (6,); default: at rest.
+        The memory of the skin advances by dt: bristles slide with the velocity, and a layer that relaxes is loaded evenly from
+        the step before to this one.
         sensor_pose, sensor_twist: pose and twist of the sensor; if given, all poses and twists are in the world frame,
         each twist with the velocity of its own frame's origin. dtype: as for ``press``.
 
