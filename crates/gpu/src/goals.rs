@@ -33,8 +33,16 @@ impl PressRequest {
     }
 }
 
-/// Finds the final pose of the object in each press, and its travel (m) past first contact, zero for a given pose; and the
-/// warnings of presses that miss their force.
+/// Where presses end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FinalPoses {
+    /// The final pose of the object in each press, and its travel (m) past first contact, zero for a given pose.
+    pub poses: Vec<(Pose, f64)>,
+    /// Warnings of presses that miss their force.
+    pub warnings: Vec<Warning>,
+}
+
+/// Finds the final pose of the object in each press.
 ///
 /// `forces_at` computes the forces (N) along −z on the untouched sensor with the object at many poses, with a relative
 /// error of `precision`. Every trial starts from rest: where friction depends on the path, the force is that of a press in
@@ -46,7 +54,7 @@ pub fn final_poses(
     precision: f64,
     forces_at: ForcesAt<'_>,
     goes_on: GoesOn<'_>,
-) -> Result<Option<(Vec<(Pose, f64)>, Vec<Warning>)>, GpuError> {
+) -> Result<Option<FinalPoses>, GpuError> {
     let start = |request: &PressRequest| {
         let search = || Ok(request.search(sensor, object)?.from_rest(precision));
         goes_on(0).then(search)
@@ -80,8 +88,8 @@ pub fn final_poses(
         search.and_then(|search| search.end(sensor, object)).map_err(|error| GpuError::Press { press, error })
     };
     let warnings = searches.iter().flatten().filter_map(PressSearch::warning).collect();
-    let ends: Result<_, _> = searches.into_iter().enumerate().map(end).collect();
-    Ok(Some((ends?, warnings)))
+    let poses = searches.into_iter().enumerate().map(end).collect::<Result<_, _>>()?;
+    Ok(Some(FinalPoses { poses, warnings }))
 }
 
 /// Number of presses that are searched together, each with a state of the skin.

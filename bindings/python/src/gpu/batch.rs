@@ -10,7 +10,7 @@ use crate::threads::{Job, detached};
 use crate::touch::warn_text;
 use dermis::geometry::Pose;
 use dermis::gpu::array::{Poses, Presses};
-use dermis::gpu::goals::{PressRequest, final_poses};
+use dermis::gpu::goals::{FinalPoses, PressRequest, final_poses};
 use dermis::gpu::layer::{LayerTouches, Outputs};
 use dermis::gpu::{DeviceBuffer, Gpu, GpuError};
 use dermis::sensor::optics::Optics;
@@ -113,8 +113,8 @@ impl Places {
             find(0.0, &mut |poses| arrays.normal_forces(&object, poses))?
         };
         let interrupted = || GpuError::BadInput { reason: "interrupted".to_owned() };
-        let (found, warnings) = found.ok_or_else(interrupted)?;
-        let (poses, travel_m) = found.into_iter().unzip();
+        let FinalPoses { poses, warnings } = found.ok_or_else(interrupted)?;
+        let (poses, travel_m) = poses.into_iter().unzip();
         Ok(Self::Host(poses, Some((travel_m, warnings))))
     }
 }
