@@ -94,18 +94,21 @@ fn install(workspace: &Workspace) -> Result<(), Failure> {
         .run(&workspace.root)
 }
 
-/// The tests of the package and of the engine plugin, and the types of the examples.
+/// The tests of the package and of the engine plugin, and the types of the examples and of the stub, which mypy does not check where it is installed.
 fn checks(python: &Path, mypy_cache: &Path) -> Vec<Invocation> {
     let python = || Invocation::program(python).env("PYTHONDONTWRITEBYTECODE", "1");
     // Two processes: most tests keep one core busy.
     let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--numprocesses=2", "--durations=10"];
+    let mypy = |checked: &str| {
+        python()
+            .args("-m mypy --strict --config-file bindings/python/pyproject.toml --cache-dir".split(' '))
+            .args([text(mypy_cache).as_str(), checked])
+    };
     vec![
         python().args(pytest).args(["bindings/python/tests"]).env("MPLBACKEND", "agg"),
         python().args(pytest).args(["bindings/mujoco/tests"]),
-        python()
-            .args("-m mypy --strict --config-file bindings/python/pyproject.toml --cache-dir".split(' '))
-            .args([text(mypy_cache)])
-            .args(["bindings/python/examples"]),
+        mypy("bindings/python/examples"),
+        mypy(&format!("{PACKAGE}/_native.pyi")),
     ]
 }
 

@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let (size, unit) = shown(*unknown);
             line(unknown.name(), Estimate { value: estimate.value / size, ci95: estimate.ci95 / size }, unit);
         }
-        let part = 100.0 * fit.explained;
+        let part = 100.0 * fit.explained.max(0.0);
         say(format!(
             "  residual               {} N rms; {part:.2} % of the forces are explained",
             short(fit.rms_newton)

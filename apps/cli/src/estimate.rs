@@ -6,6 +6,7 @@ use crate::console::{Overwrite, ResultFolder, counter, say, say_json, short};
 use crate::sensor::SensorArguments;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use dermis::estimate::{Estimate, Freedom, Measured, Placement, Unknown, estimate, press_at};
 use dermis::geometry::Primitive;
 use dermis::geometry::files::LengthUnit;
@@ -18,6 +19,7 @@ use dermis::sensor::magnetic::{MagneticInverse, Magnetics};
 use dermis::sensor::optics::FloatImage;
 use dermis::sensor::{Pressed, calibration};
 use serde_json::{Value, json};
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 /// Estimate where and how strongly an object touches a sensor, or its size, from one reading.
@@ -30,7 +32,11 @@ use std::path::{Path, PathBuf};
 )]
 pub struct Arguments {
     /// What is estimated besides position and depth.
+    #[arg(value_parser = what())]
     what: What,
+    /// Refused.
+    #[arg(hide = true, value_parser = |_: &str| Err::<Infallible, _>("a reading is given as `--reading FILE`"))]
+    _file: Option<Infallible>,
     #[command(flatten)]
     sensor: SensorArguments,
     /// The object, as for `dermis press`. A `contact` on a sensor with a measured `motion` of its magnets needs none.
@@ -76,9 +82,17 @@ enum What {
     Shape,
     /// The tangential displacement after the press, and so the shear force, from magnetometers.
     Contact,
-    /// Named here for those who look for it: `dermis calibrate material` fits it to forces.
-    #[value(hide = true)]
-    Material,
+}
+
+/// Reads what is estimated. Who looks for the material here is told where it is fitted.
+fn what() -> impl TypedValueParser<Value = What> {
+    let known = What::value_variants().iter().filter_map(What::to_possible_value);
+    let names = PossibleValuesParser::new(known.chain([PossibleValue::new("material").hide(true)]));
+    names.try_map(|name| {
+        What::from_str(&name, false).map_err(|_| {
+            "one reading does not tell it; `dermis calibrate material FILE.csv --sensor … --object …` fits it to depths and forces"
+        })
+    })
 }
 
 /// A reading from a file.
@@ -133,11 +147,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// Refuses flags that do not belong together.
 fn check_flags(arguments: &Arguments) -> anyhow::Result<()> {
-    if arguments.what == What::Material {
-        bail!(
-            "one reading does not tell the material: fit it to measured depths and forces with `dermis calibrate material FILE.csv --sensor … --object …`"
-        );
-    }
     let Some(_) = arguments.near else {
         anyhow::ensure!(
             arguments.fixed.is_empty(),
@@ -181,7 +190,7 @@ fn unknowns(arguments: &Arguments, object: &Object) -> Vec<Unknown> {
     let is_sphere = matches!(object.surface.primitive(), Some(Primitive::Sphere { .. }));
     let mut unknowns = vec![Unknown::X, Unknown::Y, Unknown::Depth];
     match arguments.what {
-        What::Pose | What::Material => (),
+        What::Pose => (),
         What::Shape => unknowns.push(Unknown::Scale),
         What::Contact => unknowns.extend([Unknown::ShearX, Unknown::ShearY]),
     }

@@ -134,7 +134,7 @@ pub fn try_command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), 
     let outcome = console::use_threads(cli.threads).and_then(|()| dispatch(cli.command));
     outcome.map_err(|error| Failed {
         code: error.downcast_ref::<console::Ended>().map_or(1, |ended| ended.code),
-        sentence: console::one_line(&format!("{error:#}")),
+        sentence: console::one_line(&console::causes(&error)),
     })?;
     match console::lost_output() {
         None => Ok(()),

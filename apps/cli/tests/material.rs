@@ -56,6 +56,7 @@ fn wrong_input_is_one_line() {
     write(here, "pad.toml", SENSOR);
     write(here, "press.csv", "depth_mm,force_n\n0.1,0.1\n0.2,0.3\n");
     write(here, "other.csv", "depth,force\n0.1,0.1\n");
+    write(here, "deep.csv", "depth_mm,force_n\n1,1\n9,9\n");
     for (line, words) in [
         (format!("{CALIBRATE} --fit jung"), "\"jung\" is no quantity of a material"),
         (format!("{CALIBRATE} --fit friction"), "along the surface"),
@@ -64,8 +65,32 @@ fn wrong_input_is_one_line() {
         (CALIBRATE.replace("press.csv", "other.csv"), "no column for the depth"),
         (CALIBRATE.replace("press.csv", "none.csv"), "none.csv"),
         (CALIBRATE.replace("pad.toml", "wts0614"), "calibrate stiffness"),
+        (format!("{CALIBRATE} --fit young,young"), "young is to be fitted twice: name every quantity once"),
+        (format!("{CALIBRATE} --at 90mm,0mm"), "is not above sensor \"pad\" at x = 90 mm"),
+        (CALIBRATE.replace("press.csv", "deep.csv"), "a depth of 9 mm is more than sensor \"pad\""),
     ] {
         let said = run(here, &line).unwrap_err();
-        assert!(said.contains(words), "{line}: {said}");
+        assert_eq!(said.matches(words).count(), 1, "{line}: {said}");
+    }
+}
+
+/// Unloading has a warning: two smaller depths in succession, or one in time. Noise of a held depth, and a table of two
+/// presses, have none.
+#[test]
+fn unloading_has_a_warning() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    write(here, "pad.toml", SENSOR);
+    for (rows, first) in [
+        ("\n0.2,0.3\n0.4,0.8\n0.3,0.5\n0.2,0.3\n", Some(3)),
+        ("\n0.2,0.3\n0.4,0.8\n0.2,0.3\n0.4,0.8\n", None),
+        (",time_s\n0.2,0.3,1\n0.4,0.8,2\n0.3,0.5,3\n", Some(3)),
+        (",time_s\n0.2,0.3,1\n0.4,0.8,2\n0.399,0.8,3\n", None),
+    ] {
+        write(here, "press.csv", format!("depth_mm,force_n{rows}"));
+        let said = run(here, CALIBRATE).unwrap();
+        let words = first.map(|row| format!("the depth decreases at measurement {row}, "));
+        assert!(words.as_ref().is_none_or(|words| said.contains(words)), "{rows}: {said}");
+        assert_eq!(said.contains("the depth decreases"), first.is_some(), "{rows}: {said}");
     }
 }

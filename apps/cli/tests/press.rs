@@ -61,6 +61,36 @@ fn files_of_an_earlier_press_are_not_mixed_in_silence() {
     assert!(kept.contains("camera.png") && !kept.contains("reading.json"), "{kept}");
 }
 
+/// A force that numbers do not resolve has a warning in text and JSON.
+#[test]
+fn a_force_that_is_not_reached_is_a_warning() {
+    let folder = TempDir::new().unwrap();
+    let said = dermis(folder.path(), &[&BALL[..], &["--force", "1e-18N"]].concat());
+    assert!(
+        line(&said, "warning     the press ended at")
+            .contains(" N instead of 1e-18 N, which is too small to be resolved"),
+        "{said}"
+    );
+    let said = dermis(folder.path(), &[&BALL[..], &["--force", "1e-18N", "--json"]].concat());
+    assert!(said.contains("instead of 1e-18 N"), "{said}");
+}
+
+/// Files without a flag: the command that fits a material, and the flag of a reading, are named.
+#[test]
+fn an_estimate_says_where_its_file_belongs() {
+    let folder = TempDir::new().unwrap();
+    for arguments in [
+        &["estimate", "material", "press.csv"][..],
+        &["estimate", "material"],
+        &["estimate", "material", "--sensor", "digit"],
+    ] {
+        let said = fails(folder.path(), arguments);
+        assert!(said.contains("one reading does not tell it; `dermis calibrate material FILE.csv"), "{said}");
+    }
+    let said = fails(folder.path(), &["estimate", "pose", "rgb.png"]);
+    assert!(said.contains("'rgb.png'") && said.contains("a reading is given as `--reading FILE`"), "{said}");
+}
+
 /// Half a newton on four taxels is below the threshold of this sensor: the load is shown, and that nothing is reported.
 #[test]
 fn a_load_below_the_threshold_is_shown_with_the_report_of_zero() {

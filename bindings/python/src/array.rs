@@ -44,10 +44,18 @@ impl Numbers {
 
     /// Refuses NaN and infinity.
     pub fn finite(self, what: &str) -> PyResult<Self> {
-        match self.values.iter().find(|value| !value.is_finite()) {
-            Some(value) => Err(Error::new_err(format!("`{what}` must be finite numbers, and one of them is {value}"))),
-            None => Ok(self),
+        let Some(first) = self.values.iter().position(|value| !value.is_finite()) else { return Ok(self) };
+        let value = self.values[first];
+        if self.shape.is_empty() {
+            return Err(Error::new_err(format!("`{what}` must be a finite number, got {value}")));
         }
+        let mut index: Vec<usize> = Vec::new();
+        let mut rest = first;
+        for size in self.shape.iter().rev() {
+            index.insert(0, rest % size);
+            rest /= size;
+        }
+        Err(Error::new_err(format!("`{what}` must be finite numbers, and the one at {index:?} is {value}")))
     }
 
     /// The error for a wrong shape; `wanted` is the expected shape.
@@ -74,6 +82,12 @@ pub fn rows<const N: usize>(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Ve
         return Err(numbers.wrong_shape(what, &format!("(n, {N})")));
     }
     Ok(numbers.values.as_chunks().0.to_vec())
+}
+
+/// Reads a whole number of at least `min`. `remedy` ends the message.
+pub fn whole(value: &Bound<'_, PyAny>, min: usize, what: &str, remedy: &str) -> PyResult<usize> {
+    let refuse = || Error::new_err(format!("`{what}` must be a whole number of at least {min}, got {value:?}{remedy}"));
+    value.extract().ok().filter(|&number| number >= min).ok_or_else(refuse)
 }
 
 /// Checks that a number is positive and finite.

@@ -1,6 +1,6 @@
 //! The Python class of a sensor.
 
-use crate::array::{Precision, array, positive, vector};
+use crate::array::{Precision, array, positive, vector, whole};
 use crate::batch::Batch;
 use crate::batch::presses;
 use crate::contacts;
@@ -224,6 +224,7 @@ impl Sensor {
     ///
     /// obj: the object; its z axis is that of the sensor unless tilted.
     /// depth: travel past first contact (m), or force: force on the sensor along -z (N); give one of them.
+    /// A force that is missed by more than 1 %, because it is too small to be resolved, has a warning.
     /// at: x and y of the object's origin over the sensor (m), shape (2,); default: the origin.
     /// tilt: rotation about the sensor's x axis, then y (rad), shape (2,). yaw: rotation about z before that (rad).
     /// dtype: element type of the arrays of forces, numpy.float64 (the default) or numpy.float32.
@@ -367,13 +368,16 @@ impl Sensor {
         &self,
         py: Python<'_>,
         obj: &Bound<'_, PyAny>,
-        count: usize,
+        count: &Bound<'_, PyAny>,
         device: &str,
         randomise: Option<&Bound<'_, pyo3::types::PyDict>>,
         seed: u64,
-        max_polygons: Option<usize>,
+        max_polygons: Option<&Bound<'_, PyAny>>,
         precision: Option<&str>,
     ) -> PyResult<Environments> {
+        let count = whole(count, 0, "count", ": give the number of environments")?;
+        let estimated = ": leave it out, and it is estimated from skin and objects";
+        let max_polygons = max_polygons.map(|number| whole(number, 1, "max_polygons", estimated)).transpose()?;
         let ranges = gpu::environments::ranges(randomise, seed)?;
         let precision = precision.map(gpu::environments::precision).transpose()?;
         let (choice, shapes) = (gpu::choice(device)?, shapes_of(obj)?);
@@ -390,7 +394,9 @@ impl Sensor {
     /// Advances the sensor by dt (s) while objects move, and reads it, including its response.
     ///
     /// objects: an Object with its ``pose`` and ``twist``, or a sequence of (Object, pose) or (Object, pose, twist).
-    /// pose: pose at the start of the step, in the sensor frame. twist: velocity (m/s, rad/s), (6,); default: at rest.
+    /// pose: the pose for which the loads are computed, in the sensor frame. twist: velocity (m/s, rad/s), (6,); default: at rest.
+    /// The memory of the skin advances by dt: bristles slide with the velocity, and a layer that relaxes is loaded evenly from
+    /// the step before to this one.
     /// sensor_pose, sensor_twist: pose and twist of the sensor; if given, all poses and twists are in the world frame,
     /// each twist with the velocity of its own frame's origin. dtype: as for ``press``.
     ///

@@ -149,7 +149,7 @@ def test_numbers_of_steps_tell_which_history_is_meant(device):
     environments.launch(steps=steps)
     environments.check()
     assert (read() == results[0]).all()
-    with pytest.raises(dermis.Error, match=r"`steps` must have shape \(5\)"):
+    with pytest.raises(dermis.Error, match=r"`steps` must have shape \(5,\)"):
         environments.launch(steps=on(device, np.zeros(4, np.int32))[0])
 
 
@@ -255,13 +255,19 @@ def test_arrays_that_do_not_fit_are_refused():
         (r"`pose` must have shape \(5, 3\), \(5, 7\) or \(5, 4, 4\)", {"pose": np.zeros((4, 7))}),
         (r"`taxels` must have shape \(5, 84\) or \(5, 14, 6\)", {"taxels": np.zeros((N, 83))}),
         (r"`wrench` is read-only", {"wrench": frozen}),
-        (r"`wrench` must be of float32 or float64", {"wrench": np.zeros((N, 6), np.int32)}),
+        (r"`wrench` must be of float32 or float64, got int32", {"wrench": np.zeros((N, 6), np.int32)}),
+        (r"`pose` must be of float32 or float64, got int64", {"pose": np.zeros((N, 7), int)}),
+        (r"`pose\[1\]` must be of float32 or float64, got int8", {"pose": (np.zeros((N, 3)), np.zeros((N, 4), np.int8))}),
+        (r"`twist` must be of float32 or float64, got bool", {"twist": np.zeros((N, 6), bool)}),
         (r"`twist` must be an array in host memory", {"twist": [[0.0] * 6] * N}),
         (r"`quaternion` must be \"xyzw\" or \"wxyz\"", {"quaternion": "wzyx"}),
         (r"`dt`", {"dt": 0.0}),
     ):
         with pytest.raises(dermis.Error, match=words):
             environments.bind(**({"dt": DT, "pose": pose} | arrays))
+    for dtype in (np.int8, np.float64):
+        with pytest.raises(dermis.Error, match=f"`mask` must be of bool, uint8, int32 or int64, got {np.dtype(dtype)}"):
+            environments.reset(np.ones(N, dtype))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

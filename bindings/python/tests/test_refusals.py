@@ -90,6 +90,14 @@ def test_integers_and_floats_of_any_size_are_numbers(foam):
         (lambda s: s.press(BALL, depth=1e-3, yaw=NAN), "`yaw`"),
         (lambda s: s.press_batch(BALL, np.zeros((2, 5))), r"\(n, 4, 4\), \(n, 7\) or \(n, 3\), got \(2, 5\)"),
         (lambda s: s.press_batch(BALL, 1.0), "`poses`"),
+        (lambda s: s.press_batch(BALL, force=[1, 2, NAN]), r"`force` must be finite numbers, and the one at \[2\] is NaN"),
+        (lambda s: s.press_batch(BALL, depth=NAN), "`depth` must be a finite number, got NaN"),
+        (lambda s: s.press_batch(BALL, depth=1e-3, at=[(0, 0), (0, np.inf)]), r"`at` must be finite numbers, and the one at \[1, 1\] is inf"),
+        (lambda s: s.environments(BALL, -1, device="cpu"), "`count` must be a whole number of at least 0, got -1: give the number"),
+        (lambda s: s.environments(BALL, 2.5, device="cpu"), "`count` must be a whole number of at least 0, got 2.5"),
+        (lambda s: s.environments(BALL, 2, device="cpu", max_polygons=0), "`max_polygons` must be a whole number of at least 1, got 0: leave it out"),
+        (lambda s: s.environments(BALL, 2, device="cpu", max_polygons=-3), "`max_polygons` .* got -3"),
+        (lambda s: s.environments(BALL, 2, device="cpu", max_polygons="many"), "`max_polygons` .* got 'many'"),
         (lambda s: s.press_batch(BALL, depth=1e-3, at=np.zeros((2, 3))), r"`at` must have shape \(2,\) or \(n, 2\)"),
         (lambda s: s.read_contacts([[0, 0, 0]], [[0, 0, -1]] * 2), "1 `points` and 2 `forces`"),
         (lambda s: s.read_contacts([[0, 0, NAN]], [[0, 0, -1]]), "`points`"),
@@ -102,6 +110,14 @@ def test_integers_and_floats_of_any_size_are_numbers(foam):
 def test_calls(foam, call, words):
     with pytest.raises(dermis.Error, match=words):
         call(foam)
+
+
+def test_a_force_that_is_not_reached_has_a_warning(foam):
+    state = foam.state
+    for call in (lambda: foam.press(BALL, force=1e-18), lambda: foam.press_batch(BALL, force=[1, 1e-18])):
+        with pytest.warns(RuntimeWarning, match="N instead of 1e-18 N, which is too small to be resolved"):
+            call()
+    foam.state = state
 
 
 @pytest.mark.parametrize(

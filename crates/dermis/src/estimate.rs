@@ -125,7 +125,8 @@ pub struct Estimate {
     pub quantile: f64,
     /// Root mean square residual (levels of 255, N or µT).
     pub rms: f64,
-    /// Part of the squared change of the reading by the contact that the fit explains; 1 for a perfect fit.
+    /// Part of the squared change of the reading by the contact that the fit explains: 1 for a perfect fit, 0 for one that is
+    /// no better than a sensor without contact, negative for a worse one.
     pub explained: f64,
     /// False if the fit stopped before it converged.
     pub converged: bool,

@@ -21,6 +21,7 @@ mod objects;
 mod pads;
 mod randomisation;
 mod response;
+mod skin_steps;
 mod springs;
 mod status;
 mod view;
@@ -33,7 +34,9 @@ pub use status::{
 };
 pub use view::{Element, View};
 
+pub(crate) use objects::BoundObjects;
 pub(crate) use response::Clock;
+pub(crate) use skin_steps::SkinSteps;
 pub(crate) use springs::{Memory, bounding_spheres};
 
 use crate::array::{Arrays, PadParts, Poses, Presses, Twists};
@@ -79,6 +82,23 @@ pub(crate) fn programs() -> Vec<crate::program::Program> {
     [response::programs(), pads::programs(), bodies.to_vec(), vec![history::program()]].concat()
 }
 
+/// Options of environments on a GPU.
+///
+/// ```
+/// use dermis_gpu::Precision;
+/// use dermis_gpu::environments::GpuOptions;
+/// assert_eq!(GpuOptions::default(), GpuOptions { precision: Precision::Double, max_polygons: None });
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GpuOptions {
+    /// That of contacts, forces, friction and their sums of springs. In single precision poses and velocities of bodies are read in
+    /// double precision, and those of the objects relative to the sensor are rounded; the response and bound arrays keep theirs.
+    pub precision: Precision,
+    /// Memory for the bristles of so many polygons of the contact surface on a hydroelastic skin in each environment; by default an
+    /// estimate. A surface with more of them sets [`BRISTLES_FULL`] in the status.
+    pub max_polygons: Option<usize>,
+}
+
 /// Many simulations of one sensor, each with objects of a list of shapes.
 #[derive(Debug)]
 pub struct Environments {
@@ -99,26 +119,18 @@ impl Environments {
     /// Environments of a sensor with springs or a hydroelastic skin and objects of these shapes on a GPU, initially without contact, in double
     /// precision.
     pub fn on_gpu(arrays: &Arc<Arrays>, shapes: &[Arc<GpuObject>], count: usize) -> Result<Self, GpuError> {
-        Self::on_gpu_with(arrays, shapes, count, Precision::Double, None)
+        Self::on_gpu_with(arrays, shapes, count, GpuOptions::default())
     }
 
-    /// Like [`Environments::on_gpu`].
-    ///
-    /// `precision`: that of contacts, forces, friction and their sums of springs. In single precision poses and velocities of bodies are read in
-    /// double precision, and those of the objects relative to the sensor are rounded; the response and bound arrays keep theirs.
-    ///
-    /// `max_polygons`: memory for the bristles of so many polygons of the contact surface on a hydroelastic skin in each environment; by default an
-    /// estimate. A surface with more of them sets [`BRISTLES_FULL`] in the status.
+    /// Like [`Environments::on_gpu`], with options.
     pub fn on_gpu_with(
         arrays: &Arc<Arrays>,
         shapes: &[Arc<GpuObject>],
         count: usize,
-        precision: Precision,
-        max_polygons: Option<usize>,
+        options: GpuOptions,
     ) -> Result<Self, GpuError> {
         require_shapes(shapes)?;
-        let device = GpuEnvironments::with_arrays(arrays, shapes, count, precision, max_polygons)?;
-        let device = Device::Gpu(Box::new(device));
+        let device = Device::Gpu(Box::new(GpuEnvironments::with_arrays(arrays, shapes, count, options)?));
         Ok(Self { count, device, bound: None, is_launched: false })
     }
 

@@ -6,7 +6,7 @@
 use crate::GpuError;
 use dermis_geometry::Pose;
 use dermis_sensor::{Aim, Goal, PressError, PressSearch, Pressed, Sensor, Trial};
-use dermis_skin::{Motion, Object, State, Target, Touch};
+use dermis_skin::{Motion, Object, State, Target, Touch, Warning};
 use rayon::prelude::*;
 
 /// One press of a batch.
@@ -33,7 +33,16 @@ impl PressRequest {
     }
 }
 
-/// Finds the final pose of the object in each press, and its travel (m) past first contact, zero for a given pose.
+/// Where presses end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FinalPoses {
+    /// The final pose of the object in each press, and its travel (m) past first contact, zero for a given pose.
+    pub poses: Vec<(Pose, f64)>,
+    /// Warnings of presses that miss their force.
+    pub warnings: Vec<Warning>,
+}
+
+/// Finds the final pose of the object in each press.
 ///
 /// `forces_at` computes the forces (N) along −z on the untouched sensor with the object at many poses, with a relative
 /// error of `precision`. Every trial starts from rest: where friction depends on the path, the force is that of a press in
@@ -45,7 +54,7 @@ pub fn final_poses(
     precision: f64,
     forces_at: ForcesAt<'_>,
     goes_on: GoesOn<'_>,
-) -> Result<Option<Vec<(Pose, f64)>>, GpuError> {
+) -> Result<Option<FinalPoses>, GpuError> {
     let start = |request: &PressRequest| {
         let search = || Ok(request.search(sensor, object)?.from_rest(precision));
         goes_on(0).then(search)
@@ -78,7 +87,9 @@ pub fn final_poses(
     let end = |(press, search): (usize, Result<PressSearch, PressError>)| {
         search.and_then(|search| search.end(sensor, object)).map_err(|error| GpuError::Press { press, error })
     };
-    searches.into_iter().enumerate().map(end).collect::<Result<_, _>>().map(Some)
+    let warnings = searches.iter().flatten().filter_map(PressSearch::warning).collect();
+    let poses = searches.into_iter().enumerate().map(end).collect::<Result<_, _>>()?;
+    Ok(Some(FinalPoses { poses, warnings }))
 }
 
 /// Number of presses that are searched together, each with a state of the skin.
@@ -151,7 +162,8 @@ fn press_group(
     }
     let read = |one: Result<Searched, PressError>| {
         let Searched { search, best, .. } = one?;
-        let (pose, depth_m, touch, state) = best.ok_or_else(|| search.too_strong(sensor, object))?;
+        let (pose, depth_m, mut touch, state) = best.ok_or_else(|| search.too_strong(sensor, object))?;
+        touch.warnings.extend(search.warning());
         Ok(Pressed::read(sensor, depth_m, pose, touch, state))
     };
     Some(all.into_par_iter().map(read).collect())

@@ -64,7 +64,9 @@ pub struct CoatingSpec {
     pub incompressible: bool,
 }
 
-/// A branch of a relaxation spectrum.
+/// A branch of a relaxation spectrum: after a sudden press the stiffness is 1 + Σ ratio e^(−t/time) of that at rest.
+///
+/// Within a step of dt the deformation grows evenly from that of the step before, so a press in one step has 1 + Σ ratio (1 − e^(−dt/time)) time/dt of the force at rest: take a first step much shorter than `time` for a sudden press.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BranchSpec {

@@ -47,7 +47,7 @@ pub struct Aim {
 pub enum Goal {
     /// Travel (m) past first contact.
     Depth(f64),
-    /// Force (N) along −z on the sensor.
+    /// Force (N) along −z on the sensor. A press that misses it by more than 1 % has a warning.
     Force(f64),
 }
 
@@ -118,7 +118,8 @@ pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<
             Trial::Best => best = Some((depth_m, pose, touch, next)),
         }
     }
-    let (depth_m, pose, touch, state) = best.ok_or_else(|| search.too_strong(sensor, object))?;
+    let (depth_m, pose, mut touch, state) = best.ok_or_else(|| search.too_strong(sensor, object))?;
+    touch.warnings.extend(search.warning());
     Ok(Pressed::read(sensor, depth_m, pose, touch, state))
 }
 

@@ -6,7 +6,7 @@
 use crate::common::{cuboid, flat, preset, sphere};
 use dermis_geometry::Vec3;
 use dermis_sensor::{Aim, Goal, PressError, PressSearch, Response, SkinKind, Trial, depth_pose, presets, press};
-use dermis_skin::Object;
+use dermis_skin::{Object, Warning};
 
 const KAPPA: f64 = 4e6;
 
@@ -180,6 +180,51 @@ fn a_force_is_searched_by_known_trials() {
             assert_eq!((found_m.is_some(), tried), (depth_m.is_some(), trials));
             assert!((found_m.unwrap_or(1.0) / depth_m.unwrap_or(1.0) - 1.0).abs() < precision.max(1e-10));
         }
+    }
+}
+
+/// A force that the law jumps over has a warning with both forces; one that is reached has none.
+#[test]
+fn a_force_that_is_not_reached_has_a_warning() {
+    let (sensor, punch) = (flat(5, 4, Response::default()), cuboid(40e-3, 40e-3, 10e-3));
+    for (force_n, jump_n) in [(0.05, None), (0.3, Some(0.6))] {
+        for precision in [0.0, 1e-6] {
+            let search = PressSearch::new(&sensor, &punch, &Aim::default(), Goal::Force(force_n)).unwrap();
+            let mut search = if precision > 0.0 { search.from_rest(precision) } else { search };
+            while let Some((_, depth_m)) = search.trial() {
+                search.found(if depth_m < 1e-3 { 100.0 * depth_m } else { 100.0 * depth_m + 0.5 });
+            }
+            let got_n = match search.warning() {
+                Some(Warning::ForceNotReached { wanted_n, got_n }) if wanted_n == force_n => Some(got_n),
+                _ => None,
+            };
+            assert_eq!(got_n.map(|got_n| (got_n * 1e6).round() / 1e6), jump_n, "{force_n} N");
+        }
+    }
+}
+
+/// A ball of radius R on a pressure field of thickness H and modulus E carries F = π E R d²/H at a small depth d, because
+/// the pressure is E (d − r²/2R)/H at the radius r. Small forces are reached in the same time as large ones: the search for
+/// the parts of the ball in contact once took minutes. Below what numbers resolve, every skin warns.
+#[test]
+fn small_forces_are_reached_or_have_a_warning() {
+    let ball = Object::of_primitive(dermis_geometry::Primitive::Sphere { radius_m: 10e-3 }, 0.5e-3).unwrap();
+    let pad = presets::find("uji-foam-14x6").unwrap().with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap();
+    // E/H from a block: F = E A d/H.
+    let block = press(&pad, &cuboid(12e-3, 9e-3, 20e-3), &Aim::default(), Goal::Depth(1e-3)).unwrap();
+    let by_square = std::f64::consts::PI * 10e-3 * -block.touch.on_sensor.force.z / (12e-3 * 9e-3 * 1e-3);
+    let begin = std::time::Instant::now();
+    for force_n in [1e-4, 1e-6, 1e-8, 1e-9] {
+        let pressed = press(&pad, &ball, &Aim::default(), Goal::Force(force_n)).unwrap();
+        assert!((-pressed.touch.on_sensor.force.z / force_n - 1.0).abs() < 0.01, "{force_n} N");
+        let truth_m = (force_n / by_square).sqrt();
+        assert!((pressed.depth_m / truth_m - 1.0).abs() < 0.01, "{force_n} N: {} m, not {truth_m} m", pressed.depth_m);
+    }
+    assert!(begin.elapsed().as_secs() < 40, "{:?}", begin.elapsed());
+    for sensor in [pad, preset("uji-foam-14x6"), preset("wts0614-layer")] {
+        let pressed = press(&sensor, &ball, &Aim::default(), Goal::Force(1e-18)).unwrap();
+        let is_missed = |warning: &Warning| matches!(warning, Warning::ForceNotReached { .. });
+        assert!(pressed.touch.warnings.iter().any(is_missed), "{}: {:?}", sensor.name(), pressed.touch.warnings);
     }
 }
 

@@ -49,6 +49,11 @@ pub enum Warning {
     /// A contact smaller than the resolution of the skin.
     #[error("{}: {}", unresolved(*.points, *.spacing_mm), .key.remedy())]
     Unresolved { object: u32, points: usize, spacing_mm: f64, key: Resolution },
+    /// A press that did not reach its force.
+    #[error(
+        "the press ended at {got_n:.2e} N instead of {wanted_n:e} N, which is too small to be resolved, or the force of the skin jumps there: ask for a larger force, or for a depth"
+    )]
+    ForceNotReached { wanted_n: f64, got_n: f64 },
     /// Flux densities beyond the range of magnetometers.
     #[error(
         "the flux density at {chips} chips exceeds their range of {range_mt} mT and is cut off: set a larger `range` of the magnetometers, or weaker magnets"

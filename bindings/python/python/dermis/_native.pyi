@@ -226,22 +226,28 @@ class Reading(_Copyable, Generic[_R]):
     Before the response, the sum of ``forces`` over all taxels plus ``outside`` equals ``force``.
     Images (``image``, ``depth``, ``normals``, ``markers``, ``flow``) are rendered on first access.
     """
-    taxels: Final[NDArray[_R]]
-    """Normal force on each taxel (N), positive in compression, before the response: shape (rows, cols), row 0 at +y,
-    or (taxels,) for taxels without a grid.
-    """
-    reported: Final[NDArray[_R]]
-    """Force that the sensor reports for each taxel (N), after its response; shape of ``taxels``."""
+    @property
+    def taxels(self) -> NDArray[_R]:
+        """Normal force on each taxel (N), positive in compression, before the response: shape (rows, cols), row 0 at +y,
+        or (taxels,) for taxels without a grid.
+        """
+    @property
+    def reported(self) -> NDArray[_R]:
+        """Force that the sensor reports for each taxel (N), after its response; shape of ``taxels``."""
     raw: Final[_U32]
     """Raw counts of each taxel, after its response; shape of ``taxels``."""
-    forces: Final[NDArray[_R]]
-    """Force vector on each taxel (N); shape of ``taxels`` with a last axis of 3: x, y, z of the sensor frame."""
-    force: Final[NDArray[_R]]
-    """Force on the sensor (N), shape (3,)."""
-    wrench: Final[NDArray[_R]]
-    """Force (N) and torque (N m) on the sensor, about its origin, shape (6,)."""
-    outside: Final[NDArray[_R]]
-    """Force on the skin outside all taxels (N), shape (3,)."""
+    @property
+    def forces(self) -> NDArray[_R]:
+        """Force vector on each taxel (N); shape of ``taxels`` with a last axis of 3: x, y, z of the sensor frame."""
+    @property
+    def force(self) -> NDArray[_R]:
+        """Force on the sensor (N), shape (3,)."""
+    @property
+    def wrench(self) -> NDArray[_R]:
+        """Force (N) and torque (N m) on the sensor, about its origin, shape (6,)."""
+    @property
+    def outside(self) -> NDArray[_R]:
+        """Force on the skin outside all taxels (N), shape (3,)."""
     image: Final[NDArray[np.uint8]]
     """Camera image, RGB, uint8, shape (height, width, 3). Issues the warning about a surface steeper than the presses
     that the light was fitted to. Raises dermis.Error for a sensor without a camera.
@@ -258,10 +264,12 @@ class Reading(_Copyable, Generic[_R]):
     """Optical flow from the untouched to the current image: right and down (pixels), float32, shape
     (height, width, 2).
     """
-    pressures: Final[NDArray[_R] | None]
-    """Pressure of each taxel from sampled rays (Pa), shape of ``taxels``; None unless the sensor samples rays."""
-    magnetic: Final[NDArray[_R] | None]
-    """Flux density at each magnetometer (µT) in the frame of the chip, shape (chips, 3); None for a sensor without magnets."""
+    @property
+    def pressures(self) -> NDArray[_R] | None:
+        """Pressure of each taxel from sampled rays (Pa), shape of ``taxels``; None unless the sensor samples rays."""
+    @property
+    def magnetic(self) -> NDArray[_R] | None:
+        """Flux density at each magnetometer (µT) in the frame of the chip, shape (chips, 3); None for a sensor without magnets."""
     sum: Final[float]
     """Sum of ``taxels`` (N)."""
     active: Final[int]
@@ -293,20 +301,26 @@ class Batch(_Copyable, Generic[_R]):
     ``batch[3]`` is a reading and ``batch[10:20]`` a batch. Images are rendered on all cores at each access and not
     kept. Batches can be pickled.
     """
-    taxels: Final[NDArray[_R]]
-    """``Reading.taxels`` of all readings (N), shape (n, rows, cols) or (n, taxels)."""
-    reported: Final[NDArray[_R]]
-    """``Reading.reported`` of all readings (N), shaped like ``taxels``."""
+    @property
+    def taxels(self) -> NDArray[_R]:
+        """``Reading.taxels`` of all readings (N), shape (n, rows, cols) or (n, taxels)."""
+    @property
+    def reported(self) -> NDArray[_R]:
+        """``Reading.reported`` of all readings (N), shaped like ``taxels``."""
     raw: Final[_U32]
     """``Reading.raw`` of all readings (counts), shaped like ``taxels``."""
-    forces: Final[NDArray[_R]]
-    """``Reading.forces`` of all readings (N), shape (n, rows, cols, 3) or (n, taxels, 3)."""
-    force: Final[NDArray[_R]]
-    """``Reading.force`` of all readings (N), shape (n, 3)."""
-    wrench: Final[NDArray[_R]]
-    """``Reading.wrench`` of all readings (N, N m), shape (n, 6)."""
-    outside: Final[NDArray[_R]]
-    """``Reading.outside`` of all readings (N), shape (n, 3)."""
+    @property
+    def forces(self) -> NDArray[_R]:
+        """``Reading.forces`` of all readings (N), shape (n, rows, cols, 3) or (n, taxels, 3)."""
+    @property
+    def force(self) -> NDArray[_R]:
+        """``Reading.force`` of all readings (N), shape (n, 3)."""
+    @property
+    def wrench(self) -> NDArray[_R]:
+        """``Reading.wrench`` of all readings (N, N m), shape (n, 6)."""
+    @property
+    def outside(self) -> NDArray[_R]:
+        """``Reading.outside`` of all readings (N), shape (n, 3)."""
     image: Final[NDArray[np.uint8]]
     """``Reading.image`` of all readings, uint8, shape (n, height, width, 3). Issues the first warning about the light
     of an image.
@@ -323,8 +337,9 @@ class Batch(_Copyable, Generic[_R]):
     """``Reading.flow`` of all readings (pixels), float32, shape (n, height, width, 2)."""
     saturated: Final[_U32]
     """``Reading.saturated`` of all readings, shape (n,)."""
-    travel: Final[NDArray[_R]]
-    """``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses."""
+    @property
+    def travel(self) -> NDArray[_R]:
+        """``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses."""
     warnings: Final[list[str]]
     """The first warning of each kind of all readings."""
     def __len__(self) -> int: ...
@@ -514,15 +529,15 @@ class Environments:
         default stream, which is also that of PyTorch. On the CPU, the outputs are written when the call returns; after Ctrl-C
         some environments have advanced and others have not.
 
-        steps: the number of steps since its reset that the caller knows of each environment, int32, (n,), for callers without
+        steps: the number of steps since its reset that the caller knows of each environment, int32 or int64, (n,), for callers without
         side effects, such as JAX: an environment where it is 0 is reset first; where it is not the number of its launches
         since then, its status says so. Give it from the first launch on. On a GPU, it is read when the stream arrives there.
         """
 
     def reset(self, mask: Any = None, stream: Any = None) -> None:
         """Ends contact, clears status and memory of the response, and draws randomised parameters anew where the mask is not
-        zero, bool, uint8 or int32, shape (n,); default: everywhere. The noise of the response goes on. On a GPU, a mask in its memory is read when the stream arrives there, and a sequence of bools is
-        copied.
+        zero, bool, uint8, int32 or int64, shape (n,); default: everywhere. The noise of the response goes on. On a GPU, a mask in
+        its memory is read when the stream arrives there, and a sequence of bools is copied.
         """
 
     def check(self) -> None:
@@ -534,7 +549,7 @@ class Environments:
     def step(self, poses: ArrayLike | _OnGpu, twists: ArrayLike | _OnGpu | None = None, *, dt: float) -> DeviceBatch:
         """Advances every environment, of one object each, on a GPU by dt (s), and returns all loads in new memory.
 
-        poses: pose of each object at the start of the step, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the
+        poses: pose of each object for which the loads are computed, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the
         object's origin (m/s) and angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU
         tensors.
 
@@ -599,6 +614,7 @@ class Sensor(_Copyable):
 
         obj: the object; its z axis is that of the sensor unless tilted.
         depth: travel past first contact (m), or force: force on the sensor along -z (N); give one of them.
+        A force that is missed by more than 1 %, because it is too small to be resolved, has a warning.
         at: x and y of the object's origin over the sensor (m), shape (2,); default: the origin.
         tilt: rotation about the sensor's x axis, then y (rad), shape (2,). yaw: rotation about z before that (rad).
         dtype: element type of the arrays of forces, numpy.float64 (the default) or numpy.float32.
@@ -726,7 +742,9 @@ class Sensor(_Copyable):
         """Advances the sensor by dt (s) while objects move, and reads it, including its response.
 
         objects: an Object with its ``pose`` and ``twist``, or a sequence of (Object, pose) or (Object, pose, twist).
-        pose: pose at the start of the step, in the sensor frame. twist: velocity (m/s, rad/s), (6,); default: at rest.
+        pose: the pose for which the loads are computed, in the sensor frame. twist: velocity (m/s, rad/s), (6,); default: at rest.
+        The memory of the skin advances by dt: bristles slide with the velocity, and a layer that relaxes is loaded evenly from
+        the step before to this one.
         sensor_pose, sensor_twist: pose and twist of the sensor; if given, all poses and twists are in the world frame,
         each twist with the velocity of its own frame's origin. dtype: as for ``press``.
 

@@ -100,7 +100,8 @@ class MaterialFit:
     rms: float
     """Root mean square residual (N)."""
     explained: float
-    """Part of the squared forces about their mean that the fit explains."""
+    """Part of the squared forces about their mean that the fit explains (R²): 1 for a perfect fit, 0 for one that is no better than the mean
+    force, negative for a worse one."""
     warnings: list[str]
     """Warnings of the skin about the fitted presses, and about the fit."""
 

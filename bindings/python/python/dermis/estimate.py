@@ -52,7 +52,8 @@ class Placement(NamedTuple):
     rms: float
     """Root mean square residual: levels of 255 of an image, newtons of taxels, µT of magnetometers."""
     explained: float
-    """Part of the squared change of the reading by the contact that the fit explains; 1 for a perfect fit."""
+    """Part of the squared change of the reading by the contact that the fit explains: 1 for a perfect fit, 0 for one that is no better than
+    a sensor without contact, negative for a worse one."""
     converged: bool
     """False if the fit stopped before it converged."""
     warnings: list[str]
@@ -125,7 +126,8 @@ class Pose(NamedTuple):
     rms: float
     """Root mean square residual: levels of 255 of an image, newtons of taxels, µT of magnetometers."""
     explained: float
-    """Part of the squared change of the reading by the contact that the fit explains; 1 for a perfect fit."""
+    """Part of the squared change of the reading by the contact that the fit explains: 1 for a perfect fit, 0 for one that is no better than
+    a sensor without contact, negative for a worse one."""
     converged: bool
     """False if the fit stopped before it converged."""
     presses: int

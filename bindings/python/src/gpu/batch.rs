@@ -10,7 +10,7 @@ use crate::threads::{Job, detached};
 use crate::touch::warn_text;
 use dermis::geometry::Pose;
 use dermis::gpu::array::{Poses, Presses};
-use dermis::gpu::goals::{PressRequest, final_poses};
+use dermis::gpu::goals::{FinalPoses, PressRequest, final_poses};
 use dermis::gpu::layer::{LayerTouches, Outputs};
 use dermis::gpu::{DeviceBuffer, Gpu, GpuError};
 use dermis::sensor::optics::Optics;
@@ -37,8 +37,8 @@ pub struct DeviceBatch {
     /// Camera images.
     images: Option<Images>,
     travel_m: Option<Vec<f64>>,
-    /// Warnings of a layer, the first of each kind.
-    of_layer: Vec<Warning>,
+    /// Warnings of a layer, the first of each kind, and of missed forces.
+    warnings: Vec<Warning>,
 }
 
 /// Images on the GPU, (n, height, width, 3).
@@ -56,10 +56,13 @@ pub struct Images {
 /// Computes the forces (N) along −z on the sensor at poses.
 type ForcesAt<'a> = &'a mut dyn FnMut(&[Pose]) -> Result<Vec<f64>, GpuError>;
 
+/// Travel (m) of presses past first contact, and the warnings of those that miss their force.
+pub type Travel = (Vec<f64>, Vec<Warning>);
+
 /// Poses of presses.
 pub enum Places {
-    /// On the host, with the travel (m) past first contact where it is known.
-    Host(Vec<Pose>, Option<Vec<f64>>),
+    /// On the host, with the travel where it is known.
+    Host(Vec<Pose>, Option<Travel>),
     /// On the GPU.
     Gpu(Poses),
 }
@@ -73,10 +76,10 @@ impl Places {
         Ok(Self::Host(read_poses(value, "poses")?, None))
     }
 
-    /// The poses on the GPU, and the travel (m) past first contact where it is known.
-    pub fn on_gpu(self, gpu: &Arc<Gpu>) -> Result<(Poses, Option<Vec<f64>>), GpuError> {
+    /// The poses on the GPU, and the travel where it is known.
+    pub fn on_gpu(self, gpu: &Arc<Gpu>) -> Result<(Poses, Option<Travel>), GpuError> {
         match self {
-            Self::Host(poses, travel_m) => Ok((Poses::of_host(gpu, &poses)?, travel_m)),
+            Self::Host(poses, travel) => Ok((Poses::of_host(gpu, &poses)?, travel)),
             Self::Gpu(poses) => Ok((poses, None)),
         }
     }
@@ -110,8 +113,9 @@ impl Places {
             find(0.0, &mut |poses| arrays.normal_forces(&object, poses))?
         };
         let interrupted = || GpuError::BadInput { reason: "interrupted".to_owned() };
-        let (poses, travel_m) = found.ok_or_else(interrupted)?.into_iter().unzip();
-        Ok(Self::Host(poses, Some(travel_m)))
+        let FinalPoses { poses, warnings } = found.ok_or_else(interrupted)?;
+        let (poses, travel_m) = poses.into_iter().unzip();
+        Ok(Self::Host(poses, Some((travel_m, warnings))))
     }
 }
 
@@ -129,8 +133,8 @@ impl DeviceBatch {
         places: Places,
     ) -> Result<Self, GpuError> {
         let sensor = built(shared)?;
-        let (poses, travel_m) = places.on_gpu(gpu)?;
-        let made = if sensor.skin_as::<skin::Layer>().is_some() {
+        let (poses, travel) = places.on_gpu(gpu)?;
+        let mut made = if sensor.skin_as::<skin::Layer>().is_some() {
             Self::of_layer(gpu, shared, sensor, object, poses)?
         } else {
             let presses = shared.on_gpu(gpu)?.settle(&*super::object_on(gpu, object)?, &poses)?;
@@ -138,7 +142,11 @@ impl DeviceBatch {
         };
         // Waits for the stream, so that users of the arrays need not synchronise with it.
         gpu.finish()?;
-        Ok(Self { travel_m, ..made })
+        if let Some((travel_m, warnings)) = travel {
+            made.travel_m = Some(travel_m);
+            made.warnings.extend(warnings);
+        }
+        Ok(made)
     }
 
     /// Presses an object on a layer: computes taxel forces, and camera images if the sensor has a camera.
@@ -152,11 +160,11 @@ impl DeviceBatch {
         let layer = shared.layer_on_gpu(gpu, object)?;
         let outputs = Outputs { taxels: true, ..Outputs::IMAGES };
         let touches = layer.press_on_device(&poses, outputs)?;
-        let of_layer = match sensor.skin_as::<skin::Layer>() {
+        let warnings = match sensor.skin_as::<skin::Layer>() {
             Some(layer) => touches.warnings(layer, object, &poses.download()?),
             None => Vec::new(),
         };
-        let of_layer = Warning::first_of_each_kind(of_layer.into_iter().flatten());
+        let warnings = Warning::first_of_each_kind(warnings.into_iter().flatten());
         let warning = touches.steep.iter().find_map(|&steep| Optics::steep_warning(steep));
         let LayerTouches { count, images, forces, outside, wrench, .. } = touches;
         let presses = Presses::of_forces(gpu, count, sensor.taxels().normals(), forces, outside, wrench)?;
@@ -166,20 +174,20 @@ impl DeviceBatch {
             width: optics.camera().width,
             warning,
         });
-        Ok(Self { images, of_layer, ..Self::of_presses(shared, presses, object, poses) })
+        Ok(Self { images, warnings, ..Self::of_presses(shared, presses, object, poses) })
     }
 
     /// Wraps finished presses of an object.
     pub fn of_presses(shared: &Arc<SharedSensor>, presses: Presses, object: &Arc<skin::Object>, poses: Poses) -> Self {
         let (shared, pressed) = (Arc::clone(shared), (Arc::clone(object), poses));
-        Self { shared, presses, pressed, images: None, travel_m: None, of_layer: Vec::new() }
+        Self { shared, presses, pressed, images: None, travel_m: None, warnings: Vec::new() }
     }
 
     /// Warnings of all presses.
     pub fn all_warnings(&self, py: Python<'_>) -> PyResult<Vec<Warning>> {
         let (sensor, (object, poses)) = (self.shared.sensor()?, &self.pressed);
         let others = detached(py, || self.presses.warnings(sensor, object, poses))?.into_py_err()?;
-        Ok(self.of_layer.iter().cloned().chain(others.into_iter().flatten()).collect())
+        Ok(self.warnings.iter().cloned().chain(others.into_iter().flatten()).collect())
     }
 
     /// Shape of per-taxel arrays: presses, then rows and columns or taxels, then the trailing axes `behind`.

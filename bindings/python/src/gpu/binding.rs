@@ -1,6 +1,6 @@
 //! The arguments of `Environments.bind`.
 
-use super::bound::{Bound, Place};
+use super::bound::{Bound, Kind, Place};
 use crate::array::vector;
 use crate::error::Error;
 use crate::pose::pose;
@@ -21,24 +21,12 @@ pub type Given<'a, 'py> = Option<&'a PyBound<'py, PyAny>>;
 
 impl Binder {
     /// An array with one row of `each` numbers per environment; an unbound view without a value.
-    pub fn rows(&mut self, value: Given<'_, '_>, each: &[usize], what: &str, written: bool) -> PyResult<View> {
+    pub fn rows(&mut self, value: Given<'_, '_>, each: &[usize], what: &str, kind: Kind) -> PyResult<View> {
         let Some(value) = value else { return Ok(View::default()) };
-        let bound = Bound::read(value, self.place, what, written)?;
+        let bound = Bound::read(value, self.place, what, kind)?;
         if bound.shape.first() != Some(&self.count) || bound.shape[1..] != *each {
-            let each: String = each.iter().map(|number| format!(", {number}")).collect();
-            return Err(bound.wrong_shape(what, &format!("({}{each})", self.count)));
-        }
-        let view = bound.view();
-        self.kept.push(bound);
-        Ok(view)
-    }
-
-    /// One index per environment; an unbound view without a value.
-    pub fn indices(&mut self, value: Given<'_, '_>, what: &str) -> PyResult<View> {
-        let Some(value) = value else { return Ok(View::default()) };
-        let bound = Bound::read_indices(value, self.place, what)?;
-        if bound.shape != [self.count] {
-            return Err(bound.wrong_shape(what, &format!("({},)", self.count)));
+            let each: Vec<String> = each.iter().map(|number| format!(" {number}")).collect();
+            return Err(bound.wrong_shape(what, &format!("({},{})", self.count, each.join(","))));
         }
         let view = bound.view();
         self.kept.push(bound);
@@ -52,7 +40,7 @@ impl Binder {
         // A Warp array of vectors has one axis and a numpy shape of two.
         let is_array = axes > 1 || value.hasattr("__cuda_array_interface__")? || value.hasattr("grad")?;
         if is_array {
-            return Ok((self.rows(Some(value), &[3], what, false)?, None));
+            return Ok((self.rows(Some(value), &[3], what, Kind::Input)?, None));
         }
         Ok((View::default(), Some(vector::<3>(value, what)?)))
     }
@@ -69,9 +57,9 @@ impl Binder {
         }
         Ok(BodyArrays {
             offset: offset(fixed, offset_name)?,
-            twist: self.rows(twist, &[6], twist_name, false)?,
+            twist: self.rows(twist, &[6], twist_name, Kind::Input)?,
             twist_at: at,
-            load: self.rows(load, &[6], load_name, true)?,
+            load: self.rows(load, &[6], load_name, Kind::Output)?,
             load_at,
             center: center.or(load_center).unwrap_or_default(),
             angular_first: i32::from(angular_first),
@@ -88,7 +76,7 @@ impl Binder {
         what: &str,
     ) -> PyResult<View> {
         let Some(value) = value else { return Ok(View::default()) };
-        let bound = Bound::read(value, self.place, what, true)?;
+        let bound = Bound::read(value, self.place, what, Kind::Output)?;
         let grid = size.map(|(rows, cols)| vec![self.count, rows, cols]);
         let view = if grid.as_ref() == Some(&bound.shape) {
             bound.flat_view(what)?
@@ -105,7 +93,7 @@ impl Binder {
     /// Images of bytes, (n, height, width, 3), each without gaps.
     pub fn images(&mut self, value: Given<'_, '_>, size: [usize; 2], what: &str) -> PyResult<View> {
         let Some(value) = value else { return Ok(View::default()) };
-        let ([height, width], bound) = (size, Bound::read_bytes(value, self.place, what)?);
+        let ([height, width], bound) = (size, Bound::read(value, self.place, what, Kind::Image)?);
         if bound.shape != [self.count, height, width, 3] {
             return Err(bound.wrong_shape(what, &format!("({}, {height}, {width}, 3)", self.count)));
         }
@@ -126,9 +114,9 @@ impl Binder {
                     "`{what}` must be an array, or a tuple of positions and rotations"
                 )));
             }
-            let position = self.rows(Some(&position?), &[3], &format!("{what}[0]"), false)?;
+            let position = self.rows(Some(&position?), &[3], &format!("{what}[0]"), Kind::Input)?;
             let name = format!("{what}[1]");
-            let rotation = Bound::read(&rotation?, self.place, &name, false)?;
+            let rotation = Bound::read(&rotation?, self.place, &name, Kind::Input)?;
             let format = match rotation.shape[..] {
                 [n, 4] if n == self.count => quaternion,
                 [n, 3, 3] if n == self.count => RotationFormat::Matrix,
@@ -138,7 +126,7 @@ impl Binder {
             self.kept.push(rotation);
             return Ok(BodyArrays { position, rotation: view, rotation_format: format as i32, ..body });
         }
-        let bound = Bound::read(value, self.place, what, false)?;
+        let bound = Bound::read(value, self.place, what, Kind::Input)?;
         let made = match bound.shape[..] {
             [n, 3] if n == self.count => BodyArrays { position: bound.view(), ..body },
             [n, 7] if n == self.count => BodyArrays {

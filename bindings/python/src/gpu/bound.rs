@@ -32,6 +32,55 @@ unsafe impl Send for Owner {}
 #[allow(unsafe_code)]
 unsafe impl Sync for Owner {}
 
+/// What an array holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers that are read.
+    Input,
+    /// Numbers that are written.
+    Output,
+    /// Bytes that are written.
+    Image,
+    /// Indices or counts that are read.
+    Index,
+    /// Flags that are read.
+    Mask,
+}
+
+impl Kind {
+    fn is_written(self) -> bool {
+        matches!(self, Self::Output | Self::Image)
+    }
+
+    /// The types of element, and their names.
+    fn elements(self) -> (&'static [Element], &'static str) {
+        match self {
+            Self::Input | Self::Output => (&[Element::F32, Element::F64], "float32 or float64"),
+            Self::Image => (&[Element::U8], "uint8"),
+            Self::Index => (&[Element::I32, Element::I64], "int32 or int64"),
+            Self::Mask => (&[Element::U8, Element::I32, Element::I64], "bool, uint8, int32 or int64"),
+        }
+    }
+
+    /// The element of an array, by DLPack's code of its type; an error for other types.
+    fn element(self, code: u8, bits: usize, value: &PyBound<'_, PyAny>, what: &str) -> PyResult<Element> {
+        const BOOL: u8 = 6;
+        let found = match (code, bits) {
+            (dlpack::FLOAT, 64) => Some(Element::F64),
+            (dlpack::FLOAT, 32) => Some(Element::F32),
+            (dlpack::UNSIGNED | BOOL, 8) => Some(Element::U8),
+            (0, 32) => Some(Element::I32),
+            (0, 64) => Some(Element::I64),
+            _ => None,
+        };
+        let (known, names) = self.elements();
+        found.filter(|element| known.contains(element)).ok_or_else(|| {
+            let got = value.getattr("dtype").map_or_else(|_| "another type".to_owned(), |dtype| dtype.to_string());
+            Error::new_err(format!("`{what}` must be of {names}, got {got}"))
+        })
+    }
+}
+
 /// Where arrays must be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -40,42 +89,16 @@ pub enum Place {
 }
 
 impl Bound {
-    /// Reads the address and layout of an array. `written`: refuses read-only arrays and integers.
-    pub fn read(value: &PyBound<'_, PyAny>, place: Place, what: &str, written: bool) -> PyResult<Self> {
-        let bound = Self::layout(value, place, what, written)?;
-        if written && !matches!(bound.element, Element::F32 | Element::F64) {
-            return Err(Error::new_err(format!("`{what}` must be of float32 or float64")));
-        }
-        Ok(bound)
-    }
-
-    /// Reads the address and layout of an array of bytes that is written.
-    pub fn read_bytes(value: &PyBound<'_, PyAny>, place: Place, what: &str) -> PyResult<Self> {
-        let bound = Self::layout(value, place, what, true)?;
-        if bound.element != Element::U8 {
-            return Err(Error::new_err(format!("`{what}` must be of uint8")));
-        }
-        Ok(bound)
-    }
-
-    /// Reads the address and layout of an array of integers.
-    pub fn read_indices(value: &PyBound<'_, PyAny>, place: Place, what: &str) -> PyResult<Self> {
-        let bound = Self::layout(value, place, what, false)?;
-        if matches!(bound.element, Element::I32 | Element::I64) {
-            return Ok(bound);
-        }
-        Err(Error::new_err(format!("`{what}` must be of int32 or int64")))
-    }
-
-    fn layout(value: &PyBound<'_, PyAny>, place: Place, what: &str, written: bool) -> PyResult<Self> {
+    /// Reads the address and layout of an array. Refuses other types of element, and read-only arrays that are written.
+    pub fn read(value: &PyBound<'_, PyAny>, place: Place, what: &str, kind: Kind) -> PyResult<Self> {
         Ok(match place {
             Place::Host if value.hasattr("__array_interface__")? => {
-                by_interface(value, "__array_interface__", what, written)?
+                by_interface(value, "__array_interface__", what, kind)?
             }
             Place::Gpu(_) if value.hasattr("__cuda_array_interface__")? && !value.hasattr("__dlpack__")? => {
-                by_interface(value, "__cuda_array_interface__", what, written)?
+                by_interface(value, "__cuda_array_interface__", what, kind)?
             }
-            _ if value.hasattr("__dlpack_device__")? => by_dlpack(value, place, what)?,
+            _ if value.hasattr("__dlpack_device__")? => by_dlpack(value, place, what, kind)?,
             _ => return Err(wrong_place(what, place)),
         })
     }
@@ -137,27 +160,13 @@ fn wrong_place(what: &str, place: Place) -> PyErr {
     Error::new_err(format!("`{what}` must be an array {wanted}"))
 }
 
-fn element(code: u8, bits: usize, what: &str) -> PyResult<Element> {
-    const BOOL: u8 = 6;
-    match (code, bits) {
-        (dlpack::FLOAT, 64) => Ok(Element::F64),
-        (dlpack::FLOAT, 32) => Ok(Element::F32),
-        (dlpack::UNSIGNED | BOOL, 8) => Ok(Element::U8),
-        (0, 32) => Ok(Element::I32),
-        (0, 64) => Ok(Element::I64),
-        _ => Err(Error::new_err(format!(
-            "`{what}` must be of float32 or float64 (masks of bool, uint8, int32 or int64, indices of int32 or int64)"
-        ))),
-    }
-}
-
-fn by_dlpack(value: &PyBound<'_, PyAny>, place: Place, what: &str) -> PyResult<Bound> {
-    let (kind, _): (i32, i32) = value.call_method0("__dlpack_device__")?.extract()?;
-    if (kind == dlpack::CUDA) != matches!(place, Place::Gpu(_)) || ![HOST, dlpack::CUDA].contains(&kind) {
+fn by_dlpack(value: &PyBound<'_, PyAny>, place: Place, what: &str, kind: Kind) -> PyResult<Bound> {
+    let (device, _): (i32, i32) = value.call_method0("__dlpack_device__")?.extract()?;
+    if (device == dlpack::CUDA) != matches!(place, Place::Gpu(_)) || ![HOST, dlpack::CUDA].contains(&device) {
         return Err(wrong_place(what, place));
     }
     let arguments = PyDict::new(value.py());
-    if kind == dlpack::CUDA {
+    if device == dlpack::CUDA {
         // No synchronisation: work is ordered by the stream of each launch.
         arguments.set_item("stream", -1)?;
     }
@@ -170,11 +179,11 @@ fn by_dlpack(value: &PyBound<'_, PyAny>, place: Place, what: &str) -> PyResult<B
     let (code, bits) = taken.kind();
     let shape = taken.shape();
     let strides = taken.strides().unwrap_or_else(|| row_major(&shape));
-    let element = element(code, usize::from(bits), what)?;
+    let element = kind.element(code, usize::from(bits), value, what)?;
     Ok(Bound { address: taken.address(), shape, strides, element, _owner: Owner::Tensor { _tensor: taken } })
 }
 
-fn by_interface(value: &PyBound<'_, PyAny>, name: &str, what: &str, written: bool) -> PyResult<Bound> {
+fn by_interface(value: &PyBound<'_, PyAny>, name: &str, what: &str, kind: Kind) -> PyResult<Bound> {
     let described = value.getattr(name)?;
     let described = described.cast::<PyDict>().map_err(|error| Error::new_err(error.to_string()))?;
     let missing = |key: &str| Error::new_err(format!("`{what}`: its {name} has no {key:?}"));
@@ -189,9 +198,9 @@ fn by_interface(value: &PyBound<'_, PyAny>, name: &str, what: &str, written: boo
         "<i8" => (0, 8),
         _ => (u8::MAX, 1),
     };
-    let element = element(code, 8 * bytes as usize, what)?;
+    let element = kind.element(code, 8 * bytes as usize, value, what)?;
     let (address, read_only): (u64, bool) = get("data")?.extract()?;
-    if written && read_only {
+    if kind.is_written() && read_only {
         return Err(Error::new_err(format!("`{what}` is read-only, and results are written to it")));
     }
     let strides = described.get_item("strides")?.filter(|strides| !strides.is_none());

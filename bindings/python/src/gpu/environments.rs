@@ -2,7 +2,7 @@
 
 use super::batch::{DeviceBatch, Places};
 use super::binding::{Binder, Given, entries};
-use super::bound::{Bound, Place};
+use super::bound::{Bound, Kind, Place};
 use super::foreign;
 use crate::array::{array, positive, rows, vector};
 use crate::error::{Error, IntoPyErr};
@@ -13,7 +13,7 @@ use crate::touch::warn_text;
 use dermis::geometry::{Pose, Twist, Vec3};
 use dermis::gpu::array::Twists;
 use dermis::gpu::environments::{
-    self as batches, Bindings, ObjectArrays, PARAMETER_NAMES, PARAMETERS, Randomisation, View,
+    self as batches, Bindings, GpuOptions, ObjectArrays, PARAMETER_NAMES, PARAMETERS, Randomisation, View,
 };
 use dermis::gpu::{Gpu, GpuError, Precision};
 use dermis::skin::{Layer, Object, Springs};
@@ -84,8 +84,8 @@ impl Environments {
             Some(gpu) => {
                 let uploaded =
                     shapes.iter().map(|shape| super::object_on(gpu, shape)).collect::<Result<Vec<_>, _>>()?;
-                let precision = precision.unwrap_or_default();
-                batches::Environments::on_gpu_with(&shared.on_gpu(gpu)?, &uploaded, count, precision, max_polygons)?
+                let options = GpuOptions { precision: precision.unwrap_or_default(), max_polygons };
+                batches::Environments::on_gpu_with(&shared.on_gpu(gpu)?, &uploaded, count, options)?
             }
             None => batches::Environments::on_cpu(sensor, &shapes, count)?,
         };
@@ -138,7 +138,7 @@ impl Environments {
             let add = adds[k].as_ref().map(|add| add.extract::<bool>()).transpose()?;
             made.push(ObjectArrays {
                 body: arrays.body(names.each_ref().map(|name| &**name), own, angular_first)?,
-                shape: arrays.indices(indices[k].as_ref(), &name("object"))?,
+                shape: arrays.rows(indices[k].as_ref(), &[], &name("object"), Kind::Index)?,
                 fixed_shape: if known > 1 { k as i32 } else { 0 },
                 add: i32::from(one.or(add).unwrap_or(false)),
             });
@@ -268,12 +268,12 @@ impl Environments {
         let count = sensor.taxels().len();
         bindings.taxels = arrays.taxels(taxels, count, sensor.taxels().size(), "taxels")?;
         bindings.reported = arrays.taxels(reported, count, sensor.taxels().size(), "reported")?;
-        bindings.forces = arrays.rows(forces, &[count, 3], "forces", true)?;
-        bindings.wrench = arrays.rows(wrench, &[6], "wrench", true)?;
-        bindings.outside = arrays.rows(outside, &[3], "outside", true)?;
+        bindings.forces = arrays.rows(forces, &[count, 3], "forces", Kind::Output)?;
+        bindings.wrench = arrays.rows(wrench, &[6], "wrench", Kind::Output)?;
+        bindings.outside = arrays.rows(outside, &[3], "outside", Kind::Output)?;
         if let Some(optics) = sensor.optics() {
             let seen = optics.markers().map_or(0, |markers| markers.points_m().len());
-            bindings.markers = arrays.rows(markers, &[seen, 2], "markers", true)?;
+            bindings.markers = arrays.rows(markers, &[seen, 2], "markers", Kind::Output)?;
             bindings.image = arrays.images(image, [optics.camera().height, optics.camera().width], "image")?;
         } else if markers.is_some() || image.is_some() {
             let name = sensor.name();
@@ -294,7 +294,7 @@ impl Environments {
     /// default stream, which is also that of PyTorch. On the CPU, the outputs are written when the call returns; after Ctrl-C
     /// some environments have advanced and others have not.
     ///
-    /// steps: the number of steps since its reset that the caller knows of each environment, int32, (n,), for callers without
+    /// steps: the number of steps since its reset that the caller knows of each environment, int32 or int64, (n,), for callers without
     /// side effects, such as JAX: an environment where it is 0 is reset first; where it is not the number of its launches
     /// since then, its status says so. Give it from the first launch on. On a GPU, it is read when the stream arrives there.
     #[pyo3(signature = (stream=None, *, steps=None))]
@@ -307,7 +307,7 @@ impl Environments {
         let handle = stream_handle(stream)?;
         if steps.is_some() {
             let mut arrays = Binder { place: self.place(), count: self.count, w_first: true, kept: Vec::new() };
-            let view = arrays.rows(steps, &[], "steps", false)?;
+            let view = arrays.rows(steps, &[], "steps", Kind::Index)?;
             let mut inner = self.inner();
             // SAFETY: there is a number per environment, in memory of the caller that lives until the work is done.
             #[allow(unsafe_code)]
@@ -323,8 +323,8 @@ impl Environments {
     }
 
     /// Ends contact, clears status and memory of the response, and draws randomised parameters anew where the mask is not
-    /// zero, bool, uint8 or int32, shape (n,); default: everywhere. The noise of the response goes on. On a GPU, a mask in its memory is read when the stream arrives there, and a sequence of bools is
-    /// copied.
+    /// zero, bool, uint8, int32 or int64, shape (n,); default: everywhere. The noise of the response goes on. On a GPU, a mask in
+    /// its memory is read when the stream arrives there, and a sequence of bools is copied.
     #[pyo3(signature = (mask=None, stream=None))]
     fn reset(&self, mask: Option<&PyBound<'_, PyAny>>, stream: Option<&PyBound<'_, PyAny>>) -> PyResult<()> {
         let handle = stream_handle(stream)?;
@@ -341,9 +341,9 @@ impl Environments {
         let (mut bytes, mut uploaded) = (Vec::new(), None);
         let view = match (mask, &self.gpu) {
             (None, _) => View::default(),
-            (Some(mask), Some(_)) if is_on_gpu(mask)? => arrays.rows(Some(mask), &[], "mask", false)?,
+            (Some(mask), Some(_)) if is_on_gpu(mask)? => arrays.rows(Some(mask), &[], "mask", Kind::Mask)?,
             (Some(mask), None) if mask.hasattr("__array_interface__")? || mask.hasattr("__dlpack__")? => {
-                arrays.rows(Some(mask), &[], "mask", false)?
+                arrays.rows(Some(mask), &[], "mask", Kind::Mask)?
             }
             (Some(mask), Some(gpu)) => {
                 let buffer = uploaded.insert(gpu.upload(&on_host(mask)?).into_py_err()?);
@@ -403,7 +403,7 @@ impl Environments {
 
     /// Advances every environment, of one object each, on a GPU by dt (s), and returns all loads in new memory.
     ///
-    /// poses: pose of each object at the start of the step, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the
+    /// poses: pose of each object for which the loads are computed, (n, 4, 4), (n, 7) or (n, 3). twists: velocity of the
     /// object's origin (m/s) and angular velocity (rad/s), (n, 6); default: at rest. Both are numpy arrays, or both GPU
     /// tensors.
     ///

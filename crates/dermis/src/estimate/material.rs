@@ -39,6 +39,8 @@ pub enum MaterialError {
     Undetermined { unknown: &'static str, remedy: &'static str },
     #[error("nothing is to be fitted: name at least one quantity")]
     NothingUnknown,
+    #[error("{unknown} is to be fitted twice: name every quantity once")]
+    Twice { unknown: &'static str },
     #[error("the sensor cannot be pressed as measured: {0}")]
     Press(#[from] PressError),
     #[error(transparent)]
@@ -204,7 +206,8 @@ pub struct MaterialFit {
     pub predicted_newton: Vec<[f64; 2]>,
     /// Root mean square residual (N).
     pub rms_newton: f64,
-    /// Part of the squared forces about their mean that the fit explains.
+    /// Part of the squared forces about their mean that the fit explains (R²): 1 for a perfect fit, 0 for one that is no
+    /// better than the mean force, negative for a worse one.
     pub explained: f64,
     /// Warnings of the skin about the fitted presses, and about the fit.
     pub warnings: Vec<String>,
@@ -417,6 +420,7 @@ pub fn fit_material(
     let explained = 1.0 - solution.rms().powi(2) * measured.len() as f64 / squares.max(f64::MIN_POSITIVE);
     warnings.extend(doubts(unknowns, &solution, explained));
     warnings.extend(unknown_beginning(points, unknowns));
+    warnings.extend(unloading(points));
     Ok(MaterialFit { values, spec: fitted, predicted_newton, rms_newton: solution.rms(), explained, warnings })
 }
 
@@ -424,6 +428,9 @@ pub fn fit_material(
 fn check(points: &[MaterialPoint], unknowns: &[MaterialUnknown]) -> Result<(), MaterialError> {
     if unknowns.is_empty() {
         return Err(MaterialError::NothingUnknown);
+    }
+    if let Some((_, twice)) = unknowns.iter().enumerate().find(|(i, unknown)| unknowns[..*i].contains(unknown)) {
+        return Err(MaterialError::Twice { unknown: twice.name() });
     }
     let names: Vec<&str> = unknowns.iter().map(|unknown| unknown.name()).collect();
     if points.len() < unknowns.len() + 1 {
@@ -539,7 +546,6 @@ fn estimates(material: &Material<'_>, solution: &Solution, measured: usize) -> V
     material.unknowns.iter().enumerate().map(one).collect()
 }
 
-/// What is doubtful about a fit.
 /// Part of the largest force from which a first measurement is in the middle of a press.
 const BEGUN: f64 = 0.1;
 
@@ -558,6 +564,26 @@ fn unknown_beginning(points: &[MaterialPoint], unknowns: &[MaterialUnknown]) -> 
     })
 }
 
+/// Part of the largest depth by which a depth that is held may vary.
+const HELD: f64 = 0.01;
+
+/// A doubt about measurements of unloading, whose forces are lower in a real skin. Without times, one smaller depth begins
+/// another press, and two in succession unload.
+fn unloading(points: &[MaterialPoint]) -> Option<String> {
+    let in_time = points.iter().any(|point| point.time_s != points[0].time_s);
+    let falls = |i: usize| i > 0 && points[i].depth_m < points[i - 1].depth_m;
+    let mut largest_m = 0.0_f64;
+    let first = (0..points.len()).find(|&i| {
+        largest_m = largest_m.max(points[i].depth_m);
+        points[i].depth_m < (1.0 - HELD) * largest_m && (in_time || (falls(i) && i + 1 < points.len() && falls(i + 1)))
+    })?;
+    Some(format!(
+        "the depth decreases at measurement {}, and the fit is that of presses whose depth is held or grows: leave out the measurements of unloading",
+        first + 1
+    ))
+}
+
+/// What is doubtful about a fit.
 fn doubts(unknowns: &[MaterialUnknown], solution: &Solution, explained: f64) -> Vec<String> {
     let mut doubts = Vec::new();
     for i in 0..unknowns.len() {

@@ -1,12 +1,14 @@
 //! Many environments on the GPU. A launch only enqueues kernels: no allocation, no copy, no synchronisation.
 
+use super::GpuOptions;
 use super::bindings::{Bindings, BodyArrays, ObjectArrays};
 use super::history::GpuHistory;
 use super::objects::BoundObjects;
 use super::pads::PadSteps;
 use super::randomisation::{self, PARAMETERS, Randomisation};
 use super::response::{Clock, GpuResponse};
-use super::springs::{SpringSteps, spring_steps};
+use super::skin_steps::SkinSteps;
+use super::springs::spring_steps;
 use super::status::skin_warning;
 use super::view::View;
 use crate::array::{Arrays, Poses, Presses, Twists};
@@ -60,7 +62,7 @@ pub(super) struct GpuEnvironments {
     sensor: String,
     chain: Chain,
     taxels: usize,
-    skin: GpuSkin,
+    skin: Box<dyn SkinSteps>,
     count: usize,
     /// Number of shapes.
     shapes: usize,
@@ -76,14 +78,6 @@ pub(super) struct GpuEnvironments {
     /// Present once a caller gives its numbers of steps.
     history: Option<GpuHistory>,
     status: DeviceBuffer<u32>,
-}
-
-/// A skin that steps.
-#[derive(Debug)]
-enum GpuSkin {
-    Springs(Box<dyn SpringSteps>),
-    Pads(Box<PadSteps>),
-    Layer(Box<LayerSteps>),
 }
 
 /// Parameters that differ.
@@ -102,24 +96,20 @@ impl GpuEnvironments {
         arrays: &Arc<Arrays>,
         shapes: &[Arc<GpuObject>],
         count: usize,
-        precision: Precision,
-        max_polygons: Option<usize>,
+        GpuOptions { precision, max_polygons }: GpuOptions,
     ) -> Result<Self, GpuError> {
         let gpu = arrays.gpu();
         let status = gpu.zeros(count)?;
-        let (skin, taxels) = match arrays.pads() {
+        let (skin, taxels): (Box<dyn SkinSteps>, _) = match arrays.pads() {
             Some(_) if precision == Precision::Single => {
                 let what = format!("single precision of sensor {:?}", arrays.sensor());
                 return Err(GpuError::Unsupported { what, why: "it has no springs".to_owned() });
             }
             Some(pads) => {
                 let steps = PadSteps::new(arrays, pads, shapes, count, max_polygons, status.at_mut(0))?;
-                (GpuSkin::Pads(Box::new(steps)), pads.taxels)
+                (Box::new(steps), pads.taxels)
             }
-            None => {
-                let steps = spring_steps(arrays, shapes, count, status.at_mut(0), precision)?;
-                (GpuSkin::Springs(steps), arrays.springs()?.taxels)
-            }
+            None => (spring_steps(arrays, shapes, count, status.at_mut(0), precision)?, arrays.springs()?.taxels),
         };
         Self::new(gpu, arrays.sensor(), arrays.chain(), taxels, skin, precision, status, count, shapes.len())
     }
@@ -127,7 +117,7 @@ impl GpuEnvironments {
     /// Environments with a layer.
     pub fn with_layer(gpu: &Arc<Gpu>, sensor: &Sensor, shapes: &[Arc<Object>], count: usize) -> Result<Self, GpuError> {
         let status = gpu.zeros(count)?;
-        let skin = GpuSkin::Layer(Box::new(LayerSteps::new(gpu, sensor, shapes, count, status.at_mut(0))?));
+        let skin = Box::new(LayerSteps::new(gpu, sensor, shapes, count, status.at_mut(0))?);
         let (taxels, precision) = (sensor.taxels().len(), Precision::Double);
         Self::new(gpu, sensor.name(), sensor.chain(), taxels, skin, precision, status, count, shapes.len())
     }
@@ -138,7 +128,7 @@ impl GpuEnvironments {
         sensor: &str,
         chain: &Chain,
         taxels: usize,
-        skin: GpuSkin,
+        skin: Box<dyn SkinSteps>,
         precision: Precision,
         status: DeviceBuffer<u32>,
         count: usize,
@@ -172,13 +162,8 @@ impl GpuEnvironments {
 
     /// Gives every environment parameters of its own.
     pub fn randomise(&mut self, ranges: Randomisation) -> Result<(), GpuError> {
-        match &mut self.skin {
-            GpuSkin::Springs(springs) => {
-                ranges.check(&self.chain, springs.has_friction())?;
-                springs.use_own_parameters()?;
-            }
-            GpuSkin::Pads(_) | GpuSkin::Layer(_) => ranges.check(&self.chain, false)?,
-        }
+        ranges.check(&self.chain, self.skin.has_friction())?;
+        self.skin.use_own_parameters()?;
         let random = Random {
             ranges,
             redraw: self.gpu.kernel(&randomisation::program(), "redraw")?,
@@ -204,12 +189,9 @@ impl GpuEnvironments {
     }
 
     fn prepare_outputs(&mut self, bindings: &Bindings) -> Result<(), GpuError> {
-        match &mut self.skin {
-            GpuSkin::Layer(layer) => layer.prepare(bindings)?,
-            _ if bindings.image.is_bound() || bindings.markers.is_bound() => {
-                return Err(self.unsupported("images and markers", "it has no camera"));
-            }
-            GpuSkin::Springs(_) | GpuSkin::Pads(_) => {}
+        let has_images = self.skin.prepare(bindings)?;
+        if !has_images && (bindings.image.is_bound() || bindings.markers.is_bound()) {
+            return Err(self.unsupported("images and markers", "it has no camera"));
         }
         let dt_s = bindings.dt_s;
         match &self.response {
@@ -239,14 +221,7 @@ impl GpuEnvironments {
         if self.objects.as_ref().map_or(is_plain, |bound| bound.are(objects)) {
             return Ok(());
         }
-        match &mut self.skin {
-            GpuSkin::Springs(springs) => springs.use_objects()?,
-            GpuSkin::Layer(_) if objects.len() > 1 => {
-                let why = "its skin is a layer, which touches one object at a time there; use the CPU";
-                return Err(self.unsupported("several objects", why));
-            }
-            GpuSkin::Pads(_) | GpuSkin::Layer(_) => {}
-        }
+        self.skin.use_objects(objects.len())?;
         // Work with the last arrays may not be done.
         self.gpu.finish_all_streams()?;
         self.objects = Some(BoundObjects::new(&self.gpu, objects, self.count)?);
@@ -314,13 +289,7 @@ impl GpuEnvironments {
         // SAFETY: the caller guarantees the bound arrays.
         unsafe {
             let [bodies, parameters] = self.read(bindings, stream)?;
-            match &self.skin {
-                GpuSkin::Springs(springs) => {
-                    springs.enqueue(bindings, self.objects.as_ref(), bodies, parameters, stream)
-                }
-                GpuSkin::Pads(pads) => pads.enqueue(bindings, self.objects.as_ref(), bodies, parameters, stream),
-                GpuSkin::Layer(layer) => layer.enqueue(bindings, bodies, parameters, stream),
-            }
+            self.skin.enqueue(bindings, self.objects.as_ref(), bodies, parameters, stream)
         }
     }
 
@@ -331,11 +300,7 @@ impl GpuEnvironments {
     pub unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
         // SAFETY: the caller guarantees the mask.
         unsafe {
-            match &self.skin {
-                GpuSkin::Springs(springs) => springs.reset(mask, stream)?,
-                GpuSkin::Pads(pads) => pads.reset(mask, stream)?,
-                GpuSkin::Layer(layer) => layer.reset(mask, stream)?,
-            }
+            self.skin.reset(mask, stream)?;
             self.redraw(mask, stream)?;
             self.response.as_ref().map_or(Ok(()), |response| response.reset(mask, stream))
         }
@@ -370,33 +335,25 @@ impl GpuEnvironments {
 
     /// The message of a skin that could not be solved.
     pub fn failure(&self) -> Option<String> {
-        match &self.skin {
-            GpuSkin::Springs(_) | GpuSkin::Pads(_) => None,
-            GpuSkin::Layer(layer) => Some(layer.failure()),
-        }
+        self.skin.failure()
     }
 
     /// The warning of the skin about the last step, after all work of the GPU is done.
     pub fn warning(&self) -> Result<Option<String>, GpuError> {
         self.gpu.finish_all_streams()?;
-        match &self.skin {
-            GpuSkin::Springs(_) | GpuSkin::Pads(_) => Ok(None),
-            GpuSkin::Layer(layer) => Ok(skin_warning(&layer.warnings()?)),
-        }
+        Ok(skin_warning(&self.skin.warnings()?))
     }
 
     /// Steps all environments at given poses and velocities, and returns all loads. Allocates their memory.
     pub fn step(&self, poses: &Poses, twists: &Twists, dt_s: f64) -> Result<Presses, GpuError> {
-        let GpuSkin::Springs(springs) = &self.skin else {
-            let why = "its skin has no springs: use bind() and launch()";
-            return Err(self.unsupported("step()", why));
-        };
         if self.shapes > 1 || self.objects.is_some() {
             let why = "it takes one object of one shape: use bind() and launch()";
             return Err(self.unsupported("step()", why));
         }
         // SAFETY: the arrays that `step` binds have a row per environment.
-        springs.step(poses, twists, dt_s, &|bindings, stream| unsafe { self.read(bindings, stream) })
+        let stepped =
+            self.skin.step(poses, twists, dt_s, &|bindings, stream| unsafe { self.read(bindings, stream) })?;
+        stepped.ok_or_else(|| self.unsupported("step()", "its skin has no springs: use bind() and launch()"))
     }
 }
 

@@ -11,7 +11,7 @@ pub const MAX_OBJECTS: usize = 32;
 
 /// The arrays of all objects, in GPU memory.
 #[derive(Debug)]
-pub(super) struct BoundObjects {
+pub(crate) struct BoundObjects {
     list: Vec<ObjectArrays>,
     arrays: DeviceBuffer<ObjectArrays>,
     /// What the step needs of the bodies, (environments, objects, [`BODIES_NUMBERS`]).

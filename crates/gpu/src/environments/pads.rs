@@ -2,6 +2,7 @@
 
 use super::bindings::{Bindings, BodyArrays, ObjectArrays};
 use super::objects::{BoundObjects, MAX_OBJECTS};
+use super::skin_steps::SkinSteps;
 use super::view::View;
 use crate::array::{
     Arrays, FRICTION, FrictionLaw, LawPiece, PAD_CONTACT, PAD_TAXELS, PadField, PadSkin, Pads, Tetrahedron, limits,
@@ -183,13 +184,10 @@ impl PadSteps {
             _indices: indices,
         })
     }
+}
 
-    /// Enqueues a step of all environments.
-    ///
-    /// # Safety
-    /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment, as
-    /// have the bodies and the parameters.
-    pub unsafe fn enqueue(
+impl SkinSteps for PadSteps {
+    unsafe fn enqueue(
         &self,
         bindings: &Bindings,
         objects: Option<&BoundObjects>,
@@ -211,11 +209,7 @@ impl PadSteps {
         }
     }
 
-    /// Enqueues the end of all contact, and of the status, where the mask is not zero.
-    ///
-    /// # Safety
-    /// The mask is alive until the work is done, in the memory of this GPU, and has an element per environment.
-    pub unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
+    unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
         // SAFETY: the caller guarantees the mask.
         unsafe {
             launch_on!(

@@ -2,6 +2,7 @@
 
 use super::bindings::{Bindings, BodyArrays};
 use super::objects::BoundObjects;
+use super::skin_steps::{ReadBodies, SkinSteps};
 use super::view::View;
 use crate::array::{Arrays, Poses, Presses, Springs, Twists};
 use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
@@ -11,7 +12,6 @@ use crate::precision::Scalar;
 use crate::{DeviceBuffer, Gpu, GpuError, GpuObject, Precision};
 use cudarc::driver::CudaFunction;
 use dermis_geometry::Vec3;
-use std::fmt;
 use std::sync::Arc;
 
 /// Environments per block, one warp each; as in the kernel.
@@ -37,45 +37,6 @@ cuda_struct! {
     }
 }
 
-/// What a step needs of the bound bodies and where it is, from a function that enqueues it on a stream.
-type ReadBodies<'a> = &'a dyn Fn(&Bindings, usize) -> Result<[Ptr<f64>; 2], GpuError>;
-
-/// Springs of many environments and their history, in either precision.
-pub(super) trait SpringSteps: fmt::Debug + Send + Sync {
-    /// True if contacts have friction.
-    fn has_friction(&self) -> bool;
-
-    /// Uses the kernels in which every environment has parameters of its own.
-    fn use_own_parameters(&mut self) -> Result<(), GpuError>;
-
-    /// Uses the kernels for several objects and different shapes.
-    fn use_objects(&mut self) -> Result<(), GpuError>;
-
-    /// Enqueues a step of all environments.
-    ///
-    /// # Safety
-    /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment, as
-    /// have the bodies and the parameters.
-    unsafe fn enqueue(
-        &self,
-        bindings: &Bindings,
-        objects: Option<&BoundObjects>,
-        bodies: Ptr<f64>,
-        parameters: Ptr<f64>,
-        stream: usize,
-    ) -> Result<(), GpuError>;
-
-    /// Enqueues the end of all contact, and of the status, where the mask is not zero.
-    ///
-    /// # Safety
-    /// The mask is alive until the work is done, in the memory of this GPU, and has an element per environment.
-    unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError>;
-
-    /// Steps all environments at given poses and velocities, and returns all loads. Allocates their memory. `read` enqueues
-    /// what the step needs of the bound bodies and returns where it is.
-    fn step(&self, poses: &Poses, twists: &Twists, dt_s: f64, read: ReadBodies<'_>) -> Result<Presses, GpuError>;
-}
-
 /// Springs of `count` environments without contact.
 pub(super) fn spring_steps(
     arrays: &Arrays,
@@ -83,7 +44,7 @@ pub(super) fn spring_steps(
     count: usize,
     status: PtrMut<u32>,
     precision: Precision,
-) -> Result<Box<dyn SpringSteps>, GpuError> {
+) -> Result<Box<dyn SkinSteps>, GpuError> {
     let springs = arrays.springs()?;
     Ok(match precision {
         Precision::Double => {
@@ -185,6 +146,20 @@ impl<S: Scalar> Steps<S> {
         })
     }
 
+    /// Loads the kernel for several objects and different shapes.
+    fn load_step_objects(&mut self) -> Result<(), GpuError> {
+        let levels = self.shapes.iter().map(|shape| shape.levels).max().unwrap_or(0);
+        let program = self.springs.objects_program(levels, self.has_own_parameters);
+        let kernel = self.gpu.kernel(&program, "step_objects")?;
+        if self.flags[1].is_empty() {
+            // No contact has had an object other than the first so far.
+            self.flags[1] = self.gpu.zeros(self.count * self.springs.sites)?;
+            self.memory.triangles = self.flags[1].at_mut(0);
+        }
+        self.step_objects = Some((kernel, self.gpu.upload(&self.views)?));
+        Ok(())
+    }
+
     unsafe fn enqueue_with(
         &self,
         memory: Memory<S>,
@@ -245,7 +220,7 @@ impl<S: Scalar> Steps<S> {
     }
 }
 
-impl<S: Scalar> SpringSteps for Steps<S> {
+impl<S: Scalar> SkinSteps for Steps<S> {
     fn has_friction(&self) -> bool {
         self.springs.has_friction()
     }
@@ -254,20 +229,11 @@ impl<S: Scalar> SpringSteps for Steps<S> {
         self.has_own_parameters = true;
         let program = self.springs.step_program(&self.shapes[0], true);
         self.step = self.gpu.kernel(&program, "step")?;
-        if self.step_objects.is_some() { self.use_objects() } else { Ok(()) }
+        if self.step_objects.is_some() { self.load_step_objects() } else { Ok(()) }
     }
 
-    fn use_objects(&mut self) -> Result<(), GpuError> {
-        let levels = self.shapes.iter().map(|shape| shape.levels).max().unwrap_or(0);
-        let program = self.springs.objects_program(levels, self.has_own_parameters);
-        let kernel = self.gpu.kernel(&program, "step_objects")?;
-        if self.flags[1].is_empty() {
-            // No contact has had an object other than the first so far.
-            self.flags[1] = self.gpu.zeros(self.count * self.springs.sites)?;
-            self.memory.triangles = self.flags[1].at_mut(0);
-        }
-        self.step_objects = Some((kernel, self.gpu.upload(&self.views)?));
-        Ok(())
+    fn use_objects(&mut self, _count: usize) -> Result<(), GpuError> {
+        self.load_step_objects()
     }
 
     unsafe fn enqueue(
@@ -293,7 +259,13 @@ impl<S: Scalar> SpringSteps for Steps<S> {
         }
     }
 
-    fn step(&self, poses: &Poses, twists: &Twists, dt_s: f64, read: ReadBodies<'_>) -> Result<Presses, GpuError> {
+    fn step(
+        &self,
+        poses: &Poses,
+        twists: &Twists,
+        dt_s: f64,
+        read: ReadBodies<'_>,
+    ) -> Result<Option<Presses>, GpuError> {
         let springs = &*self.springs;
         let outputs = Presses::allocate(&self.gpu, self.count, springs.taxels, 0)?;
         let object = BodyArrays {
@@ -311,7 +283,7 @@ impl<S: Scalar> SpringSteps for Steps<S> {
         let [bodies, parameters] = read(&bindings, stream)?;
         // SAFETY: the arrays have a row per environment, and one stream orders the work with their release.
         unsafe { self.enqueue_with(memory, &bindings, None, bodies, parameters, stream)? };
-        Ok(outputs)
+        Ok(Some(outputs))
     }
 }
 

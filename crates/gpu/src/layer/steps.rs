@@ -8,7 +8,7 @@ use super::renderer::Renderer;
 use super::taxels::TaxelGrid;
 use super::{LayerBatch, unsupported};
 use crate::cuda_struct::{Ptr, PtrMut};
-use crate::environments::{Bindings, BodyArrays, Clock, FRAMES, RANDOMISATION, View};
+use crate::environments::{Bindings, BodyArrays, BoundObjects, Clock, FRAMES, RANDOMISATION, SkinSteps, View};
 use crate::memory::launch_on;
 use crate::program::{COMMON, Program, UNFUSED};
 use crate::{DeviceBuffer, Gpu, GpuError};
@@ -172,67 +172,6 @@ impl LayerSteps {
         })
     }
 
-    /// Prepares images and markers if they are bound.
-    pub fn prepare(&mut self, bindings: &Bindings) -> Result<(), GpuError> {
-        if !bindings.image.is_bound() && !bindings.markers.is_bound() {
-            return Ok(());
-        }
-        let camera = self.batch.camera.as_ref().ok_or_else(|| unsupported(&self.sensor, "it has no camera"))?;
-        let [height, width] = camera.image_size();
-        if bindings.image.is_bound() && bindings.image.strides[0] != 3 * (height * width) as i64 {
-            let reason = "`image`: images must follow each other in memory without gaps".to_owned();
-            return Err(GpuError::BadInput { reason });
-        }
-        if self.renderer.is_none() {
-            self.renderer = Some(Renderer::new(&self.gpu, camera, camera.view, self.chunk.count)?);
-            self.gpu.finish()?;
-        }
-        Ok(())
-    }
-
-    /// Enqueues a step of all environments.
-    ///
-    /// # Safety
-    /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment, as
-    /// have the bodies and the parameters, unless null.
-    pub unsafe fn enqueue(
-        &self,
-        bindings: &Bindings,
-        bodies: Ptr<f64>,
-        parameters: Ptr<f64>,
-        stream: usize,
-    ) -> Result<(), GpuError> {
-        let (gpu, chunk, count) = (&self.gpu, &self.chunk, self.chunk.count);
-        if count == 0 {
-            return Ok(());
-        }
-        let (n, numbers) = (count as u32, 3 * self.batch.cells() as u64);
-        let relaxation = &self.relaxation(bindings.dt_s);
-        let (regions, touching) = (&chunk.regions.at_mut(0), &self.touching.at_mut(0));
-        let (tractions, surfaces, belows) =
-            (&chunk.tractions.at_mut(0), &chunk.surfaces.at_mut(0), &chunk.belows.at_mut(0));
-        // SAFETY: all buffers have a row per environment.
-        unsafe {
-            launch_on!(
-                gpu, stream, self.kernels.place, (count.div_ceil(THREADS), THREADS); &bodies, regions, &self.poses.at_mut(0),
-                &self.twists.at_mut(0), &self.shape_of.at_mut(0), &self.last_depths.at_mut(0), &chunk.cliff_count.at_mut(0), &n
-            )?;
-            self.batch.rasterize(&self.heights, chunk, self.poses.at(0), self.shape_of.at(0), stream)?;
-            self.batch.find_regions(&self.heights, chunk, stream)?;
-            launch_on!(
-                gpu, stream, self.kernels.lift, (count, THREADS);
-                &bodies, regions, touching, &numbers, tractions, surfaces, belows, relaxation
-            )?;
-            for round in 1..=ROUNDS {
-                self.solve(bindings, &relaxation.branches, round == ROUNDS, stream)?;
-            }
-            if !self.batch.parameters.relaxation.is_empty() {
-                launch_on!(gpu, stream, self.kernels.hold, (count, THREADS); regions, &numbers, surfaces, relaxation)?;
-            }
-            self.write(bindings, relaxation.stiffness(), bodies, parameters, stream)
-        }
-    }
-
     /// The branches of the relaxation over a step.
     fn relaxation(&self, dt_s: f64) -> RelaxationStep {
         RelaxationStep::new(&self.batch.parameters.relaxation, dt_s, self.held.at_mut(0))
@@ -314,12 +253,49 @@ impl LayerSteps {
         }
         Ok(())
     }
+}
 
-    /// Enqueues the end of all contact, and of the status, where the mask is not zero.
-    ///
-    /// # Safety
-    /// The mask is alive until the work is done, in the memory of this GPU, and has an element per environment.
-    pub unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
+impl SkinSteps for LayerSteps {
+    unsafe fn enqueue(
+        &self,
+        bindings: &Bindings,
+        _objects: Option<&BoundObjects>,
+        bodies: Ptr<f64>,
+        parameters: Ptr<f64>,
+        stream: usize,
+    ) -> Result<(), GpuError> {
+        let (gpu, chunk, count) = (&self.gpu, &self.chunk, self.chunk.count);
+        if count == 0 {
+            return Ok(());
+        }
+        let (n, numbers) = (count as u32, 3 * self.batch.cells() as u64);
+        let relaxation = &self.relaxation(bindings.dt_s);
+        let (regions, touching) = (&chunk.regions.at_mut(0), &self.touching.at_mut(0));
+        let (tractions, surfaces, belows) =
+            (&chunk.tractions.at_mut(0), &chunk.surfaces.at_mut(0), &chunk.belows.at_mut(0));
+        // SAFETY: all buffers have a row per environment.
+        unsafe {
+            launch_on!(
+                gpu, stream, self.kernels.place, (count.div_ceil(THREADS), THREADS); &bodies, regions, &self.poses.at_mut(0),
+                &self.twists.at_mut(0), &self.shape_of.at_mut(0), &self.last_depths.at_mut(0), &chunk.cliff_count.at_mut(0), &n
+            )?;
+            self.batch.rasterize(&self.heights, chunk, self.poses.at(0), self.shape_of.at(0), stream)?;
+            self.batch.find_regions(&self.heights, chunk, stream)?;
+            launch_on!(
+                gpu, stream, self.kernels.lift, (count, THREADS);
+                &bodies, regions, touching, &numbers, tractions, surfaces, belows, relaxation
+            )?;
+            for round in 1..=ROUNDS {
+                self.solve(bindings, &relaxation.branches, round == ROUNDS, stream)?;
+            }
+            if !self.batch.parameters.relaxation.is_empty() {
+                launch_on!(gpu, stream, self.kernels.hold, (count, THREADS); regions, &numbers, surfaces, relaxation)?;
+            }
+            self.write(bindings, relaxation.stiffness(), bodies, parameters, stream)
+        }
+    }
+
+    unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
         let chunk = &self.chunk;
         if chunk.count == 0 {
             return Ok(());
@@ -336,13 +312,38 @@ impl LayerSteps {
         }
     }
 
-    /// Why an environment may have failed.
-    pub fn failure(&self) -> String {
-        format!("the object was deeper than the {:.3} mm that the layer allows", self.batch.grid.max_depth * 1e3)
+    fn use_objects(&mut self, count: usize) -> Result<(), GpuError> {
+        if count == 1 {
+            return Ok(());
+        }
+        Err(GpuError::Unsupported {
+            what: format!("several objects of sensor {:?} on a GPU", self.sensor.name()),
+            why: "its skin is a layer, which touches one object at a time there; use the CPU".to_owned(),
+        })
     }
 
-    /// The warnings of every environment about its last step, by the rules of the CPU, after the work of all streams.
-    pub fn warnings(&self) -> Result<Vec<Vec<Warning>>, GpuError> {
+    fn prepare(&mut self, bindings: &Bindings) -> Result<bool, GpuError> {
+        if !bindings.image.is_bound() && !bindings.markers.is_bound() {
+            return Ok(true);
+        }
+        let camera = self.batch.camera.as_ref().ok_or_else(|| unsupported(&self.sensor, "it has no camera"))?;
+        let [height, width] = camera.image_size();
+        if bindings.image.is_bound() && bindings.image.strides[0] != 3 * (height * width) as i64 {
+            let reason = "`image`: images must follow each other in memory without gaps".to_owned();
+            return Err(GpuError::BadInput { reason });
+        }
+        if self.renderer.is_none() {
+            self.renderer = Some(Renderer::new(&self.gpu, camera, camera.view, self.chunk.count)?);
+            self.gpu.finish()?;
+        }
+        Ok(true)
+    }
+
+    fn failure(&self) -> Option<String> {
+        Some(format!("the object was deeper than the {:.3} mm that the layer allows", self.batch.grid.max_depth * 1e3))
+    }
+
+    fn warnings(&self) -> Result<Vec<Vec<Warning>>, GpuError> {
         let Some(layer) = self.sensor.skin_as::<Layer>() else { return Ok(Vec::new()) };
         let (regions, extents) = (self.chunk.regions.download()?, self.batch.extents(&self.chunk)?);
         let presses = regions.iter().zip(&extents).zip(self.last_depths.download()?);

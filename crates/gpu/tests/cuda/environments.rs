@@ -1,9 +1,9 @@
 //! Environments on the GPU, in arrays of the caller, against those on the CPU.
 
-use crate::gpu;
+use crate::{gpu, motion};
 use dermis_geometry::{Pose, Primitive, Quat, Random, Vec3, shapes};
 use dermis_gpu::array::Arrays;
-use dermis_gpu::environments::{Bindings, Element, Environments, Randomisation, RotationFormat, View};
+use dermis_gpu::environments::{Bindings, Element, Environments, Randomisation, View};
 use dermis_gpu::{Gpu, GpuObject};
 use dermis_sensor::{Sensor, SensorSpec, presets};
 use dermis_skin::Object;
@@ -32,10 +32,8 @@ pub(crate) fn bodies(random: &mut Random, count: usize) -> [Vec<f64>; 2] {
 fn bindings(bodies: [u64; 2], taxels: u64, wrench: u64, loads: u64, count: usize, columns: usize) -> Bindings {
     let mut bindings = Bindings::new(DT_S);
     for (body, address) in bodies.into_iter().enumerate() {
-        let view = |first: u64| View::new(address + 8 * first, &[13, 1], Element::F64);
         let arrays = if body == 0 { &mut bindings.object } else { &mut bindings.sensor };
-        (arrays.position, arrays.rotation, arrays.twist) = (view(0), view(3), view(7));
-        arrays.rotation_format = RotationFormat::QuaternionWFirst as i32;
+        motion::bind_rows(arrays, address);
         arrays.center = [1e-3, 2e-3, -3e-3];
         arrays.load = View::new(loads + 48 * (body * count) as u64, &[6, 1], Element::F64);
     }

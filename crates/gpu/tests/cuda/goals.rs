@@ -5,7 +5,7 @@ use crate::gpu;
 use crate::layer::{at_once, precise};
 use dermis_geometry::{Pose, Primitive, Vec3, shapes};
 use dermis_gpu::array::Arrays;
-use dermis_gpu::goals::{PressRequest, final_poses, press_all};
+use dermis_gpu::goals::{FinalPoses, PressRequest, final_poses, press_all};
 use dermis_gpu::{GelSkin, GpuError, GpuObject, LayerBatch};
 use dermis_sensor::{Aim, Goal, Pressed, Sensor, SensorSpec, SkinKind, presets, press, press_to_pose};
 use dermis_skin::{Object, Warning};
@@ -51,7 +51,7 @@ fn found(
         forces_at(poses)
     };
     let found = final_poses(sensor, object, &requests, precision, &mut counted, &|_| true);
-    (found, batches)
+    (found.map(|found| found.map(|found| found.poses)), batches)
 }
 
 /// Asserts that final poses are those of the CPU to `relative` of the depth, with forces to `force`, both of which GPU and
@@ -290,8 +290,8 @@ fn final_poses_are_those_of_single_presses() {
         let hold = Pose::from_translation(Vec3::new(0.0, 0.0, 2e-3));
         requests.push(PressRequest::Hold(hold));
         let found = final_poses(&sensor, &object, &requests, precision, &mut forces_at, &|_| true);
-        let found = found.unwrap().unwrap();
-        assert_eq!((found.len(), found[4]), (5, (hold, 0.0)));
+        let FinalPoses { poses: found, warnings } = found.unwrap().unwrap();
+        assert_eq!((found.len(), found[4], warnings), (5, (hold, 0.0), vec![]));
         for (request, (pose, depth_m)) in requests.iter().zip(&found).take(4) {
             let alone = one(&sensor, &object, request);
             assert!((depth_m / alone.depth_m - 1.0).abs() < off, "{name}: {depth_m} and {}", alone.depth_m);

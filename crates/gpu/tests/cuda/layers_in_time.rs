@@ -1,8 +1,8 @@
 //! Layers of many environments on the GPU, with their history, against those on the CPU.
 
-use crate::gpu;
-use dermis_geometry::{Primitive, Vec3, shapes};
-use dermis_gpu::environments::{Bindings, Element, Environments, ObjectArrays, Randomisation, RotationFormat, View};
+use crate::{gpu, motion};
+use dermis_geometry::{Primitive, Quat, Vec3, shapes};
+use dermis_gpu::environments::{Bindings, Element, Environments, ObjectArrays, Randomisation, View};
 use dermis_gpu::{DeviceBuffer, Gpu};
 use dermis_sensor::{Sensor, SensorSpec};
 use dermis_skin::{Layer, LayerParameters, Object};
@@ -71,16 +71,10 @@ fn rows(step: usize) -> Vec<f64> {
 /// Pose (w first) and velocity of each object at the end of a step, from the position (m) and the angle about z (rad) of object `i`
 /// after a number of steps.
 pub fn rows_of(step: usize, phase: impl Fn(usize, f64) -> ([f64; 3], f64)) -> Vec<f64> {
-    let mut all = Vec::new();
-    for i in 0..COUNT {
-        let ((at, turned), (before, turned_before)) = (phase(i, step as f64), phase(i, step as f64 - 1.0));
-        let rate = (turned - turned_before) / DT_S;
-        all.extend(at);
-        all.extend([(0.5 * turned).cos(), 0.0, 0.0, (0.5 * turned).sin()]);
-        all.extend([0, 1, 2].map(|axis| (at[axis] - before[axis]) / DT_S));
-        all.extend([0.0, 0.0, rate]);
-    }
-    all
+    motion::rows(COUNT, step, DT_S, |i, step| {
+        let (position, angle_rad) = phase(i, step);
+        (Vec3::from_array(position), Quat::from_rotation_z(angle_rad))
+    })
 }
 
 /// Numbers and images of all environments.
@@ -95,11 +89,7 @@ struct Outputs<T> {
 fn bindings(sensor: &Sensor, inputs: u64, numbers: &Outputs<u64>, image: u64) -> Bindings {
     let taxels = sensor.taxels().len() as i64;
     let mut bindings = Bindings::new(DT_S);
-    let view = |first: u64| View::new(inputs + 8 * first, &[13, 1], Element::F64);
-    bindings.object.position = view(0);
-    bindings.object.rotation = view(3);
-    bindings.object.twist = view(7);
-    bindings.object.rotation_format = RotationFormat::QuaternionWFirst as i32;
+    motion::bind_rows(&mut bindings.object, inputs);
     bindings.taxels = View::new(numbers.taxels, &[taxels, 1], Element::F64);
     bindings.forces = View::new(numbers.forces, &[3 * taxels, 3, 1], Element::F64);
     bindings.wrench = View::new(numbers.wrench, &[6, 1], Element::F64);

@@ -8,6 +8,7 @@ mod goals;
 mod gradients;
 mod layer;
 mod layers_in_time;
+mod motion;
 mod objects;
 mod pads_in_time;
 mod relaxation;

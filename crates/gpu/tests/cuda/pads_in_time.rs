@@ -1,12 +1,12 @@
 //! Hydroelastic pads of many environments on the GPU, with their history, against those on the CPU.
 
-use crate::gpu;
+use crate::{gpu, motion};
 use dermis_geometry::{Primitive, Quat, Vec3, shapes};
 use dermis_gpu::array::Arrays;
 use dermis_gpu::environments::{
-    BRISTLES_FULL, Bindings, Element, Environments, ObjectArrays, Randomisation, RotationFormat, View,
+    BRISTLES_FULL, Bindings, Element, Environments, GpuOptions, ObjectArrays, Randomisation, View,
 };
-use dermis_gpu::{DeviceBuffer, Gpu, GpuObject, Precision};
+use dermis_gpu::{DeviceBuffer, Gpu, GpuObject};
 use dermis_sensor::{Sensor, SkinKind, presets};
 use dermis_skin::hydroelastic::Hydroelastic;
 use dermis_skin::{Coulomb, Friction, HydroelasticParameters, Lugre, Object};
@@ -53,20 +53,14 @@ fn mesh() -> Arc<Object> {
 
 /// Pose (w first) and velocity of each object at the end of a step: presses, slides, twists, tilts, leaves and returns.
 fn rows(step: usize, height_m: f64) -> Vec<f64> {
-    let at = |i: f64, t: f64| {
+    motion::rows(COUNT, step, DT_S, |i, t| {
+        let i = i as f64;
         let depth = 0.6e-3 + 0.03e-3 * i - 1e-3 * (0.11 * t + 0.3 * i).sin();
         let (x, y) = (3e-3 * (0.05 * t + i).sin() + 1e-3 * i.cos(), 4e-3 * (0.04 * t + 2.0 * i).cos());
         let tilt =
             Quat::from_rotation_x(0.06 * (0.1 * t + i).sin()) * Quat::from_rotation_y(0.05 * (0.13 * t + i).cos());
         (Vec3::new(x, y, height_m - depth), Quat::from_rotation_z(0.05 * t * (1.0 + 0.1 * i)) * tilt)
-    };
-    let mut all = Vec::new();
-    for i in 0..COUNT {
-        let ((p, q), (before, q_before)) = (at(i as f64, step as f64), at(i as f64, step as f64 - 1.0));
-        let (v, w) = ((p - before) / DT_S, (q * q_before.inverse()).to_scaled_axis() / DT_S);
-        all.extend([p.x, p.y, p.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z]);
-    }
-    all
+    })
 }
 
 /// Numbers per environment of the outputs: taxels, their forces, wrench, force outside, loads on the object and on the sensor.
@@ -79,11 +73,7 @@ fn sizes(sensor: &Sensor) -> [usize; 6] {
 fn bindings(sensor: &Sensor, inputs: u64, outputs: [u64; 6]) -> Bindings {
     let taxels = sensor.taxels().len() as i64;
     let mut bindings = Bindings::new(DT_S);
-    let view = |first: u64| View::new(inputs + 8 * first, &[13, 1], Element::F64);
-    bindings.object.position = view(0);
-    bindings.object.rotation = view(3);
-    bindings.object.twist = view(7);
-    bindings.object.rotation_format = RotationFormat::QuaternionWFirst as i32;
+    motion::bind_rows(&mut bindings.object, inputs);
     let rows = |output: usize, width: i64| View::new(outputs[output], &[width, 1], Element::F64);
     bindings.taxels = rows(0, taxels);
     bindings.forces = View::new(outputs[1], &[3 * taxels, 3, 1], Element::F64);
@@ -104,8 +94,7 @@ unsafe fn bind(to: &mut Environments, bindings: Bindings, indices: Option<u64>, 
     let mut objects = vec![ObjectArrays { body: bindings.object, shape, ..ObjectArrays::default() }];
     if let Some(address) = second {
         let mut body = bindings.object;
-        let view = |first: u64| View::new(address + 8 * first, &[13, 1], Element::F64);
-        (body.position, body.rotation, body.twist) = (view(0), view(3), view(7));
+        motion::bind_rows(&mut body, address);
         // Both are parts of one body.
         objects.push(ObjectArrays { body, add: 1, fixed_shape: 1, ..ObjectArrays::default() });
     }
@@ -383,9 +372,9 @@ fn too_many_polygons_are_reported() {
     let arrays = Arc::new(Arrays::new(&gpu, &sensor).unwrap());
     let uploaded = Arc::new(GpuObject::new(&gpu, &object).unwrap());
     let mut fine = Run::new(&gpu, &sensor, from_ref(&object));
+    let options = GpuOptions { max_polygons: Some(20), ..GpuOptions::default() };
     let mut short = Run {
-        environments: Environments::on_gpu_with(&arrays, from_ref(&uploaded), COUNT, Precision::Double, Some(20))
-            .unwrap(),
+        environments: Environments::on_gpu_with(&arrays, from_ref(&uploaded), COUNT, options).unwrap(),
         outputs: sizes(&sensor).map(|size| gpu.zeros(size * COUNT).unwrap()),
     };
     for step in 30..34 {

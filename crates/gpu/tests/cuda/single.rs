@@ -4,7 +4,9 @@ use crate::environments::bodies;
 use crate::gpu;
 use dermis_geometry::{Primitive, Random, Vec3, shapes};
 use dermis_gpu::array::Arrays;
-use dermis_gpu::environments::{Bindings, Element, Environments, NOT_FINITE, ObjectArrays, RotationFormat, View};
+use dermis_gpu::environments::{
+    Bindings, Element, Environments, GpuOptions, NOT_FINITE, ObjectArrays, RotationFormat, View,
+};
 use dermis_gpu::{DeviceBuffer, Gpu, GpuObject, Precision};
 use dermis_sensor::{Sensor, SensorSpec};
 use dermis_skin::Object;
@@ -56,7 +58,8 @@ impl Batch {
     fn new(gpu: &Arc<Gpu>, sensor: &Sensor, shapes: &[Arc<Object>], count: usize, precision: Precision) -> Self {
         let arrays = Arc::new(Arrays::new(gpu, sensor).unwrap());
         let uploaded: Vec<_> = shapes.iter().map(|shape| Arc::new(GpuObject::new(gpu, shape).unwrap())).collect();
-        let environments = Environments::on_gpu_with(&arrays, &uploaded, count, precision, None).unwrap();
+        let options = GpuOptions { precision, ..GpuOptions::default() };
+        let environments = Environments::on_gpu_with(&arrays, &uploaded, count, options).unwrap();
         let columns = sensor.taxels().len();
         let [forces, taxels, wrench, loads] =
             [3 * columns, columns, 6, 6].map(|width| gpu.upload(&vec![7.0; width * count]).unwrap());

@@ -2,6 +2,7 @@
 
 use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3, shapes};
 use dermis::gpu::array::{Arrays, Twists};
+use dermis::gpu::environments::GpuOptions;
 use dermis::gpu::{Environments, Gpu, GpuError, GpuObject, Precision};
 use dermis::sensor::{SensorSpec, SkinKind, presets};
 use dermis::skin::Object;
@@ -113,7 +114,8 @@ pub(super) fn run(gpu: &Arc<Gpu>) -> Result<BTreeMap<String, f64>, GpuError> {
     ] {
         let arrays = Arc::new(Arrays::new(gpu, &foam)?);
         let (object, poses) = (Arc::new(GpuObject::new(gpu, object)?), arrays.poses(&places)?);
-        let mut environments = Environments::on_gpu_with(&arrays, from_ref(&object), PRESSES, precision, None)?;
+        let options = GpuOptions { precision, ..GpuOptions::default() };
+        let mut environments = Environments::on_gpu_with(&arrays, from_ref(&object), PRESSES, options)?;
         let twists = Twists::of_host(gpu, &twists)?;
         let time_s = seconds(gpu, || environments.step(&poses, &twists, 1e-3).map(drop))?;
         figures(&mut numbers, label, time_s, step_bytes(number_bytes));

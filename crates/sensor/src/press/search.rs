@@ -3,12 +3,14 @@
 use super::{Aim, Goal, PressError, allowed, first_contact, millimetres};
 use crate::Sensor;
 use dermis_geometry::{Pose, Vec3};
-use dermis_skin::Object;
+use dermis_skin::{Object, Warning};
 
 /// Relative width at which the bracket of the depth has converged.
 const BRACKET_TOLERANCE: f64 = 1e-14;
 /// Maximum number of trials.
 const MAX_TRIALS: usize = 80;
+/// Relative error of the force beyond which a press has not reached it.
+const MAX_MISS: f64 = 0.01;
 
 /// A press along −z, whose depth is searched by trials: hold the object at the pose of [`PressSearch::trial`] and pass the
 /// force to [`PressSearch::found`], until there is no further trial. A press to a depth takes one trial.
@@ -52,7 +54,7 @@ pub struct PressSearch {
 /// The upper end of the depths between which the force is reached, at the best depth.
 #[derive(Clone, Copy, Debug)]
 struct Bracket {
-    /// Excess of force (N) there.
+    /// Excess of force (N) there; negative if the search ended just below the force.
     excess_n: f64,
     /// The same, halved each time the end is retained.
     weighted_n: f64,
@@ -141,6 +143,14 @@ impl PressSearch {
         Ok((self.pose(depth_m), depth_m))
     }
 
+    /// The warning if the force of the best trial is more than 1 % too large: the force of the skin jumps there, or it is
+    /// too small to be resolved by numbers.
+    pub fn warning(&self) -> Option<Warning> {
+        let (wanted_n, miss_n) = (self.goal_n?, self.bracket?.excess_n);
+        let is_missed = miss_n > MAX_MISS.max(self.precision) * wanted_n;
+        is_missed.then_some(Warning::ForceNotReached { wanted_n, got_n: wanted_n + miss_n })
+    }
+
     /// The error of a search that ended without a best trial.
     pub fn too_strong(&self, sensor: &Sensor, object: &Object) -> PressError {
         PressError::TooStrong {
@@ -173,7 +183,8 @@ impl PressSearch {
                 self.trial_m = Some((trial_m * grow).min(self.max_m));
                 return Trial::Weaker;
             }
-            Some(_) if miss_n < 0.0 && miss_n > -self.precision * goal_n => {
+            Some(bracket) if miss_n < 0.0 && miss_n > -self.precision * goal_n => {
+                bracket.excess_n = miss_n;
                 self.best_m = Some(trial_m);
                 return Trial::Best;
             }

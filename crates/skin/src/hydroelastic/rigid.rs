@@ -30,6 +30,14 @@ const MAX_PARTS: f64 = 2e4;
 /// Maximum number of divisions of a triangle of a primitive's mesh.
 const MAX_LEVELS: f64 = 16.0;
 
+/// Smallest radius of curvature (m) of a round primitive, or less.
+fn radius_m(primitive: &Primitive) -> f64 {
+    match *primitive {
+        Primitive::Ellipsoid { semi_axes_m } => semi_axes_m.min_element().powi(2) / semi_axes_m.max_element(),
+        _ => 0.5 * primitive.bounds().size().min_element(),
+    }
+}
+
 /// Longest edge (m) of the triangles of a round primitive, given the size (m) of the box around its part inside a field: the
 /// smallest extent is at least the depth δ, at which the contact of a radius R is √(8Rδ) wide.
 fn edge_m(primitive: &Primitive, inside: Vec3) -> f64 {
@@ -38,17 +46,14 @@ fn edge_m(primitive: &Primitive, inside: Vec3) -> f64 {
         sorted.sort_by(f64::total_cmp);
         sorted
     };
-    let radius_m = match *primitive {
-        Primitive::Ellipsoid { semi_axes_m } => semi_axes_m.min_element().powi(2) / semi_axes_m.max_element(),
-        _ => 0.5 * primitive.bounds().size().min_element(),
-    };
-    let fine_m = long.min((8.0 * radius_m * thin).sqrt()) / EDGES_ACROSS;
+    let fine_m = long.min((8.0 * radius_m(primitive) * thin).sqrt()) / EDGES_ACROSS;
     fine_m.max((long * middle / (0.433 * MAX_PARTS)).sqrt())
 }
 
 /// Divides triangles of a round primitive.
 struct RoundParts<'a> {
     primitive: &'a Primitive,
+    radius_m: f64,
     frame: Pose,
     bounds: &'a Bounds,
 }
@@ -67,7 +72,11 @@ impl RoundParts<'_> {
             }
             return;
         }
-        if !around.padded(0.5 * around.size().length()).overlaps(self.bounds) {
+        // The surface is within L²/6R of a triangle with edges up to L < R (its corners lie on a circle of radius L/√3), and
+        // within L/2 of any. With L/2 alone, small depths would visit all of a ball.
+        let longest_m = around.size().length();
+        let margin_m = (0.5 * longest_m).min(0.5 * longest_m * longest_m / self.radius_m);
+        if !around.padded(margin_m).overlaps(self.bounds) {
             return;
         }
         let [ab, bc, ca] = [(a, b), (b, c), (c, a)].map(|(p, q)| self.primitive.halfway(p, q));
@@ -87,7 +96,7 @@ impl Rigid<'_> {
         if let Some(primitive) = self.shell.primitive().filter(|primitive| primitive.is_round()) {
             let Some(inside) = primitive.bounds_in(&self.field_from_shell, bounds) else { return };
             let edge_m = edge_m(primitive, inside.size());
-            let parts = RoundParts { primitive, frame: self.field_from_shell, bounds };
+            let parts = RoundParts { primitive, radius_m: radius_m(primitive), frame: self.field_from_shell, bounds };
             // A triangle deviates from the surface by less than half its longest edge.
             let longest = |corners: [Vec3; 3]| {
                 let [a, b, c] = corners;
