@@ -232,9 +232,11 @@ fn a_page_is_self_contained_and_a_missing_data_set_says_how_to_get_it() {
 /// description. The image is shifted and dilated besides.
 fn marker_fields(folder: &Folder, keys: &str) {
     let camera = serde_json::json!({ "width": 320, "height": 240, "pixel": "0.05 mm", "distance": "12 mm" });
-    let changes = serde_json::json!({ "camera": camera });
+    let changes = serde_json::json!({ "camera": camera, "skin": { "cell": "0.25 mm" } });
     let (spec, _) = SensorSpec::find("gelsight-dots").unwrap();
-    let sensor = spec.with_overrides(changes.as_object().unwrap()).unwrap().build(None).unwrap();
+    let spec = spec.with_overrides(changes.as_object().unwrap()).unwrap();
+    folder.write("mine.toml", spec.to_toml());
+    let sensor = spec.build(None).unwrap();
     let ball = Object::new(dermis::geometry::shapes::sphere(3e-3, 0.06e-3).unwrap());
     let (goal, at_m) = (Goal::Depth(0.9e-3), [-1e-3, -0.5e-3]);
     let pressed = press(&sensor, &ball, &Aim { at_m, ..Aim::default() }, goal).unwrap();
@@ -252,31 +254,31 @@ fn marker_fields(folder: &Folder, keys: &str) {
     folder.write(
         "dataset.toml",
         format!(
-            "name = \"made\"\n[[row]]\nsensor = \"gelsight-dots\"\n[row.data]\nkind = \"markers\"\nball = \"6 mm\"\n\
+            "name = \"made\"\n[[row]]\nsensor = \"mine.toml\"\n[row.data]\nkind = \"markers\"\nball = \"6 mm\"\n\
              center_px = [139.5, 129.5]\ncontact_px = {contact}\npixel = \"0.05 mm\"\n{keys}"
         ),
     );
 }
 
-/// The distance of the camera is found from a press, and a shear is then predicted; an orthographic camera misses both.
+/// The distance of the camera is found from a press, as well as cells of 0.25 mm resolve its contact, and a shear is then predicted; an orthographic camera misses both.
 #[test]
 fn markers_of_a_camera_with_perspective_are_found() {
     let axis = "axis_px = [159.5, 119.5]\n";
-    let scores = |keys: &str, measure: &str| {
+    let row_of = |keys: &str| {
         let folder = Folder::new("markers");
         marker_fields(&folder, keys);
-        let row = row(&folder.0);
-        (score(&row, measure, FITTED), row.comparison.notes.join("; "))
+        row(&folder.0)
     };
-    let (error, notes) = scores(&format!("field = \"press.csv\"\n{axis}"), "markers");
+    let press = row_of(&format!("field = \"press.csv\"\n{axis}"));
+    let (error, notes) = (score(&press, "markers", FITTED), press.comparison.notes.join("; "));
     let distance: f64 = notes.split("camera at ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
-    assert!(error < 0.03 && (distance / 12.0 - 1.0).abs() < 0.03, "{error}: {notes}");
-    let (orthographic, _) = scores("field = \"press.csv\"\n", "markers");
+    assert!(error < 0.03 && (distance / 12.0 - 1.0).abs() < 0.1, "{error}: {notes}");
+    let orthographic = score(&row_of("field = \"press.csv\"\n"), "markers", FITTED);
     assert!(orthographic > 5.0 * error, "{orthographic} against {error}");
-    let keys = "field = \"shear.csv\"\nbefore = \"press.csv\"\nsheared = true\n";
+    let shear = row_of(&format!("field = \"shear.csv\"\nbefore = \"press.csv\"\nsheared = true\n{axis}"));
     for measure in ["markers", "shear"] {
-        let (error, notes) = scores(&format!("{keys}{axis}"), measure);
-        assert!(error < 0.06, "{measure}: {error}: {notes}");
+        let error = score(&shear, measure, FITTED);
+        assert!(error < 0.06, "{measure}: {error}: {:?}", shear.comparison.notes);
     }
 }
 
