@@ -134,14 +134,14 @@ impl Field<'_> {
 
     fn compare_press(&self, measured: &MarkerField, pressed: &Displacements) -> Scores {
         let seen = |view: &View, at: Pixels| view.moved(at, pressed.at(at));
-        let (shift, view) = measured.fit_press(&seen, self.from_axis(), self.pixel_m);
+        let (shift, view) = measured.fit_press(&seen, self.axis_to_contact(), self.pixel_m);
         let predicted: Vec<Pixels> = measured.at.iter().map(|&at| sum(seen(&view, at), &SHIFT, &shift)).collect();
         let mut measure = Measure::new("markers", WHAT, Statistic::Rms);
         measure.add(FITTED, &measured.samples(&|i| predicted[i]));
         measure.add("press alone, nothing fitted", &measured.samples(&|i| seen(&View::default(), measured.at[i])));
         if self.axis_px.is_some() {
             let depths = |view: &View, at: Pixels| view.moved(at, [0.0, 0.0, pressed.at(at)[2]]);
-            let (shift, view) = measured.fit_press(&depths, self.from_axis(), self.pixel_m);
+            let (shift, view) = measured.fit_press(&depths, self.axis_to_contact(), self.pixel_m);
             let of = |i: usize| sum(depths(&view, measured.at[i]), &SHIFT, &shift);
             measure.add("depths of the press, no motion along the gel", &measured.samples(&of));
         }
@@ -164,7 +164,7 @@ impl Field<'_> {
     ) -> Scores {
         let seen = |view: &View, at: Pixels| view.moved(at, pressed.at(at));
         // The camera sees the press before the shear as it sees the sheared gel.
-        let fit = |before: &MarkerField| before.fit_press(&seen, self.from_axis(), self.pixel_m).1;
+        let fit = |before: &MarkerField| before.fit_press(&seen, self.axis_to_contact(), self.pixel_m).1;
         let view = before.map(fit).unwrap_or_default();
         let shears = |at: Pixels| {
             let magnification = view.magnification(pressed.at(at)[2]);
@@ -225,7 +225,7 @@ impl Field<'_> {
     }
 
     /// Position of the contact relative to the optical axis.
-    fn from_axis(&self) -> Option<Pixels> {
+    fn axis_to_contact(&self) -> Option<Pixels> {
         self.axis_px.map(|axis| [0, 1].map(|c| self.center_px[c] - axis[c]))
     }
 
