@@ -227,3 +227,72 @@ fn a_page_is_self_contained_and_a_missing_data_set_says_how_to_get_it() {
     assert!(board.rows.iter().all(|row| row.status == Status::NoData));
     assert!(page.contains("no data") && page.contains("Clone the public repository"));
 }
+
+/// Tracks of the markers of `gelsight-dots` under a ball, as a camera at 12 mm sees them, before and after a shear, and a
+/// description. The image is shifted and dilated besides.
+fn marker_fields(folder: &Folder, keys: &str) {
+    let camera = serde_json::json!({ "width": 320, "height": 240, "pixel": "0.05 mm", "distance": "12 mm" });
+    let changes = serde_json::json!({ "camera": camera, "skin": { "cell": "0.25 mm" } });
+    let (spec, _) = SensorSpec::find("gelsight-dots").unwrap();
+    let spec = spec.with_overrides(changes.as_object().unwrap()).unwrap();
+    folder.write("mine.toml", spec.to_toml());
+    let sensor = spec.build(None).unwrap();
+    let ball = Object::new(dermis::geometry::shapes::sphere(3e-3, 0.06e-3).unwrap());
+    let (goal, at_m) = (Goal::Depth(0.9e-3), [-1e-3, -0.5e-3]);
+    let pressed = press(&sensor, &ball, &Aim { at_m, ..Aim::default() }, goal).unwrap();
+    let sheared = pressed.sheared(&sensor, &ball, [0.05e-3, -0.2e-3], goal).unwrap();
+    let contact = (pressed.touch.area_m2() / std::f64::consts::PI).sqrt() / 0.05e-3;
+    for (name, touch, shift) in [("press.csv", &pressed.touch, [0.6, -0.9]), ("shear.csv", &sheared.touch, [0.7, 1.0])]
+    {
+        let mut table = "Mx,My,dx,dy\n".to_owned();
+        for [x, y, to_x, to_y] in sensor.render(touch, 0).unwrap().markers {
+            let (dx, dy) = (to_x - x + shift[0] + 0.006 * (x - 159.5), to_y - y + shift[1] + 0.006 * (y - 119.5));
+            let _ = writeln!(table, "{x},{y},{dx},{dy}");
+        }
+        folder.write(name, table);
+    }
+    folder.write(
+        "dataset.toml",
+        format!(
+            "name = \"made\"\n[[row]]\nsensor = \"mine.toml\"\n[row.data]\nkind = \"markers\"\nball = \"6 mm\"\n\
+             center_px = [139.5, 129.5]\ncontact_px = {contact}\npixel = \"0.05 mm\"\n{keys}"
+        ),
+    );
+}
+
+/// The distance of the camera is found from a press, as well as cells of 0.25 mm resolve its contact, and a shear is then predicted; an orthographic camera misses both.
+#[test]
+fn markers_of_a_camera_with_perspective_are_found() {
+    let axis = "axis_px = [159.5, 119.5]\n";
+    let row_of = |keys: &str| {
+        let folder = Folder::new("markers");
+        marker_fields(&folder, keys);
+        row(&folder.0)
+    };
+    let press = row_of(&format!("field = \"press.csv\"\n{axis}"));
+    let (error, notes) = (score(&press, "markers", FITTED), press.comparison.notes.join("; "));
+    let distance: f64 = notes.split("camera at ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(error < 0.03 && (distance / 12.0 - 1.0).abs() < 0.1, "{error}: {notes}");
+    let orthographic = score(&row_of("field = \"press.csv\"\n"), "markers", FITTED);
+    assert!(orthographic > 5.0 * error, "{orthographic} against {error}");
+    let shear = row_of(&format!("field = \"shear.csv\"\nbefore = \"press.csv\"\nsheared = true\n{axis}"));
+    for measure in ["markers", "shear"] {
+        let error = score(&shear, measure, FITTED);
+        assert!(error < 0.06, "{measure}: {error}: {:?}", shear.comparison.notes);
+    }
+}
+
+#[test]
+fn a_field_before_the_shear_has_the_same_markers() {
+    let folder = Folder::new("before");
+    let reason = |keys: &str| {
+        marker_fields(&folder, keys);
+        folder.write("other.csv", "Mx,My,dx,dy\n1,2,0,0\n");
+        let board = run(std::slice::from_ref(&folder.0), &Options::default(), &mut |_| {}).unwrap();
+        board.rows[0].reason.clone().unwrap()
+    };
+    let other = reason("field = \"shear.csv\"\nbefore = \"other.csv\"\nsheared = true\n");
+    assert!(other.contains("`before = \"other.csv\"`") && other.contains("shear.csv"), "{other}");
+    let pressed = reason("field = \"shear.csv\"\nbefore = \"press.csv\"\n");
+    assert!(pressed.contains("sheared = true"), "{pressed}");
+}

@@ -38,6 +38,48 @@ fn a_thick_layer_is_hertz() {
     }
 }
 
+/// Displacement (m) of the surface away from the centre of the grid, with its distance (m), right of the centre.
+fn motion_outwards(touch: &Touch) -> Vec<(f64, f64)> {
+    let surface = touch.surface.as_ref().unwrap();
+    let row = surface.rows / 2;
+    let col = |col: usize| (surface.rest(row, col), surface.values[row * surface.cols + col]);
+    let outwards = |(at, moved): (Vec3, Vec3)| (at.truncate().length(), moved.dot(at.with_z(0.0).normalize()));
+    (surface.cols / 2 + 1..surface.cols).map(col).map(outwards).collect()
+}
+
+/// Under a frictionless ball on a half-space the surface moves inwards by (1 − 2ν)(1 + ν) a² p₀/(3 E r), inside of the contact
+/// times 1 − (1 − r²/a²)^(3/2) (Johnson 1985, eqs 3.41b and 3.42b).
+#[test]
+fn the_surface_moves_towards_a_ball_on_a_half_space() {
+    let (radius, depth, nu) = (4e-3, 2.5e-4, 0.3);
+    let ply = ply(4.0, nu);
+    let touch = under(&layer(ply, 8e-3, 256), |x, y| (x * x + y * y) / (2.0 * radius) - depth);
+    let a = f64::sqrt(radius * depth);
+    let peak_pa = 2.0 / std::f64::consts::PI * ply.plane_strain_pa() * a / radius;
+    let edge_m = (1.0 - 2.0 * nu) * (1.0 + nu) * a * peak_pa / (3.0 * ply.young_pa);
+    for (r, found) in motion_outwards(&touch) {
+        let inside = 1.0 - (1.0 - (r / a).powi(2)).max(0.0).powf(1.5);
+        let truth = -edge_m * a / r * inside;
+        assert!((found - truth).abs() < 0.01 * edge_m, "{r}: {found:e} for {truth:e}");
+    }
+}
+
+/// A thin incompressible layer flows out from under a ball as a film does, with a parabola of displacements over its
+/// thickness: what the ball displaces, ∫ w 2πs ds, passes through 2πr h with a mean of 2/3 of the motion of the surface. For
+/// w = d − s²/2R that is (3/2h)(d r/2 − r³/8R). The error is of the order of the thickness over the contact radius.
+#[test]
+fn a_thin_incompressible_layer_flows_out_from_under_a_ball() {
+    let (radius, depth) = (0.4, 2e-5);
+    for h in [2e-4, 1e-4] {
+        let touch = under(&layer(ply(h, 0.5), 16e-3, 320), |x, y| (x * x + y * y) / (2.0 * radius) - depth);
+        let largest = 1.5 / h * depth * f64::sqrt(2.0 * radius * depth) / 4.0;
+        for (r, found) in motion_outwards(&touch).into_iter().filter(|(r, _)| *r < 3e-3) {
+            let truth = 1.5 / h * (0.5 * depth * r - r.powi(3) / (8.0 * radius));
+            assert!((found - truth).abs() < 250.0 * h * largest, "h = {h}, {r}: {found:e} for {truth:e}");
+        }
+    }
+}
+
 /// Hayes et al. 1972: a flat punch of radius a on a bonded layer, F = 2 E* a κ d, over the whole table. A disc of cells
 /// has the area of the punch up to a fraction of a cell, and the infinite pressure at the edge makes its effective
 /// radius larger by a constant fraction of a cell; the force grows at most with the fourth power of the radius.

@@ -9,7 +9,9 @@ pub mod check;
 mod description;
 pub mod find;
 mod force_depth;
+mod free_functions;
 mod load_records;
+mod marker_fit;
 mod markers;
 mod mean_shape;
 mod neighbours;
@@ -158,12 +160,14 @@ impl RowSpec {
             Data::ForceDepth { table, ball, finite_elements } => {
                 force_depth::compare(&setting, table, ball.si(), finite_elements)
             }
-            Data::Markers { field, ball, center_px, contact_px, pixel, sheared } => markers::Field {
+            Data::Markers { field, before, ball, center_px, contact_px, pixel, axis_px, sheared } => markers::Field {
                 file: field,
+                before: before.as_deref(),
                 ball_m: ball.si(),
                 center_px: *center_px,
                 contact_px: *contact_px,
                 pixel_m: pixel.si(),
+                axis_px: *axis_px,
                 sheared: *sheared,
             }
             .compare(&setting),

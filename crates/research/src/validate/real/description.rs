@@ -96,6 +96,10 @@ pub enum Data {
     Markers {
         /// CSV table: `Mx`, `My` (pixel of a marker at rest), `dx`, `dy` (its displacement in pixels).
         field: PathBuf,
+        /// For a sheared field: the table of the same markers before the shear. Dilation and distance of the camera are then
+        /// fitted to it, and the displacements by the shear alone, `field` minus `before`, are a second measure.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<PathBuf>,
         /// Diameter of the ball.
         ball: Length,
         /// Centre of the contact (pixels).
@@ -104,6 +108,10 @@ pub enum Data {
         contact_px: f64,
         /// Size of a pixel on the gel.
         pixel: Length,
+        /// Intersection of the optical axis with the image (pixels). With it the distance of the camera (`camera.distance`) is
+        /// fitted to the press; otherwise the camera is orthographic.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        axis_px: Option<[f64; 2]>,
         /// True if the ball was moved along the gel after the press.
         #[serde(default)]
         sheared: bool,
@@ -165,6 +173,7 @@ impl Data {
             Self::BallImages { .. } => &["inside", "ring"],
             Self::Weights { .. } => &["taxels", "totals", "creep"],
             Self::ForceDepth { .. } => &["force"],
+            Self::Markers { before: Some(_), .. } => &["markers", "shear"],
             Self::Markers { .. } => &["markers"],
             Self::Surface { .. } => &["decay"],
             Self::TaxelPositions { .. } => &["places", "normals"],
@@ -178,7 +187,7 @@ impl Data {
             Self::BallImages { background, labels, .. } => vec![background.clone(), labels.clone()],
             Self::Weights { .. } => Vec::new(),
             Self::ForceDepth { table, .. } | Self::NoModel { table, .. } => vec![table.clone()],
-            Self::Markers { field, .. } => vec![field.clone()],
+            Self::Markers { field, before, .. } => std::iter::once(field).chain(before).cloned().collect(),
             Self::Surface { file, .. } | Self::TaxelPositions { file } => vec![file.clone()],
         }
     }

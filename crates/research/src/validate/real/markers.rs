@@ -1,8 +1,9 @@
 //! Displacements of the markers of an optical sensor under a ball, with at most four fitted numbers.
 
-use super::neighbours::from_neighbours;
-use super::row::{Comparison, FITTED, Figure, Measure, NULL};
-use super::score::{Sample, Statistic};
+use super::free_functions::Source;
+use super::marker_fit::{MarkerField, Pixels, SHIFT, View, sum};
+use super::row::{Comparison, FITTED, Figure, Measure};
+use super::score::Statistic;
 use super::split::Split;
 use super::table::Table;
 use super::{RealError, Setting};
@@ -17,19 +18,23 @@ use std::path::Path;
 pub struct Field<'a> {
     /// Table of `Mx`, `My`, `dx`, `dy` (pixels).
     pub file: &'a Path,
+    /// Table of the same markers before the shear.
+    pub before: Option<&'a Path>,
     /// Diameter of the ball (m).
     pub ball_m: f64,
     /// Centre of the contact (pixels).
-    pub center_px: [f64; 2],
+    pub center_px: Pixels,
     /// Radius of the contact (pixels).
     pub contact_px: f64,
     /// Size of a pixel (m).
     pub pixel_m: f64,
+    /// Intersection of the optical axis with the image (pixels).
+    pub axis_px: Option<Pixels>,
     /// True if the ball was moved along the gel.
     pub sheared: bool,
 }
 
-/// Displacement of the surface per metre of shear, or by the press (m), right and down in the image.
+/// Displacement of the surface per metre of shear, or by the press (m).
 struct Displacements {
     field: SurfaceField,
     pixel_m: f64,
@@ -43,12 +48,21 @@ struct Sheared {
     stiffness_newton_per_m: f64,
 }
 
+/// Scores of a press or a shear.
+struct Scores {
+    measures: Vec<Measure>,
+    notes: Vec<String>,
+    fitted: String,
+    predicted: Vec<Pixels>,
+}
+
 /// Name of the model whose mount yields.
 const MOUNT: &str = "mount that yields, no other shift";
-/// Name of the prediction of each marker from the others.
-const NEIGHBOURS: &str = "each marker from the others";
 /// Largest shift in the mount by the shear of the ball, in hundredths.
 const MAX_YIELD_HUNDREDTHS: u32 = 1000;
+/// What the measures are.
+const WHAT: &str = "displacements: rmse by their root mean square";
+const WHAT_SHEAR: &str = "displacements by the shear alone: rmse by their root mean square";
 
 impl Sheared {
     /// What a mount that shifts the gel by a part of the shear (m) of the ball has as its stiffness.
@@ -66,8 +80,8 @@ impl Sheared {
 }
 
 impl Displacements {
-    /// Displacement (pixels) at a position relative to the contact (pixels).
-    fn at(&self, [right, down]: [f64; 2]) -> [f64; 2] {
+    /// Displacement to the right, down and towards the camera (pixels) at a position relative to the contact.
+    fn at(&self, [right, down]: Pixels) -> [f64; 3] {
         let field = &self.field;
         let x = right * self.pixel_m / field.cell_m + 0.5 * (field.cols as f64 - 1.0);
         let y = down * self.pixel_m / field.cell_m + 0.5 * (field.rows as f64 - 1.0);
@@ -79,124 +93,173 @@ impl Displacements {
             + value(j, i + 1) * (fx * (1.0 - fy))
             + value(j + 1, i) * ((1.0 - fx) * fy)
             + value(j + 1, i + 1) * (fx * fy);
-        [u.x / self.pixel_m, -u.y / self.pixel_m]
+        [u.x / self.pixel_m, -u.y / self.pixel_m, -u.z / self.pixel_m]
+    }
+
+    /// Displacement per pixel of shear of the ball to the right, and down: by isotropy, the second is the first, rotated.
+    fn by_shear(&self, at: Pixels) -> [Pixels; 2] {
+        let [right, down, _] = self.at(at);
+        let [x, y, _] = self.at([at[1], -at[0]]);
+        [[right, down], [-y, x]]
     }
 }
 
 impl Field<'_> {
-    /// Fits shift and, for a sheared field, the shear of the ball, or the dilation of the image by a mount that yields.
+    /// Fits shift and, for a sheared field, the shear of the ball, or how the camera sees the press.
     pub fn compare(&self, setting: &Setting<'_>) -> Result<Comparison, RealError> {
-        let table = Table::read(&setting.folder.join(self.file))?;
-        let [mx, my, dx, dy] = ["Mx", "My", "dx", "dy"].map(|name| table.column(name));
-        let (mx, my, dx, dy) = (mx?, my?, dx?, dy?);
-        let markers: Vec<[f64; 2]> =
-            mx.iter().zip(&my).map(|(x, y)| [x - self.center_px[0], y - self.center_px[1]]).collect();
-        let measured: Vec<[f64; 2]> = dx.iter().zip(&dy).map(|(x, y)| [*x, *y]).collect();
+        let measured = self.read(setting, self.file)?;
+        let before = self.before.map(|file| self.read_before(setting, file, &measured)).transpose()?;
         let (pressed, sheared, depth_m) = self.fields(&setting.spec()?.build(None)?)?;
-        // Displacement per pixel of shear of the ball to the right, and down: by isotropy, the second is the first, rotated.
-        let shears = |field: &Displacements, at: [f64; 2]| {
-            let rotated = field.at([at[1], -at[0]]);
-            [field.at(at), [-rotated[1], rotated[0]]]
+        let Scores { measures, mut notes, fitted, predicted } = match sheared {
+            None => self.compare_press(&measured, &pressed),
+            Some(sheared) => self.compare_shear(&measured, before.as_ref(), &pressed, &sheared),
         };
-        // Columns of the linear model, besides the press itself.
-        let columns = |at: [f64; 2]| -> Vec<[f64; 2]> {
-            let mut columns = vec![[1.0, 0.0], [0.0, 1.0]];
-            match &sheared {
-                None => columns.push([at[0] / 100.0, at[1] / 100.0]),
-                Some(sheared) => columns.extend(shears(&sheared.field, at)),
-            }
-            columns
-        };
-        let n = markers.len();
-        let split = match setting.fit.filter(|&count| count > 0) {
-            Some(count) => Split::even(n, count),
-            None => Split { fitted: (0..n).collect(), kept_out: (0..n).collect() },
-        };
-        // Coefficients of columns for what `own` leaves of the fitted markers.
-        let fit_to = |columns: &dyn Fn([f64; 2]) -> Vec<[f64; 2]>, own: &dyn Fn([f64; 2]) -> [f64; 2]| {
-            let rows = split.fitted.iter().flat_map(|&i| {
-                let (columns, own) = (columns(markers[i]), own(markers[i]));
-                let row = |c: usize| columns.iter().map(|column| column[c]).collect::<Vec<f64>>();
-                [0, 1].map(|c| (row(c), measured[i][c] - own[c]))
-            });
-            least_squares(&rows.collect::<Vec<_>>())
-        };
-        let fit = |count: usize, own: &dyn Fn([f64; 2]) -> [f64; 2]| {
-            fit_to(&|at| columns(at).into_iter().take(count).collect(), own)
-        };
-        let with = |columns: Vec<[f64; 2]>, numbers: &[f64], at: [f64; 2]| {
-            let own = pressed.at(at);
-            [0, 1].map(|c| own[c] + columns.iter().zip(numbers).map(|(column, x)| column[c] * x).sum::<f64>())
-        };
-        let numbers = fit(usize::MAX, &|at| pressed.at(at));
-        let predicted: Vec<[f64; 2]> = markers.iter().map(|&at| with(columns(at), &numbers, at)).collect();
-        let mean = measured.iter().map(|d| d[0] * d[0] + d[1] * d[1]).sum::<f64>() / n as f64;
-        let samples = |model: &dyn Fn(usize) -> [f64; 2]| -> Vec<Sample> {
-            let error = |i: usize| [0, 1].iter().map(|&c| (model(i)[c] - measured[i][c]).powi(2)).sum();
-            split.kept_out.iter().map(|&i| Sample { error: error(i), weight: mean }).collect()
-        };
-        let mut measure = Measure::new("markers", "displacements: rmse by their root mean square", Statistic::Rms);
-        measure.add(FITTED, &samples(&|i| predicted[i]));
-        measure.add("press alone, nothing fitted", &samples(&|i| pressed.at(markers[i])));
-        let shown: Vec<String> = numbers.iter().map(|number| format!("{number:.3}")).collect();
-        let mut notes = vec![format!("pressed to {:.2} mm; fitted numbers: {} px", 1e3 * depth_m, shown.join(", "))];
-        if let Some(sheared) = &sheared {
-            let mount = |shift_per_shear: f64| {
-                move |at: [f64; 2]| -> Vec<[f64; 2]> {
-                    let [[right, down], along_y] = shears(&sheared.field, at);
-                    vec![[right + shift_per_shear, down], [along_y[0], along_y[1] + shift_per_shear]]
-                }
-            };
-            let trial = |shift_per_shear: f64| {
-                let columns = mount(shift_per_shear);
-                let numbers = fit_to(&columns, &|at| pressed.at(at));
-                let of = |i: usize| with(columns(markers[i]), &numbers, markers[i]);
-                let off = |&i: &usize| [0, 1].map(|c| of(i)[c] - measured[i][c]);
-                let error = split.fitted.iter().flat_map(off).map(|off| off * off).sum::<f64>();
-                (error, shift_per_shear, numbers)
-            };
-            let trials = (0..=MAX_YIELD_HUNDREDTHS).map(|hundredths| trial(0.01 * f64::from(hundredths)));
-            if let Some((_, shift_per_shear, shear_px)) = trials.min_by(|a, b| a.0.total_cmp(&b.0)) {
-                let columns = mount(shift_per_shear);
-                measure.add(MOUNT, &samples(&|i| with(columns(markers[i]), &shear_px, markers[i])));
-                notes.push(sheared.note(shift_per_shear, [0, 1].map(|c| shear_px[c] * self.pixel_m)));
-            }
-        }
-        let shift = fit(2, &|_| [0.0; 2]);
-        measure.add("uniform shift", &samples(&|_| [shift[0], shift[1]]));
-        if !self.sheared {
-            let dilation = fit(3, &|_| [0.0; 2]);
-            let at = |i: usize| [0, 1].map(|c| dilation[c] + dilation[2] * markers[i][c] / 100.0);
-            measure.add("shift and dilation, no skin", &samples(&at));
-        }
-        measure.add(NULL, &samples(&|_| [0.0; 2]));
-        if let Some(smooth) = from_neighbours(&markers, &measured) {
-            measure.add(NEIGHBOURS, &samples(&|i| smooth.predicted[i]));
-            notes.push(format!(
-                "{NEIGHBOURS}: a smooth field (leave-one-out Gaussian process; length {:.0} px and noise {:.3} of its variance \
-                 have the least error); markers that it does not predict do not move as their neighbours do",
-                smooth.length, smooth.noise
-            ));
-        }
-        measure.add("rounding to pixels", &samples(&|i| [0, 1].map(|c| measured[i][c] + (1.0f64 / 12.0).sqrt())));
-        let names = if self.sheared {
-            "shift and shear of the ball (four numbers)"
-        } else {
-            "shift and dilation (three numbers)"
+        notes.insert(0, format!("pressed to {:.2} mm", 1e3 * depth_m));
+        let (split, n) = (&measured.split, measured.at.len());
+        let name = |&i: &usize| {
+            let [x, y] = self.in_image(measured.at[i]);
+            format!("({x}, {y})")
         };
         Ok(Comparison {
             samples: n,
             fitted_on: split.fitted.len(),
-            fitted: format!("{names} on {} markers", split.fitted.len()),
-            kept_out: match split.fitted.len() {
-                // Nothing is kept out of a fit to all markers.
-                fitted if fitted == n => Vec::new(),
-                _ => split.kept_out.iter().map(|&i| format!("({}, {})", mx[i], my[i])).collect(),
-            },
-            measures: vec![measure],
+            fitted: format!("{fitted} on {} markers", split.fitted.len()),
+            // Nothing is kept out of a fit to all markers.
+            kept_out: if split.fitted.len() == n { Vec::new() } else { split.kept_out.iter().map(name).collect() },
+            measures,
             notes,
-            figures: vec![self.figure(&mx, &my, &measured, &predicted)],
+            figures: vec![self.figure(&measured, &predicted)],
         })
+    }
+
+    fn compare_press(&self, measured: &MarkerField, pressed: &Displacements) -> Scores {
+        let seen = |view: &View, at: Pixels| view.moved(at, pressed.at(at));
+        let (shift, view) = measured.fit_press(&seen, self.axis_to_contact(), self.pixel_m);
+        let predicted: Vec<Pixels> = measured.at.iter().map(|&at| sum(seen(&view, at), &SHIFT, &shift)).collect();
+        let mut measure = Measure::new("markers", WHAT, Statistic::Rms);
+        measure.add(FITTED, &measured.samples(&|i| predicted[i]));
+        measure.add("press alone, nothing fitted", &measured.samples(&|i| seen(&View::default(), measured.at[i])));
+        if self.axis_px.is_some() {
+            let depths = |view: &View, at: Pixels| view.moved(at, [0.0, 0.0, pressed.at(at)[2]]);
+            let (shift, view) = measured.fit_press(&depths, self.axis_to_contact(), self.pixel_m);
+            let of = |i: usize| sum(depths(&view, measured.at[i]), &SHIFT, &shift);
+            measure.add("depths of the press, no motion along the gel", &measured.samples(&of));
+        }
+        let smooth = measured.add_references(&mut measure, Source::Press, self.contact_px);
+        let mut notes = vec![format!("shift: {:.3}, {:.3} px; {}", shift[0], shift[1], self.describe(&view))];
+        notes.extend(smooth);
+        let fitted = match self.axis_px {
+            Some(_) => "shift, dilation and distance of the camera (four numbers)",
+            None => "shift and dilation (three numbers)",
+        };
+        Scores { measures: vec![measure], notes, fitted: fitted.into(), predicted }
+    }
+
+    fn compare_shear(
+        &self,
+        measured: &MarkerField,
+        before: Option<&MarkerField>,
+        pressed: &Displacements,
+        sheared: &Sheared,
+    ) -> Scores {
+        let seen = |view: &View, at: Pixels| view.moved(at, pressed.at(at));
+        // The camera sees the press before the shear as it sees the sheared gel.
+        let fit = |before: &MarkerField| before.fit_press(&seen, self.axis_to_contact(), self.pixel_m).1;
+        let view = before.map(fit).unwrap_or_default();
+        let shears = |at: Pixels| {
+            let magnification = view.magnification(pressed.at(at)[2]);
+            sheared.field.by_shear(at).map(|shear| shear.map(|part| part * magnification))
+        };
+        let columns = |at: Pixels| [SHIFT, shears(at)].concat();
+        let (numbers, _) = measured.fit(&columns, &|at| seen(&view, at));
+        let predicted: Vec<Pixels> =
+            measured.at.iter().map(|&at| sum(seen(&view, at), &columns(at), &numbers)).collect();
+        let mut measure = Measure::new("markers", WHAT, Statistic::Rms);
+        measure.add(FITTED, &measured.samples(&|i| predicted[i]));
+        measure.add("press alone, nothing fitted", &measured.samples(&|i| seen(&View::default(), measured.at[i])));
+        let list = |numbers: &[f64]| numbers.iter().map(|number| format!("{number:.3}")).collect::<Vec<_>>().join(", ");
+        let mut notes = vec![format!("shift and shear: {} px; {}", list(&numbers), self.describe(&view))];
+        // The gel in a mount that yields moves by a part of the shear.
+        let mount = |part: f64| {
+            move |at: Pixels| {
+                shears(at).iter().zip(SHIFT).map(|(shear, shift)| sum(*shear, &[shift], &[part])).collect::<Vec<_>>()
+            }
+        };
+        let trials = (0..=MAX_YIELD_HUNDREDTHS).map(|hundredths| 0.01 * f64::from(hundredths)).map(|part| {
+            let (shear, error) = measured.fit(&mount(part), &|at| seen(&view, at));
+            (error, part, shear)
+        });
+        if let Some((_, part, shear)) = trials.min_by(|a, b| a.0.total_cmp(&b.0)) {
+            let columns = mount(part);
+            let of = |i: usize| sum(seen(&view, measured.at[i]), &columns(measured.at[i]), &shear);
+            measure.add(MOUNT, &measured.samples(&of));
+            notes.push(sheared.note(part, [0, 1].map(|c| shear[c] * self.pixel_m)));
+        }
+        let shear = [numbers[2], numbers[3]];
+        notes.extend(measured.add_references(&mut measure, Source::Both(shear), self.contact_px));
+        let mut measures = vec![measure];
+        if let Some(before) = before {
+            let alone = measured.since(before);
+            let (numbers, _) = alone.fit(&columns, &|_| [0.0; 2]);
+            let mut measure = Measure::new("shear", WHAT_SHEAR, Statistic::Rms);
+            measure.add(FITTED, &alone.samples(&|i| sum([0.0; 2], &columns(alone.at[i]), &numbers)));
+            alone.add_references(&mut measure, Source::Shear([numbers[2], numbers[3]]), self.contact_px);
+            measures.push(measure);
+            notes.push(format!("by the shear alone, fitted by itself: shift and shear {} px", list(&numbers)));
+        }
+        let mut fitted = "shift and shear of the ball (four numbers)".to_owned();
+        if before.is_some() {
+            let camera = if self.axis_px.is_some() { " and distance of the camera" } else { "" };
+            fitted = format!("{fitted}, dilation{camera} on the press before,");
+        }
+        Scores { measures, notes, fitted, predicted }
+    }
+
+    fn describe(&self, view: &View) -> String {
+        let dilation = format!("dilation {:.2} %", view.dilation);
+        match (self.axis_px, view.pixel_per_distance) {
+            (None, _) => dilation,
+            (Some(_), 0.0) => format!("{dilation}; no perspective"),
+            (Some(_), per) => format!("{dilation}; camera at {:.1} mm", 1e3 * self.pixel_m / per),
+        }
+    }
+
+    /// Position of the contact relative to the optical axis.
+    fn axis_to_contact(&self) -> Option<Pixels> {
+        self.axis_px.map(|axis| [0, 1].map(|c| self.center_px[c] - axis[c]))
+    }
+
+    fn in_image(&self, at: Pixels) -> Pixels {
+        [0, 1].map(|c| at[c] + self.center_px[c])
+    }
+
+    fn read(&self, setting: &Setting<'_>, file: &Path) -> Result<MarkerField, RealError> {
+        let table = Table::read(&setting.folder.join(file))?;
+        let [mx, my, dx, dy] = ["Mx", "My", "dx", "dy"].map(|name| table.column(name));
+        let (mx, my, dx, dy) = (mx?, my?, dx?, dy?);
+        let n = mx.len();
+        let split = match setting.fit.filter(|&count| count > 0) {
+            Some(count) => Split::even(n, count),
+            None => Split { fitted: (0..n).collect(), kept_out: (0..n).collect() },
+        };
+        let at = mx.iter().zip(&my).map(|(x, y)| [x - self.center_px[0], y - self.center_px[1]]).collect();
+        Ok(MarkerField { at, moved: dx.into_iter().zip(dy).map(|(x, y)| [x, y]).collect(), split })
+    }
+
+    /// The table before the shear, of the same markers as `after`.
+    fn read_before(&self, setting: &Setting<'_>, file: &Path, after: &MarkerField) -> Result<MarkerField, RealError> {
+        let bad = |rule: String| RealError::Bad { what: format!("`before = {:?}`", file.display().to_string()), rule };
+        if !self.sheared {
+            return Err(bad("is for a sheared field: add `sheared = true`, or remove it".into()));
+        }
+        let before = self.read(setting, file)?;
+        if before.at != after.at {
+            let field = self.file.display();
+            return Err(bad(format!(
+                "must list the markers of {field} in the same order, with the same `Mx` and `My`"
+            )));
+        }
+        Ok(before)
     }
 
     /// The fields of the press and of a shear along the image's x, with the depth at which the contact has its radius.
@@ -229,48 +292,26 @@ impl Field<'_> {
         Ok((before, Some(Sheared { field, stiffness_newton_per_m }), depth_m))
     }
 
-    fn figure(&self, mx: &[f64], my: &[f64], measured: &[[f64; 2]], predicted: &[[f64; 2]]) -> Figure {
+    fn figure(&self, measured: &MarkerField, predicted: &[Pixels]) -> Figure {
         const ZOOM: f64 = 1.2;
         const LONGER: f64 = 3.0;
-        let size = |values: &[f64]| (ZOOM * (values.iter().copied().fold(0.0, f64::max) + 15.0)) as usize;
-        let draw = |vectors: &dyn Fn(usize) -> [f64; 2]| {
-            let mut image = Image::new(size(mx), size(my), [255; 3]);
+        let places: Vec<Pixels> = measured.at.iter().map(|&at| self.in_image(at)).collect();
+        let size = |c: usize| (ZOOM * (places.iter().map(|place| place[c]).fold(0.0, f64::max) + 15.0)) as usize;
+        let draw = |vectors: &dyn Fn(usize) -> Pixels| {
+            let mut image = Image::new(size(0), size(1), [255; 3]);
             let mut canvas = Canvas::new(&mut image);
-            for i in 0..mx.len() {
-                let from = Vec2::new(ZOOM * mx[i], ZOOM * my[i]);
+            for (i, place) in places.iter().enumerate() {
+                let from = Vec2::new(ZOOM * place[0], ZOOM * place[1]);
                 let [x, y] = vectors(i);
                 canvas.arrow(from, from + Vec2::new(x, y) * (ZOOM * LONGER), 1.2, [30, 60, 120]);
             }
             image
         };
-        let off = |i: usize| [0, 1].map(|c| predicted[i][c] - measured[i][c]);
+        let off = |i: usize| [0, 1].map(|c| predicted[i][c] - measured.moved[i][c]);
         let page = FigurePage::new(3)
-            .image(draw(&|i| measured[i]), "measured, three times as long")
+            .image(draw(&|i| measured.moved[i]), "measured, three times as long")
             .image(draw(&|i| predicted[i]), "simulated")
             .image(draw(&off), "simulated − measured");
         Figure { caption: "Displacements of the markers".into(), image: page.render() }
     }
-}
-
-/// Coefficients that minimise Σ (row · c − target)², by Gaussian elimination of the normal equations.
-fn least_squares(rows: &[(Vec<f64>, f64)]) -> Vec<f64> {
-    let n = rows.first().map_or(0, |row| row.0.len());
-    let mut matrix = vec![vec![0.0; n + 1]; n];
-    for (row, target) in rows {
-        for i in 0..n {
-            (0..n).for_each(|j| matrix[i][j] += row[i] * row[j]);
-            matrix[i][n] += row[i] * target;
-        }
-    }
-    for i in 0..n {
-        let pivot = matrix[i].clone();
-        if pivot[i].abs() < 1e-12 {
-            continue;
-        }
-        for (_, row) in matrix.iter_mut().enumerate().filter(|(j, _)| *j != i) {
-            let factor = row[i] / pivot[i];
-            row.iter_mut().zip(&pivot).for_each(|(value, pivot)| *value -= factor * pivot);
-        }
-    }
-    (0..n).map(|i| if matrix[i][i].abs() < 1e-12 { 0.0 } else { matrix[i][n] / matrix[i][i] }).collect()
 }
