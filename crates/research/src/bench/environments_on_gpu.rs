@@ -1,6 +1,6 @@
 //! Launches of many environments on a GPU: loads alone, with a response of all stages, and with parameters that differ.
 
-use dermis::geometry::{Primitive, Random};
+use dermis::geometry::{Primitive, Random, Vec3};
 use dermis::gpu::array::Arrays;
 use dermis::gpu::environments::{Bindings, Element, Randomisation, RotationFormat, View};
 use dermis::gpu::{DeviceBuffer, Environments, Gpu, GpuError, GpuObject};
@@ -149,7 +149,7 @@ struct Readings {
     images: Option<DeviceBuffer<u8>>,
 }
 
-/// Steps of environments (1/s) in which balls slide on circles and twist.
+/// Steps of environments (1/s) in which objects slide on circles and twist.
 fn circles_per_s(
     gpu: &Arc<Gpu>,
     environments: &mut Environments,
@@ -188,7 +188,7 @@ fn circles_per_s(
     Ok(GELS as f64 / times[RUNS / 2])
 }
 
-/// Steps (1/s) of gels, with markers, and with images too, of one that relaxes, and of hydroelastic pads.
+/// Steps (1/s) of gels, with markers, and with images too, of one that relaxes, and of hydroelastic pads under a block.
 fn run_gels(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), GpuError> {
     let bad = |error: &dyn std::fmt::Display| GpuError::BadInput { reason: error.to_string() };
     let ball = Object::of_primitive(Primitive::Sphere { radius_m: 5e-3 }, 2e-3).map_err(|error| bad(&error))?;
@@ -215,12 +215,14 @@ fn run_gels(gpu: &Arc<Gpu>, numbers: &mut BTreeMap<String, f64>) -> Result<(), G
         numbers.insert(format!("gels_{GELS}_at_{speed_mm_s}_mm_s_{label}_per_s"), per_s);
     }
     let arrays = Arc::new(Arrays::new(gpu, &sensor(PAD)?)?);
-    let ball = Arc::new(GpuObject::new(gpu, &ball)?);
+    let cuboid = Primitive::Cuboid { half_m: Vec3::new(3e-3, 3e-3, 5e-3) };
+    let block = Object::of_primitive(cuboid, 2e-3).map_err(|error| bad(&error))?;
+    let block = Arc::new(GpuObject::new(gpu, &block)?);
     for speed_mm_s in [20.0, 100.0] {
-        let mut environments = Environments::on_gpu(&arrays, from_ref(&ball), GELS)?;
+        let mut environments = Environments::on_gpu(&arrays, from_ref(&block), GELS)?;
         let readings = Readings { taxels: taxels()?, markers: None, images: None };
         let per_s = circles_per_s(gpu, &mut environments, speed_mm_s, &readings)?;
-        numbers.insert(format!("pads_{GELS}_at_{speed_mm_s}_mm_s_per_s"), per_s);
+        numbers.insert(format!("pads_{GELS}_under_a_block_at_{speed_mm_s}_mm_s_per_s"), per_s);
     }
     Ok(())
 }
