@@ -283,11 +283,12 @@ fn markers_of_a_camera_with_perspective_are_found() {
 }
 
 #[test]
-fn a_field_before_the_shear_has_the_same_markers() {
+fn fields_of_markers_are_refused_by_name() {
     let folder = Folder::new("before");
     let reason = |keys: &str| {
         marker_fields(&folder, keys);
-        folder.write("other.csv", "Mx,My,dx,dy\n1,2,0,0\n");
+        folder.write("few.csv", "Mx,My,dx,dy\n1,2,0,0\n");
+        folder.write("other.csv", format!("Mx,My,dx,dy\n{}", "1,2,0,0\n".repeat(6)));
         let board = run(std::slice::from_ref(&folder.0), &Options::default(), &mut |_| {}).unwrap();
         board.rows[0].reason.clone().unwrap()
     };
@@ -295,4 +296,15 @@ fn a_field_before_the_shear_has_the_same_markers() {
     assert!(other.contains("`before = \"other.csv\"`") && other.contains("shear.csv"), "{other}");
     let pressed = reason("field = \"shear.csv\"\nbefore = \"press.csv\"\n");
     assert!(pressed.contains("sheared = true"), "{pressed}");
+    let few = reason("field = \"few.csv\"\n");
+    assert!(few.contains("few.csv: has 1 markers and needs at least 6"), "{few}");
+    let text = std::fs::read_to_string(folder.0.join("dataset.toml")).unwrap();
+    let line = text.lines().find(|line| line.starts_with("contact_px")).unwrap();
+    for contact in ["-3", "0", "500"] {
+        let text = text.replace(line, &format!("contact_px = {contact}")).replace("few.csv", "press.csv");
+        folder.write("dataset.toml", text);
+        let board = run(std::slice::from_ref(&folder.0), &Options::default(), &mut |_| {}).unwrap();
+        let refused = board.rows[0].reason.clone().unwrap();
+        assert!(refused.contains(&format!("`contact_px = {contact}`")) && refused.contains("60.0"), "{refused}");
+    }
 }

@@ -14,6 +14,9 @@ use dermis::sensor::{Aim, Goal, Sensor, press};
 use dermis::skin::{Object, SurfaceField};
 use std::path::Path;
 
+/// Least number of markers: a press is fitted by four numbers.
+const MIN_MARKERS: usize = 6;
+
 /// The measurements of a row.
 pub struct Field<'a> {
     /// Table of `Mx`, `My`, `dx`, `dy` (pixels).
@@ -238,6 +241,10 @@ impl Field<'_> {
         let [mx, my, dx, dy] = ["Mx", "My", "dx", "dy"].map(|name| table.column(name));
         let (mx, my, dx, dy) = (mx?, my?, dx?, dy?);
         let n = mx.len();
+        if n < MIN_MARKERS {
+            let rule = format!("has {n} markers and needs at least {MIN_MARKERS}: more than the fitted numbers");
+            return Err(RealError::Bad { what: file.display().to_string(), rule });
+        }
         let split = match setting.fit.filter(|&count| count > 0) {
             Some(count) => Split::even(n, count),
             None => Split { fitted: (0..n).collect(), kept_out: (0..n).collect() },
@@ -265,6 +272,11 @@ impl Field<'_> {
     /// The fields of the press and of a shear along the image's x, with the depth at which the contact has its radius.
     fn fields(&self, sensor: &Sensor) -> Result<(Displacements, Option<Sheared>, f64), RealError> {
         const SHEAR_M: f64 = 0.1e-3;
+        let max_px = 0.5 * self.ball_m / self.pixel_m;
+        if !(self.contact_px > 0.0 && self.contact_px <= max_px) {
+            let rule = format!("must be above 0 and at most {max_px:.1}, the radius of the ball in pixels");
+            return Err(RealError::Bad { what: format!("`contact_px = {}`", self.contact_px), rule });
+        }
         let ball = Object::new(sphere(0.5 * self.ball_m, self.ball_m / 100.0)?);
         let wanted_m2 = std::f64::consts::PI * (self.contact_px * self.pixel_m).powi(2);
         let (mut low, mut high) = (0.0, sensor.skin().max_depth_m().min(0.6 * self.ball_m) * 0.999);
