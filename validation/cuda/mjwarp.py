@@ -1,9 +1,10 @@
 """Throughput of a ball on a tactile plate in MuJoCo Warp: no sensor, its own `tactile` sensor, and dermis springs, coupled; these also with
 all stages of a response, and with all parameters drawn for each world.
 
-    python3 mjwarp.py [--worlds 4096 16384] [--taxels 10 40] [--precision double single]      # 10 x 10 and 40 x 40 taxels
+    python3 mjwarp.py [--worlds 4096 16384] [--taxels 10 40] [--precision double single] [--kinds none dermis response]
 
-All steps are in one captured CUDA graph. Medians of 5 x 200 steps of 2 ms; the weight of the ball is read at the end.
+10 and 40 are 10 x 10 and 40 x 40 taxels. All steps are in one captured CUDA graph. Medians of 9 runs of 200 steps of 2 ms, those of all kinds in turn; the weight of the
+ball is read at the end.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import warp as wp
 import dermis
 import dermis.mjwarp
 
+WARM_UP, RUNS, STEPS = 5_000, 9, 200
 RADIUS, MASS, SIDE, GRAVITY = 10e-3, 0.05, 40e-3, 9.81
 SKIN = """
 name = "plate"
@@ -88,38 +90,59 @@ def scene(tactile):
       </worldbody>{sense}</mujoco>"""
 
 
-def measure(worlds, taxels, kind, precision):
-    model = mujoco.MjModel.from_xml_string(scene(taxels if kind == "tactile" else 0))
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
-    m, d = mjw.put_model(model), mjw.put_data(model, data, nworld=worlds, nconmax=16, njmax=32)
-    touch = None
-    if KINDS[kind] is not None:
-        touch = dermis.mjwarp.attach(m, d, sensor(taxels), model=model, site="skin", object="ball", precision=precision, **KINDS[kind])
-    mjw.step(m, d)
-    wp.synchronize()
-    with wp.ScopedCapture() as capture:
+class Loop:
+    """One captured step of all worlds, with one sensor or none."""
+
+    def __init__(self, worlds, taxels, kind, precision):
+        self.worlds, self.taxels, self.kind, self.name, self.times = worlds, taxels, kind, label(kind, precision), []
+        model = mujoco.MjModel.from_xml_string(scene(taxels if kind == "tactile" else 0))
+        data = mujoco.MjData(model)
+        mujoco.mj_forward(model, data)
+        self.m, self.d = m, d = mjw.put_model(model), mjw.put_data(model, data, nworld=worlds, nconmax=16, njmax=32)
+        self.touch = None
+        if KINDS[kind] is not None:
+            self.touch = dermis.mjwarp.attach(m, d, sensor(taxels), model=model, site="skin", object="ball", precision=precision, **KINDS[kind])
         mjw.step(m, d)
-    for _ in range(10_000):
-        wp.capture_launch(capture.graph)
-    wp.synchronize()
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        for _ in range(200):
-            wp.capture_launch(capture.graph)
         wp.synchronize()
-        times.append((time.perf_counter() - start) / 200)
-    seconds = statistics.median(times)
-    note = ""
-    if touch is not None:
-        touch.check()
-        weight = touch.taxels.numpy().sum(axis=1)
-        note = f"weight read to {np.abs(weight / (MASS * GRAVITY) - 1).max():.1e}"
-    elif kind == "tactile":
-        note = f"{d.sensordata.shape[1]} numbers"
-    print(f"{worlds:6} worlds, {taxels * taxels:5} taxels, {label(kind, precision):21}: {worlds / seconds / 1e6:6.2f} M env-steps/s, "
-          f"{seconds * 1e6:6.0f} us a step; {note}", flush=True)
+        with wp.ScopedCapture() as capture:
+            mjw.step(m, d)
+        self.graph = capture.graph
+        self.step(WARM_UP)
+
+    def step(self, count):
+        """Seconds per step."""
+        start = time.perf_counter()
+        for _ in range(count):
+            wp.capture_launch(self.graph)
+        wp.synchronize()
+        return (time.perf_counter() - start) / count
+
+    def line(self):
+        seconds, note = statistics.median(self.times), ""
+        if self.touch is not None:
+            self.touch.check()
+            weight = self.touch.taxels.numpy().sum(axis=1)
+            note = f"weight read to {np.abs(weight / (MASS * GRAVITY) - 1).max():.1e}"
+        elif self.kind == "tactile":
+            note = f"{self.d.sensordata.shape[1]} numbers"
+        return (f"{self.worlds:6} worlds, {self.taxels ** 2:5} taxels, {self.name:21}: {self.worlds / seconds / 1e6:6.2f} M env-steps/s, "
+                f"{seconds * 1e6:6.1f} us a step; {note}")
+
+
+def measure(worlds, taxels, kinds, precisions):
+    loops = []
+    for kind in kinds:
+        for precision in precisions if KINDS[kind] is not None else ["double"]:
+            try:
+                loops.append(Loop(worlds, taxels, kind, precision))
+            except Exception as error:  # the other lines are still wanted
+                print(f"{worlds:6} worlds, {taxels * taxels:5} taxels, {label(kind, precision):21}: {type(error).__name__}: {error}", flush=True)
+    # In turn, so that a change of the clock is one of all.
+    for _ in range(RUNS):
+        for loop in loops:
+            loop.times.append(loop.step(STEPS))
+    for loop in loops:
+        print(loop.line(), flush=True)
 
 
 def label(kind, precision):
@@ -131,16 +154,12 @@ def main():
     parser.add_argument("--worlds", type=int, nargs="*", default=[4096, 16384])
     parser.add_argument("--taxels", type=int, nargs="*", default=[10, 40])
     parser.add_argument("--precision", nargs="*", choices=["double", "single"], default=["double"], help="of the springs")
+    parser.add_argument("--kinds", nargs="*", choices=list(KINDS), default=list(KINDS))
     arguments = parser.parse_args()
     wp.config.quiet = True
     for worlds in arguments.worlds:
         for taxels in arguments.taxels:
-            for kind in KINDS:
-                for precision in arguments.precision if KINDS[kind] is not None else ["double"]:
-                    try:
-                        measure(worlds, taxels, kind, precision)
-                    except Exception as error:  # the other lines are still wanted
-                        print(f"{worlds:6} worlds, {taxels * taxels:5} taxels, {label(kind, precision):21}: {type(error).__name__}: {error}", flush=True)
+            measure(worlds, taxels, arguments.kinds, arguments.precision)
 
 
 if __name__ == "__main__":

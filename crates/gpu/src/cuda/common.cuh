@@ -6,6 +6,7 @@ typedef double f64;
 typedef int i32;
 typedef long long i64;
 typedef unsigned char u8;
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 

@@ -30,6 +30,22 @@ __device__ __forceinline__ void set_number(const View& view, u32 i, u32 j, u32 k
     else
         ((double*)view.address)[index] = value;
 }
+// Reads COUNT numbers of row i, from column j on: one, or four f32 side by side (`View::has_fours`).
+template <u32 COUNT> __device__ __forceinline__ void numbers_at(const View& view, u32 i, u32 j, double* numbers) {
+    if constexpr (COUNT == 1) {
+        numbers[0] = number_at(view, i, j, 0);
+    } else {
+        const float4 four = *(const float4*)((const float*)view.address + (view.strides[0] * (i64)i + j));
+        numbers[0] = four.x, numbers[1] = four.y, numbers[2] = four.z, numbers[3] = four.w;
+    }
+}
+// Writes such numbers.
+template <u32 COUNT> __device__ __forceinline__ void set_numbers(const View& view, u32 i, u32 j, const double* numbers) {
+    if constexpr (COUNT == 1)
+        set_number(view, i, j, 0, (Scalar)numbers[0]);
+    else
+        *(float4*)((float*)view.address + (view.strides[0] * (i64)i + j)) = make_float4(numbers[0], numbers[1], numbers[2], numbers[3]);
+}
 // Adds to one number of an array of floating-point numbers.
 __device__ __forceinline__ void add_number(const View& view, u32 i, u32 j, u32 k, Scalar value) {
     i64 index = view_index(view, i, j, k);

@@ -194,9 +194,9 @@ impl GpuEnvironments {
             return Err(self.unsupported("images and markers", "it has no camera"));
         }
         let dt_s = bindings.dt_s;
-        match &self.response {
+        match &mut self.response {
             _ if !bindings.reported.is_bound() => Ok(()),
-            Some(response) if response.dt_s() == dt_s => Ok(()),
+            Some(response) if response.dt_s() == dt_s => response.prepare(bindings),
             Some(response) => {
                 let reason = format!(
                     "`dt` must stay {} s while `reported` is bound, got {dt_s} s: make new environments",
@@ -210,8 +210,8 @@ impl GpuEnvironments {
                 if let Some(why) = operations.iter().find_map(|operation| operation.cpu_only) {
                     return Err(self.unsupported("the response", why));
                 }
-                self.response = Some(GpuResponse::new(&self.gpu, &operations, self.taxels, self.count, dt_s)?);
-                Ok(())
+                let made = GpuResponse::new(&self.gpu, &operations, self.taxels, self.count, dt_s)?;
+                self.response.insert(made).prepare(bindings)
             }
         }
     }
@@ -252,7 +252,7 @@ impl GpuEnvironments {
         // SAFETY: as above; the loads of the response have a row per environment.
         unsafe {
             self.enqueue(&stepped, stream)?;
-            response.launch(bindings, &stepped, self.own_parameters(), stream)
+            response.launch(&stepped, self.own_parameters(), stream)
         }
     }
 

@@ -1,12 +1,13 @@
-// The response of all environments: `Chain::respond` of `dermis_sensor`. One block for AT_ONCE environments: their values are in shared memory, thread i
-// computes taxels i, i + blockDim.x, … of all of them, numbered one environment after the other, and in sums these taxels of each environment. The numbers of the stages are in shared memory, and the memory of a taxel is read before its first stage, so
-// that no read waits for another one or for a write; it is written where it changes only: most taxels are at rest. Stages without memory before the sampling
-// are computed where a sample is taken only. Compile-time definitions are
-// STAGES, the kinds of all stages, so that the code of a response has no branches between them, NUMBERS, LENGTHS, TAXEL_LISTS, MEMORY_LISTS and
-// MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, NUMBER_COUNT, TAXELS, AT_ONCE, WIDE, if the rows of values
-// do not fit into shared memory, and SAMPLE, the type of samples.
-// Values are rounded to counts before they are sampled and delayed, which gives the same readings: counts take half the bytes. The memory of a taxel that
-// was not pressed since its reset is not read.
+// The response of all environments: `Chain::respond` of `dermis_sensor`. One block for AT_ONCE environments: their values are in shared memory, and their taxels
+// are numbered one environment after the other. The numbers of the stages are in shared memory.
+// Most taxels are at rest: their value is zero, and they were not pressed since their reset. Stages that leave such taxels as they are do not compute them
+// and do not read their memory, and sums are computed where a source may differ from zero. Stages without memory before the sampling are computed where a sample is taken only.
+// A thread reads loads and samples and writes readings of GROUP taxels at once, and starts to read all that it needs before it computes: the kernel waits for memory more than it computes.
+// Compile-time definitions are STAGES, the kinds of all stages in the order of `Chain`, so that the code of a response has no branches between them, NUMBERS, LENGTHS, TAXEL_LISTS,
+// MEMORY_LISTS and MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, REACHES, the largest difference between the
+// numbers of a taxel and of a source of its sum, NUMBER_COUNT, TAXELS, AT_ONCE, THREADS, GROUP (1 or 4), which divides TAXELS, WIDE, if the rows of values do not fit into shared memory,
+// HAS_OFFSETS and HAS_PHASES, if some are not zero, and SAMPLE, the type of samples.
+// Values are rounded to counts before they are sampled and delayed, which gives the same readings: counts take fewer bytes.
 
 // Kinds of stages, numbered as on the host.
 #define SPREAD 0
@@ -33,8 +34,8 @@
 #define STEP_BITS ((1ull << 40) - 1)
 
 // The larger and the smaller of two numbers of which the first may be NaN, which is not chosen; fewer instructions than fmax and fmin.
-__device__ __forceinline__ double larger(double a, double b) { return a > b ? a : b; }
-__device__ __forceinline__ double smaller(double a, double b) { return a < b ? a : b; }
+template <class T> __device__ __forceinline__ T larger(T a, T b) { return a > b ? a : b; }
+template <class T> __device__ __forceinline__ T smaller(T a, T b) { return a < b ? a : b; }
 
 // y = Σ c_k x^k up to `until`, then with the slope there. c: until, c_1, c_2, ….
 __device__ __forceinline__ double polynomial(const double* c, u32 count, double x) {
@@ -65,6 +66,9 @@ __device__ __forceinline__ double curve_value(u32 kind, const double* c, u32 cou
     return isfinite(h) ? c[1] * h / (1.0 + h) : c[1];
 }
 
+// The square root of a number that is not negative, to two units in the last place.
+__device__ __forceinline__ float root(float x) { return x * rsqrtf(larger(x, 1e-37f)); }
+
 // 32 random bits of PCG-XSH-RR 64/32: `Random::next_u32`.
 __device__ __forceinline__ u32 next_u32(u64& state) {
     u64 old = state;
@@ -81,48 +85,70 @@ __device__ __forceinline__ u32 uniform_bits(u64& state) {
 // Kinds of all stages, the first of their numbers (of a sum, of its sources), of their lists of numbers per taxel and of their lists of
 // memory, and the numbers of these; the last entry is not one of them.
 constexpr u32 KINDS[] = {STAGES COUNTS};
-constexpr u32 NUMBER[] = {NUMBERS 0}, LENGTH[] = {LENGTHS 0};
+constexpr u32 NUMBER[] = {NUMBERS 0}, LENGTH[] = {LENGTHS 0}, REACH[] = {REACHES 0};
 constexpr u32 TAXEL_LIST[] = {TAXEL_LISTS 0}, MEMORY_LIST[] = {MEMORY_LISTS 0}, MEMORY_LENGTH[] = {MEMORY_LENGTHS 0};
 constexpr u32 LAST = sizeof(KINDS) / sizeof(u32) - 1;
 
-// Numbers of memory that a step of stage k needs: one of a delay.
-__device__ constexpr u32 held_count(u32 k) { return KINDS[k] == DELAY && MEMORY_LENGTH[k] > 1 ? 1 : MEMORY_LENGTH[k]; }
-// The first of these of stage k among those of all stages.
-__device__ constexpr u32 held_first(u32 k) {
-    u32 first = 0;
-    for (u32 j = 0; j < k; j++) first += held_count(j);
-    return first;
-}
-
-// The stage that takes samples, or the end.
-__device__ constexpr u32 sampler() {
+// The first stage of a kind, or the end.
+__device__ constexpr u32 first_of(u32 kind) {
     u32 k = 0;
-    while (k < LAST && KINDS[k] != SAMPLING) k++;
+    while (k < LAST && KINDS[k] != kind) k++;
     return k;
 }
-constexpr u32 SAMPLER = sampler();
-// The first of the stages without memory before it: what they compute is used only where a sample is taken in this step.
+// The stage that takes samples, and the one that rounds to counts: values are counts from there on.
+constexpr u32 SAMPLER = first_of(SAMPLING), COUNTER = first_of(COUNTS);
+// The stage that delays, and the first of both that keep samples; they are the last ones.
+constexpr u32 DELAYER = first_of(DELAY), KEEPER = SAMPLER < DELAYER ? SAMPLER : DELAYER;
+constexpr bool HAS_SAMPLES = SAMPLER < LAST, HAS_DELAY = DELAYER < LAST && MEMORY_LENGTH[DELAYER] > 0;
+// True if a thread has one group.
+constexpr bool IS_ONE_PASS = AT_ONCE * TAXELS <= GROUP * THREADS;
+// The first of the stages without memory before the samples: what they compute is used only where a sample is taken in this step.
 __device__ constexpr u32 first_unkept() {
     u32 k = SAMPLER;
     while (SAMPLER < LAST && k > 0 && MEMORY_LENGTH[k - 1] == 0) k--;
     return k;
 }
 constexpr u32 UNKEPT = first_unkept();
-// The stage that rounds to counts, or the end: values are counts from there on.
-__device__ constexpr u32 counter() {
-    u32 k = 0;
-    while (k < LAST && KINDS[k] != COUNTS) k++;
-    return k;
+__device__ constexpr bool is_unkept(u32 k) { return k >= UNKEPT && k < SAMPLER; }
+__device__ constexpr bool is_sum(u32 k) { return k < LAST && KINDS[k] <= CROSSTALK; }
+// The sum of the reaches of stage k and of the sums right before it: other stages widen the range of an environment by themselves.
+__device__ constexpr u32 whole_reach(u32 k) {
+    u32 reach = REACH[k];
+    while (k > 0 && is_sum(--k)) reach += REACH[k];
+    return reach;
 }
-constexpr u32 COUNTER = counter();
 // True for the stages whose memory is written by a press: it is all zero until `kept` of the taxel is 1.
 __device__ constexpr bool is_pressed_memory(u32 kind) { return kind == HYSTERESIS || kind == CREEP || kind == AGEING; }
+// True for the stages that leave a taxel at rest as it is.
+__device__ constexpr bool keeps_rest(u32 kind) {
+    return is_pressed_memory(kind) || (kind == GAIN && !HAS_OFFSETS) || (kind >= THRESHOLD && kind <= SATURATION);
+}
+// The first sum over taxels from stage k on, or the first stage that keeps samples.
+__device__ constexpr u32 segment_end(u32 k) {
+    while (k < KEEPER && !is_sum(k)) k++;
+    return k;
+}
+// The first stage from k on that may change a taxel at rest, or the end.
+__device__ constexpr u32 rest_end(u32 k, u32 end) {
+    while (k < end && keeps_rest(KINDS[k])) k++;
+    return k;
+}
+// The first number of memory of presses of stage k among those of all stages.
+__device__ constexpr u32 pressed_first(u32 k) {
+    u32 first = 0;
+    for (u32 j = 0; j < k; j++) first += is_pressed_memory(KINDS[j]) ? MEMORY_LENGTH[j] : 0;
+    return first;
+}
 
-// What all taxels of an environment share: loss of sensitivity by time, state of the random generator before the first taxel, slot of the
-// delay, and start and end of the step in frames of the sampling.
+// What all taxels of an environment share: loss of sensitivity by time, state of the random generator before the first taxel, and absolute and relative deviation of the noise.
 struct Prepared {
-    double by_time, from, to;
-    u64 random, slot;
+    double by_time;
+    u64 random;
+    float sd, relative;
+};
+// The first and the last taxel whose value was not zero before some stage.
+struct Range {
+    u32 first, last;
 };
 // The environments of a block: the first and their number, their values and second rows of the same size, the numbers of all stages, their
 // parameters or null, and whether one of their taxels is sampled in this step.
@@ -134,43 +160,46 @@ struct Environments {
     double* other;
     const double* parameters;
     const Prepared* prepared;
+    Range* ranges;
     // 1 for each taxel with memory of presses.
     const u8* kept;
 };
 // The environment in its block and the number of the i-th taxel of a block.
 #define OWN(i) (AT_ONCE == 1 ? 0 : (i) / TAXELS)
 #define TAXEL(i) (AT_ONCE == 1 ? (i) : (i) % TAXELS)
-#define FOR_TAXELS(i) for (u32 i = threadIdx.x; i < e.count * TAXELS; i += blockDim.x)
+#define FOR_TAXELS(i) _Pragma("unroll 1") for (u32 i = threadIdx.x; i < e.count * TAXELS; i += THREADS)
+// The first taxels of groups.
+#define FOR_GROUPS(i) _Pragma("unroll 1") for (u32 i = GROUP * threadIdx.x; i < e.count * TAXELS; i += GROUP * THREADS)
+#define FOR_GROUP(j) _Pragma("unroll") for (u32 j = 0; j < GROUP; j++)
 
 // The factor of an environment of a block on a parameter.
 __device__ __forceinline__ double factor(const Environments& e, u32 own, u32 parameter) {
     return e.parameters ? e.parameters[own * PARAMETERS + parameter] : 1.0;
 }
 
-// The first sum over taxels from stage k on, or the end.
-__device__ constexpr u32 segment_end(u32 k) {
-    while (k < LAST && KINDS[k] > CROSSTALK) k++;
-    return k;
+// Adds taxels from `first` to `last` to the range of their environment; neighbouring lanes have taxels that are APART. By the first and the last of the active lanes of an
+// environment.
+template <u32 APART> __device__ __forceinline__ void widen(const Environments& e, u32 own, u32 first, u32 last) {
+    const u32 set = __activemask(), lane = threadIdx.x & 31;
+    // The lanes of the environment before and after this one.
+    const u32 start = lane - min(lane, first / APART), end = lane + min(31 - lane, (TAXELS - 1 - last) / APART);
+    if (!(set & ((1u << lane) - (1u << start)))) atomicMin(&e.ranges[own].first, first);
+    if (!(set & ((2u << end) - (2u << lane)))) atomicMax(&e.ranges[own].last, last);
 }
 
-// Prepares stages K … of an environment, by four threads, since each part is a long chain of instructions: `part` is the number of the thread.
-template <u32 K> __device__ __forceinline__ void prepare(const ResponseView& r, const Clock& clock, u32 part, Prepared& p) {
+// Prepares stages K … of an environment, by two threads, since each part is a long chain of instructions: `part` is the number of the thread.
+template <u32 K> __device__ __forceinline__ void prepare(const ResponseView& r, const Clock& clock, double noise_factor, u32 part, Prepared& p) {
     if constexpr (K < LAST) {
         const double* c = r.numbers + NUMBER[K];
-        if (KINDS[K] == AGEING && part == 0) p.by_time = -c[3] * expm1(-(clock.start_s + r.dt_s) / c[4]);
+        if (KINDS[K] == AGEING && part == 0) p.by_time = -c[3] * expm1(-(clock.start_s + r.dt_s) * c[4]);
         if (KINDS[K] == NOISE && part == 1) {
             u64 seed = (u64)c[2] | (u64)c[3] << 32;
             p.random = mixed(seed ^ mixed(clock.number)) + 1442695040888963407ull;
             next_u32(p.random);
+            p.sd = (float)(c[0] * noise_factor);
+            p.relative = (float)(c[1] * noise_factor);
         }
-        if (KINDS[K] == SAMPLING && part == 2) {
-            p.from = clock.start_s * c[0];
-            p.to = (clock.start_s + r.dt_s) * c[0];
-        }
-        if constexpr (KINDS[K] == DELAY && MEMORY_LENGTH[K] > 0) {
-            if (part == 3) p.slot = (clock.number & STEP_BITS) % MEMORY_LENGTH[K];
-        }
-        prepare<K + 1>(r, clock, part, p);
+        prepare<K + 1>(r, clock, noise_factor, part, p);
     }
 }
 
@@ -216,97 +245,156 @@ __device__ __forceinline__ double ageing(const double* c, double before, double*
 // Adds the draw of a taxel: that of the CPU's sequence, which gives each taxel four numbers in turn. jump: factor and term of the generator's
 // jump to the taxel. In single precision and from the high 32 bits of two numbers, which moves nearly all draws by less than a millionth of
 // the standard deviation.
-__device__ __forceinline__ double noise(const double* c, double scale, u64 random, const ulonglong2* jump, double x) {
+__device__ __forceinline__ double noise(const Prepared& p, const ulonglong2* jump, double x) {
     const float unit = 1.0f / 4294967296.0f;
     const ulonglong2 by = __ldg(jump);
-    u64 state = random * by.x + by.y;
+    u64 state = p.random * by.x + by.y;
     // 1 − u, in units; the skipped bits are half a unit on average.
-    float radius = sqrtf(-2.0f * logf(((float)~uniform_bits(state) + 0.5f) * unit));
-    float angle = 2.0f * unit * (float)next_u32(state), sd = (float)(c[0] * scale), relative = (float)(c[1] * scale * x);
-    return x + (double)(radius * cospif(angle) * (c[1] > 0.0 ? sqrtf(sd * sd + relative * relative) : sd));
+    float radius = root(-2.0f * logf(((float)~uniform_bits(state) + 0.5f) * unit));
+    float angle = 2.0f * unit * (float)next_u32(state), relative = p.relative * (float)x;
+    return x + (double)(radius * cospif(angle) * (p.relative > 0.0f ? root(p.sd * p.sd + relative * relative) : p.sd));
 }
 
-// True if a taxel is sampled in this step.
-__device__ __forceinline__ bool is_sampled(const Prepared& p, double phase) {
-    return larger(ceil(p.to - phase - SAME_MOMENT), 0.0) > larger(ceil(p.from - phase - SAME_MOMENT), 0.0);
-}
-
-// Holds the sample of a taxel until it is sampled next.
-__device__ __forceinline__ double sampling(const Prepared& p, double phase, double held, SAMPLE* memory, double x) {
-    if (!is_sampled(p, phase)) return held;
-    *memory = (SAMPLE)x;
-    return x;
-}
-
-// One taxel: its environment in the block, its number, its first number of the stages, its memory and its sample in the first list, how far it is to
-// the next list, and whether it has memory of presses.
+// One taxel: its number in the block, its memory in the first list, how far it is to the next list, and whether it has memory of presses.
 struct Taxel {
-    u32 own, t;
-    const double* numbers;
+    u32 i;
     double* memory;
-    SAMPLE* samples;
     u64 apart;
     bool has_memory;
 };
 
-__device__ __forceinline__ Taxel taxel_of(const ResponseView& r, const Environments& e, u32 i) {
-    const u32 own = OWN(i), t = TAXEL(i);
-    const u64 place = (u64)e.first * TAXELS + i;
-    return {own, t, r.taxel_numbers + t, r.memory + place, (SAMPLE*)r.samples + place, (u64)r.environments * TAXELS, e.kept[i] != 0};
-}
-
-// Where the memory of a press of stage K is.
-template <u32 K> __device__ __forceinline__ double* memory_of(const Taxel& taxel) { return taxel.memory + MEMORY_LIST[K] * taxel.apart; }
-// Where the sample of stage K is that a step needs.
-template <u32 K> __device__ __forceinline__ SAMPLE* sample_of(const Environments& e, const Taxel& taxel) {
-    const u64 slot = KINDS[K] == DELAY ? e.prepared[taxel.own].slot : 0;
-    return taxel.samples + (MEMORY_LIST[K] + slot) * taxel.apart;
-}
-
-// Reads the memory of stages K … END − 1.
-template <u32 K, u32 END> __device__ __forceinline__ void read_memory(const Environments& e, const Taxel& taxel, double* held) {
+// Reads the memory of presses of stages K … END − 1.
+template <u32 K, u32 END> __device__ __forceinline__ void read_memory(const Taxel& taxel, double* before) {
     if constexpr (K < END) {
-        constexpr u32 count = held_count(K), first = held_first(K);
+        if constexpr (is_pressed_memory(KINDS[K])) {
 #pragma unroll
-        for (u32 i = 0; i < count; i++) {
-            if constexpr (!is_pressed_memory(KINDS[K]))
-                held[first + i] = *sample_of<K>(e, taxel);
-            else
-                held[first + i] = taxel.has_memory ? memory_of<K>(taxel)[i * taxel.apart] : 0.0;
+            for (u32 k = 0; k < MEMORY_LENGTH[K]; k++)
+                before[pressed_first(K) + k] = taxel.has_memory ? taxel.memory[(MEMORY_LIST[K] + k) * taxel.apart] : 0.0;
         }
-        read_memory<K + 1, END>(e, taxel, held);
+        read_memory<K + 1, END>(taxel, before);
     }
 }
 
-// Stage K of the value x (N) of a taxel. held: the memory of all stages.
-template <u32 K>
-__device__ __forceinline__ double stage_value(const ResponseView& r, const Environments& e, Taxel& taxel, const double* held, double x) {
-    constexpr u32 kind = KINDS[K], length = LENGTH[K], first = held_first(K);
-    const double *c = e.numbers + NUMBER[K], *own = taxel.numbers + TAXEL_LIST[K] * TAXELS;
-    const double* before = held + first;
-    if constexpr (kind == HYSTERESIS) return hysteresis(c, *before, memory_of<K>(taxel), taxel.has_memory, x);
-    if constexpr (kind == CREEP) return creep<length / 2>(c, before, memory_of<K>(taxel), taxel.apart, taxel.has_memory, x);
-    if constexpr (kind == AGEING) return ageing(c, *before, memory_of<K>(taxel), taxel.has_memory, e.prepared[taxel.own].by_time, x);
-    if constexpr (kind == GAIN) return x * (__ldg(own) * factor(e, taxel.own, GAIN_FACTOR)) + __ldg(own + TAXELS);
+// Stage K, with memory of presses, of the value x (N) of a taxel.
+template <u32 K> __device__ __forceinline__ double pressed_value(const Environments& e, Taxel& taxel, const double* all_before, double x) {
+    constexpr u32 kind = KINDS[K];
+    const double *c = e.numbers + NUMBER[K], *before = all_before + pressed_first(K);
+    double* memory = taxel.memory + MEMORY_LIST[K] * taxel.apart;
+    if constexpr (kind == HYSTERESIS) return hysteresis(c, *before, memory, taxel.has_memory, x);
+    if constexpr (kind == CREEP) return creep<MEMORY_LENGTH[K]>(c, before, memory, taxel.apart, taxel.has_memory, x);
+    return ageing(c, *before, memory, taxel.has_memory, e.prepared[OWN(taxel.i)].by_time, x);
+}
+
+// Stage K, without memory, of the value x (N) of the i-th taxel of the block.
+template <u32 K> __device__ __forceinline__ double plain_value(const ResponseView& r, const Environments& e, u32 i, double x) {
+    constexpr u32 kind = KINDS[K];
+    const u32 own = OWN(i), t = TAXEL(i);
+    const double *c = e.numbers + NUMBER[K], *number = r.taxel_numbers + (TAXEL_LIST[K] * TAXELS + t);
+    if constexpr (kind == GAIN) return x * (__ldg(number) * factor(e, own, GAIN_FACTOR)) + __ldg(number + TAXELS);
     if constexpr (kind == THRESHOLD) {
-        double threshold = __ldg(own) * factor(e, taxel.own, THRESHOLD_FACTOR);
+        double threshold = __ldg(number) * factor(e, own, THRESHOLD_FACTOR);
         return x <= threshold ? 0.0 : c[0] != 0.0 ? x - threshold : x;
     }
-    if constexpr (kind >= LINEAR && kind <= TABLE) return x == 0.0 ? x : curve_value(kind, c, length, x);
-    if constexpr (kind == SATURATION) return smaller(x, __ldg(own));
-    if constexpr (kind == NOISE) return noise(c, factor(e, taxel.own, NOISE_FACTOR), e.prepared[taxel.own].random, (const ulonglong2*)r.jumps + taxel.t, x);
-    if constexpr (kind == FAULTS) return isnan(__ldg(own)) ? x : __ldg(own);
-    if constexpr (kind == SAMPLING) return sampling(e.prepared[taxel.own], __ldg(own), *before, sample_of<K>(e, taxel), x);
-    // The value of some steps ago makes room for the new one.
-    if constexpr (kind == DELAY && held_count(K) > 0) {
-        if (x != *before) *sample_of<K>(e, taxel) = (SAMPLE)x;
-        return *before;
-    }
+    if constexpr (kind >= LINEAR && kind <= TABLE) return x == 0.0 ? x : curve_value(kind, c, LENGTH[K], x);
+    if constexpr (kind == SATURATION) return smaller(x, __ldg(number));
+    if constexpr (kind == NOISE) return noise(e.prepared[own], (const ulonglong2*)r.jumps + t, x);
+    if constexpr (kind == FAULTS) return isnan(__ldg(number)) ? x : __ldg(number);
     if constexpr (kind == COUNTS) {
         double counts = round(x * c[0]);
         return counts > 0.0 ? smaller(counts, c[1]) : 0.0;
     }
     return x;
+}
+
+// Stages K … END − 1 of the value x (N) of a taxel, without those whose results no sample takes. before: its memory of presses.
+template <u32 K, u32 END>
+__device__ __forceinline__ double stages_value(const ResponseView& r, const Environments& e, Taxel& taxel, const double* before, double x) {
+    if constexpr (K < END) {
+        if constexpr (is_pressed_memory(KINDS[K]))
+            x = pressed_value<K>(e, taxel, before, x);
+        else if (!is_unkept(K) || e.is_sampled)
+            x = plain_value<K>(r, e, taxel.i, x);
+        return stages_value<K + 1, END>(r, e, taxel, before, x);
+    }
+    return x;
+}
+
+// Stages K … END − 1 of all values.
+template <u32 K, u32 END> __device__ __forceinline__ void stages(const ResponseView& r, const Environments& e) {
+    if constexpr (K < END) {
+        constexpr u32 REST = rest_end(K, END);
+        if (is_unkept(K) && !e.is_sampled) return;
+        FOR_TAXELS(i) {
+            double x = e.values[i];
+            const u64 place = (u64)e.first * TAXELS + i;
+            Taxel taxel = {i, r.memory + place, (u64)r.environments * TAXELS, e.kept[i] != 0};
+            const bool had_memory = taxel.has_memory, is_at_rest = x == 0.0 && !had_memory;
+            if (REST == END && is_at_rest) continue;
+            if (K < REST && !is_at_rest) {
+                double before[pressed_first(LAST) + 1];
+                read_memory<K, REST>(taxel, before);
+                x = stages_value<K, REST>(r, e, taxel, before, x);
+                if (taxel.has_memory && !had_memory) r.kept[place] = 1;
+            }
+            x = stages_value<REST, END>(r, e, taxel, 0, x);
+            if (is_sum(END) && x != 0.0) widen<1>(e, OWN(i), TAXEL(i), TAXEL(i));
+            e.values[i] = x;
+        }
+    }
+}
+
+// Numbers of a group, which are read and written at once.
+template <class T> struct __align__(GROUP * sizeof(T) < 16 ? GROUP * sizeof(T) : 16) Group {
+    T of[GROUP];
+};
+typedef Group<double> Values;
+typedef Group<SAMPLE> Samples;
+// What a group needs of its samples: a bit for each that is taken in this step, the samples before it, the slot of the delay, and what is in it: the samples of some steps ago,
+// which make room for new ones.
+struct Held {
+    u32 taken, slot;
+    Samples sampled, delayed;
+};
+// Where a list of samples of the group of taxel i is.
+__device__ __forceinline__ Samples* samples_at(const ResponseView& r, const Environments& e, u32 list, u32 i) {
+    return (Samples*)((SAMPLE*)r.samples + (list * ((u64)r.environments * TAXELS) + (u64)e.first * TAXELS + i));
+}
+// True if a sample is taken at a phase between two times, in frames.
+__device__ __forceinline__ bool is_taken(double from, double to, double phase) {
+    return larger(ceil(to - phase - SAME_MOMENT), 0.0) > larger(ceil(from - phase - SAME_MOMENT), 0.0);
+}
+// Reads what the group of taxel i needs of its samples.
+__device__ __forceinline__ Held held_of(const ResponseView& r, const Environments& e, u32 i) {
+    const Clock* clock = r.clocks + e.first + OWN(i);
+    Held held = {};
+    if constexpr (HAS_SAMPLES) {
+        held.sampled = *samples_at(r, e, MEMORY_LIST[SAMPLER], i);
+        const double rate = __ldg(r.numbers + NUMBER[SAMPLER]), from = clock->start_s * rate, to = (clock->start_s + r.dt_s) * rate;
+        if (HAS_PHASES) {
+            const double* phase = r.taxel_numbers + (TAXEL_LIST[SAMPLER] * TAXELS + TAXEL(i));
+            FOR_GROUP(j) held.taken |= (u32)is_taken(from, to, __ldg(phase + j)) << j;
+        } else if (is_taken(from, to, 0.0)) {
+            held.taken = (1u << GROUP) - 1;
+        }
+    }
+    if constexpr (HAS_DELAY) {
+        held.slot = (u32)((clock->number & STEP_BITS) % MEMORY_LENGTH[DELAYER]);
+        held.delayed = *samples_at(r, e, MEMORY_LIST[DELAYER] + held.slot, i);
+    }
+    return held;
+}
+// Samples and delays the values of the group of taxel i.
+__device__ __forceinline__ void keep_samples(const ResponseView& r, const Environments& e, u32 i, const Held& held, Values& x) {
+    Samples now = held.sampled;
+    FOR_GROUP(j) if (!HAS_SAMPLES || (held.taken >> j & 1)) now.of[j] = (SAMPLE)x.of[j];
+    if (held.taken) *samples_at(r, e, MEMORY_LIST[SAMPLER], i) = now;
+    if constexpr (HAS_DELAY) {
+        bool is_new = false;
+        FOR_GROUP(j) is_new |= now.of[j] != held.delayed.of[j];
+        if (is_new) *samples_at(r, e, MEMORY_LIST[DELAYER] + held.slot, i) = now;
+        now = held.delayed;
+    }
+    FOR_GROUP(j) x.of[j] = (double)now.of[j];
 }
 
 // The reading (N) of the value after all stages: counts / c[0], rounded as a division but with fewer instructions (Markstein 1990); c[2] = 1 / c[0].
@@ -318,52 +406,40 @@ __device__ __forceinline__ double reading(const Environments& e, double x) {
     return __fma_rn(__fma_rn(-value, c[0], x), c[2], value);
 }
 
-// Stages K … END − 1 of the value x (N) of a taxel.
-template <u32 K, u32 END>
-__device__ __forceinline__ double stages_value(const ResponseView& r, const Environments& e, Taxel& taxel, const double* held, double x) {
-    if constexpr (K == END)
-        return x;
-    else
-        return stages_value<K + 1, END>(r, e, taxel, held, stage_value<K>(r, e, taxel, held, x));
-}
-
-// Stages K … END − 1 of the value x (N) of a taxel, without those whose results no sample takes: before a sum the whole block decides.
-template <u32 K, u32 END>
-__device__ __forceinline__ double segment_value(const ResponseView& r, const Environments& e, Taxel& taxel, const double* held, double x) {
-    constexpr u32 FROM = UNKEPT < K ? K : UNKEPT > END ? END : UNKEPT, TO = SAMPLER < K ? K : SAMPLER > END ? END : SAMPLER;
-    x = stages_value<K, FROM>(r, e, taxel, held, x);
-    if constexpr (FROM < TO) {
-        bool needed = e.is_sampled;
-        if constexpr (SAMPLER < END) needed = is_sampled(e.prepared[taxel.own], __ldg(taxel.numbers + TAXEL_LIST[SAMPLER] * TAXELS));
-        if (needed) x = stages_value<FROM, TO>(r, e, taxel, held, x);
+// The last stages of all values, which go to `to`. held: of the first group.
+__device__ __forceinline__ void last_stages(const ResponseView& r, const Environments& e, Held held, const View& to) {
+    FOR_GROUPS(i) {
+        if (!IS_ONE_PASS) held = held_of(r, e, i);
+        Values x;
+        if (!HAS_SAMPLES || held.taken) x = *(const Values*)(e.values + i);
+        if constexpr (HAS_SAMPLES || HAS_DELAY) keep_samples(r, e, i, held, x);
+        FOR_GROUP(j) x.of[j] = reading(e, x.of[j]);
+        set_numbers<GROUP>(to, e.first + OWN(i), TAXEL(i), x.of);
     }
-    return stages_value<TO, END>(r, e, taxel, held, x);
 }
 
-// x ← Σ w x for all taxels; for the spread, blended with x by the factor of the environment. A thread computes one taxel of all environments of the
-// block, so that its weights are read once: reads of the first-level cache limit this kernel.
+// x ← Σ w x for all taxels; for the spread, blended with x by the factor of the environment. A warp, or the whole block, computes an environment. The other
+// rows are zero where nothing is computed.
 template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Environments& e) {
-    constexpr u32 length = LENGTH[K];
-    __syncthreads();
-    for (u32 t = threadIdx.x; t < TAXELS; t += blockDim.x) {
-        // Weight, and the source's place in bytes.
-        const double2* term = (const double2*)r.terms + (NUMBER[K] + t);
-        double sum[AT_ONCE];
-#pragma unroll
-        for (u32 own = 0; own < AT_ONCE; own++) sum[own] = 0.0;
+    constexpr u32 reach = whole_reach(K), threads = AT_ONCE == 1 ? THREADS : 32;
+    if (K > 0) __syncthreads();
+#pragma unroll 1
+    for (u32 own = threadIdx.x / threads; own < e.count; own += THREADS / threads) {
+        const Range range = e.ranges[own];
+        const u32 first = max(range.first, reach) - reach, end = range.first > range.last ? 0 : min(range.last + reach + 1, (u32)TAXELS);
+        const double scale = KINDS[K] == SPREAD ? factor(e, own, SPREAD_FACTOR) : 1.0;
+        const double *row = e.values + own * TAXELS;
+#pragma unroll 1
+        for (u32 t = first + threadIdx.x % threads; t < end; t += threads) {
+            // Weight, and the source's place in bytes.
+            const double2* term = (const double2*)r.terms + (NUMBER[K] + t);
+            double sum = 0.0;
 #pragma unroll 9
-        for (u32 k = 0; k < length; k++, term += TAXELS) {
-            const double2 by = __ldg(term);
-            const double* source = (const double*)((const char*)e.values + (u32)__double2loint(by.y));
-#pragma unroll
-            for (u32 own = 0; own < AT_ONCE; own++) sum[own] += by.x * source[own * TAXELS];
-        }
-#pragma unroll
-        for (u32 own = 0; own < AT_ONCE; own++) {
-            if (own >= e.count) break;
-            const u32 i = own * TAXELS + t;
-            double scale = KINDS[K] == SPREAD ? factor(e, own, SPREAD_FACTOR) : 1.0, x = e.values[i];
-            e.other[i] = scale == 1.0 ? sum[own] : x + scale * (sum[own] - x);
+            for (u32 k = 0; k < LENGTH[K]; k++, term += TAXELS) {
+                const double2 by = __ldg(term);
+                sum += by.x * *(const double*)((const char*)row + (u32)__double2loint(by.y));
+            }
+            e.other[own * TAXELS + t] = scale == 1.0 ? sum : row[t] + scale * (sum - row[t]);
         }
     }
     __syncthreads();
@@ -372,37 +448,28 @@ template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Env
     e.other = values;
 }
 
-// Stages K … of all taxels, whose values go to `to`.
-template <u32 K> __device__ __forceinline__ void apply(const ResponseView& r, Environments& e, const View& to) {
-    if constexpr (K < LAST && KINDS[K] <= CROSSTALK) {
-        if (K < UNKEPT || K > SAMPLER || e.is_sampled) sums<K>(r, e);
-        apply<K + 1>(r, e, to);
-    } else {
-        constexpr u32 END = segment_end(K);
-        FOR_TAXELS(i) {
-            double held[held_first(LAST) + 1];
-            Taxel taxel = taxel_of(r, e, i);
-            const bool had_memory = taxel.has_memory;
-            read_memory<K, END>(e, taxel, held);
-            const double x = segment_value<K, END>(r, e, taxel, held, e.values[i]);
-            if (taxel.has_memory && !had_memory) r.kept[(u64)e.first * TAXELS + i] = 1;
-            if constexpr (END == LAST)
-                set_number(to, e.first + taxel.own, taxel.t, 0, reading(e, x));
-            else
-                e.values[i] = x;
-        }
-        if constexpr (END < LAST) apply<END>(r, e, to);
+// Stages K … KEEPER − 1 of all values.
+template <u32 K> __device__ __forceinline__ void apply(const ResponseView& r, Environments& e) {
+    if constexpr (is_sum(K)) {
+        if (!is_unkept(K) || e.is_sampled) sums<K>(r, e);
+        apply<K + 1>(r, e);
+    } else if constexpr (K < KEEPER) {
+        stages<K, segment_end(K)>(r, e);
+        apply<segment_end(K)>(r, e);
     }
 }
 
-extern __shared__ double shared_rows[];
+extern __shared__ __align__(16) double shared_rows[];
 
-// Applies all stages to the values of `from` (N) and writes them to `to`; copies them to `copy` if that is bound. parameters: (n, PARAMETERS)
+// Applies all stages to the values of `from` (N) and writes them to `to`. parameters: (n, PARAMETERS)
 // or null. scratch: (n, 2, taxels) if WIDE.
-extern "C" __global__ void __launch_bounds__(256, 7) respond(ResponseView r, View from, View to, View copy, const double* parameters, double* scratch) {
+extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS) respond(ResponseView r, View from, View to, const double* parameters, double* scratch) {
     __shared__ Prepared prepared[AT_ONCE];
+    __shared__ Range ranges[AT_ONCE];
     __shared__ double numbers[NUMBER_COUNT + 1];
-    __shared__ u8 kept[WIDE ? 1 : AT_ONCE * TAXELS];
+    __shared__ __align__(GROUP) u8 kept[WIDE ? 1 : AT_ONCE * TAXELS];
+    if (threadIdx.x < AT_ONCE) ranges[threadIdx.x] = {TAXELS, 0};
+    __syncthreads();
     Environments e;
     e.first = blockIdx.x * AT_ONCE;
     e.count = AT_ONCE == 1 ? 1 : min(r.environments - e.first, (u32)AT_ONCE);
@@ -411,26 +478,39 @@ extern "C" __global__ void __launch_bounds__(256, 7) respond(ResponseView r, Vie
     e.other = e.values + AT_ONCE * TAXELS;
     e.parameters = parameters ? parameters + (u64)e.first * PARAMETERS : parameters;
     e.prepared = prepared;
+    e.ranges = ranges;
     const u8* kept_before = r.kept + (u64)e.first * TAXELS;
     e.kept = WIDE ? kept_before : kept;
-    for (u32 k = threadIdx.x; k < NUMBER_COUNT; k += blockDim.x) numbers[k] = r.numbers[k];
+#pragma unroll 1
+    for (u32 k = threadIdx.x; k < NUMBER_COUNT; k += THREADS) numbers[k] = r.numbers[k];
+    Held held = {};
+    bool is_own_taken = !HAS_SAMPLES;
+    FOR_GROUPS(i) {
+        const u32 own = OWN(i), t = TAXEL(i);
+        Values x;
+        numbers_at<GROUP>(from, e.first + own, t, x.of);
+        const Group<u8> flags = *(const Group<u8>*)(kept_before + i);
+        held = held_of(r, e, i);
+        is_own_taken |= held.taken != 0;
+        bool is_loaded = false, is_kept = false;
+        FOR_GROUP(j) is_kept |= flags.of[j] != 0;
+        if (is_kept) {
+            const double* memory = r.memory + (u64)e.first * TAXELS + i;
+            for (u32 k = 0; k < pressed_first(LAST); k++) asm volatile("prefetch.global.L2 [%0];" : : "l"(memory + k * ((u64)r.environments * TAXELS)));
+        }
+        if (!WIDE) *(Group<u8>*)(kept + i) = flags;
+        *(Values*)(e.values + i) = x;
+        *(Values*)(e.other + i) = Values{};
+        FOR_GROUP(j) is_loaded |= x.of[j] != 0.0;
+        if (is_loaded) widen<GROUP>(e, own, t, t + GROUP - 1);
+    }
     // In warps of their own where there are enough.
-    const u32 apart = blockDim.x / 4, part = threadIdx.x / apart, environment = threadIdx.x % apart;
-    if (environment < e.count) prepare<0>(r, r.clocks[e.first + environment], part, prepared[environment]);
-    FOR_TAXELS(i) {
-        double x = number_at(from, e.first + OWN(i), TAXEL(i), 0);
-        set_number(copy, e.first + OWN(i), TAXEL(i), 0, x);
-        e.values[i] = x;
-        if (!WIDE) kept[i] = kept_before[i];
-    }
+    const u32 apart = THREADS / 2, part = threadIdx.x / apart, environment = threadIdx.x % apart;
+    if (environment < e.count) prepare<0>(r, r.clocks[e.first + environment], factor(e, environment, NOISE_FACTOR), part, prepared[environment]);
+    e.is_sampled = __syncthreads_or(is_own_taken);
+    apply<0>(r, e);
     __syncthreads();
-    e.is_sampled = true;
-    if constexpr (UNKEPT < SAMPLER) {
-        bool own = false;
-        FOR_TAXELS(i) own |= is_sampled(prepared[OWN(i)], __ldg(r.taxel_numbers + TAXEL_LIST[SAMPLER] * TAXELS + TAXEL(i)));
-        e.is_sampled = __syncthreads_or(own);
-    }
-    apply<0>(r, e, to);
+    last_stages(r, e, held, to);
 }
 
 // Clears memory and time of the environments where the mask is not zero; the numbers of their steps go on, and the noise with them. One block

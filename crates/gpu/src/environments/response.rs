@@ -13,7 +13,9 @@ use dermis_sensor::response::{Operation, OperationKind};
 use std::sync::Arc;
 
 /// Most threads of a block.
-const THREADS: usize = 256;
+const MAX_THREADS: usize = 512;
+/// Threads of a block that clears memory.
+const RESET_THREADS: usize = 256;
 /// Most environments of a block.
 const MAX_AT_ONCE: usize = 8;
 /// Shared memory (bytes) for values of a block on every GPU.
@@ -23,7 +25,7 @@ const TAXEL_SHARED_BYTES: usize = 17;
 /// Environment i counts its steps from i times this number on, so that no two have the same noise.
 pub(super) const STEPS_APART: u64 = 1 << 40;
 /// Largest count that an `f32` represents with all below.
-const LARGEST_COUNT: f64 = 16_777_216.0;
+const LARGEST_F32_COUNT: f64 = 16_777_216.0;
 /// Tolerance of a delay (s), as on the CPU.
 const SAME_TIME: f64 = 1e-9;
 
@@ -58,7 +60,7 @@ cuda_struct! {
         jumps: Ptr<u64>,
         /// Memory of presses, (lists, environments, taxels).
         memory: PtrMut<f64>,
-        /// Samples and delayed values, `f32` if they are counts and `f64` otherwise, (lists, environments, taxels).
+        /// Samples and delayed values of a [`SampleType`], (lists, environments, taxels).
         samples: PtrMut<u8>,
         /// 1 for the taxels with memory of presses, whose memory is zero otherwise, (environments, taxels).
         kept: PtrMut<u8>,
@@ -85,13 +87,12 @@ const SOURCE: &[&str] = &[
 #[derive(Debug)]
 pub(super) struct GpuResponse {
     gpu: Arc<Gpu>,
-    respond: CudaFunction,
-    reset: CudaFunction,
+    layout: Layout,
+    /// Present once arrays are bound.
+    kernels: Option<Kernels>,
     view: ResponseView,
-    memory_lists: u32,
-    sample_lists: u32,
-    /// Loads on the taxels (N), unless they are bound as `f64`.
-    loads: DeviceBuffer<f64>,
+    /// Loads on the taxels (N), unless the caller binds them.
+    loads: Option<DeviceBuffer<f64>>,
     /// Two rows of values per environment, if they do not fit into shared memory.
     rows: Option<DeviceBuffer<f64>>,
     _numbers: [DeviceBuffer<f64>; 3],
@@ -101,19 +102,86 @@ pub(super) struct GpuResponse {
     clocks: DeviceBuffer<Clock>,
 }
 
+/// The kernels for bound arrays.
+#[derive(Debug)]
+struct Kernels {
+    blocks: Blocks,
+    respond: CudaFunction,
+    reset: CudaFunction,
+}
+
+/// How taxels are divided among blocks and threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Blocks {
+    /// Taxels of a thread at a time.
+    group: usize,
+    /// Environments of a block.
+    at_once: usize,
+    /// Threads of a block.
+    threads: usize,
+}
+
+impl Blocks {
+    /// Blocks of as many environments as leave the smallest part of their threads idle.
+    fn new(taxels: usize, group: usize) -> Self {
+        let groups = taxels.div_ceil(group).max(1);
+        let threads = |count: usize| (count * groups).next_multiple_of(32).min(MAX_THREADS);
+        let used = |count: usize| (count * groups) as f64 / (count * groups).next_multiple_of(threads(count)) as f64;
+        let fits = |count: &usize| *count == 1 || TAXEL_SHARED_BYTES * count * taxels <= SHARED_BYTES / 4;
+        let better = |best, count| if used(count) > used(best) { count } else { best };
+        let at_once = (1..=MAX_AT_ONCE).filter(fits).fold(1, better);
+        Self { group, at_once, threads: threads(at_once) }
+    }
+}
+
 /// One stage: its kind, and the first of its numbers, of its lists of numbers per taxel and of its lists of memory, with the
-/// lengths of these. For a sum over taxels, the first of its sources, and their number per taxel.
+/// lengths of these. For a sum over taxels, the first of its sources, their number per taxel, and the largest difference
+/// between the numbers of a taxel and of a source of its sum.
+#[derive(Debug)]
 struct Stage {
     kind: OperationKind,
     number: usize,
     length: usize,
+    reach: usize,
     taxel_list: usize,
     memory_list: usize,
     memory_length: usize,
 }
 
+/// Types of samples.
+#[derive(Clone, Copy, Debug, Default)]
+enum SampleType {
+    /// Counts up to 65,535.
+    U16,
+    /// Counts that an `f32` represents.
+    F32,
+    /// Any numbers.
+    #[default]
+    F64,
+}
+
+impl SampleType {
+    /// The type of counts up to a largest one.
+    fn of_counts(largest: f64) -> Self {
+        match largest {
+            largest if largest <= f64::from(u16::MAX) => Self::U16,
+            largest if largest <= LARGEST_F32_COUNT => Self::F32,
+            _ => Self::F64,
+        }
+    }
+
+    /// Its name in CUDA and its size (bytes).
+    fn name_and_size(self) -> (&'static str, usize) {
+        match self {
+            Self::U16 => ("u16", 2),
+            Self::F32 => ("float", 4),
+            Self::F64 => ("double", 8),
+        }
+    }
+}
+
 /// The stages in the layout of the kernel.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Layout {
     stages: Vec<Stage>,
     numbers: Vec<f64>,
@@ -121,8 +189,11 @@ struct Layout {
     terms: Vec<Term>,
     memory_lists: usize,
     sample_lists: usize,
-    /// True if samples are counts that an `f32` represents.
-    has_counts: bool,
+    sample: SampleType,
+    /// True if the offset of a taxel is not zero.
+    has_offsets: bool,
+    /// True if the phase of a taxel's sampling is not zero.
+    has_phases: bool,
 }
 
 /// The operations with the rounding to counts before values are sampled and delayed, which gives the same readings.
@@ -152,29 +223,33 @@ impl Layout {
                     memory = numbers[0] as usize;
                 }
                 // The part of the loss's rest that a press adds instead of the number of presses; the sign of the memory
-                // says whether a press lasts.
+                // says whether a press lasts. The rate instead of the time.
                 OperationKind::Ageing => {
                     numbers[1] = -(-1.0 / numbers[1]).exp_m1();
+                    numbers[4] = 1.0 / numbers[4];
                     memory = 1;
                 }
                 OperationKind::Counts => {
-                    all.has_counts = numbers[1] <= LARGEST_COUNT;
+                    all.sample = SampleType::of_counts(numbers[1]);
                     numbers.push(1.0 / numbers[0]);
                 }
+                OperationKind::Gain => all.has_offsets |= has_others_than_zero(operation.per_taxel.last()),
+                OperationKind::Sampling => all.has_phases |= has_others_than_zero(operation.per_taxel.last()),
                 _ => {}
             }
             let is_sample = matches!(operation.kind, OperationKind::Sampling | OperationKind::Delay);
             let lists = if is_sample { &mut all.sample_lists } else { &mut all.memory_lists };
             let memory_list = *lists;
             *lists += memory;
-            let (number, length) = match &operation.weights {
-                Some(weights) => (all.terms.len(), all.add_matrix(weights, taxels)),
-                None => (all.numbers.len(), numbers.len()),
+            let (number, length, reach) = match &operation.weights {
+                Some(weights) => (all.terms.len(), all.add_matrix(weights, taxels), reach(weights, taxels)),
+                None => (all.numbers.len(), numbers.len(), 0),
             };
             all.stages.push(Stage {
                 kind: operation.kind,
                 number,
                 length,
+                reach,
                 taxel_list: all.taxel_numbers.len() / taxels.max(1),
                 memory_list,
                 memory_length: memory,
@@ -183,11 +258,6 @@ impl Layout {
             operation.per_taxel.iter().for_each(|list| all.taxel_numbers.extend(list));
         }
         all
-    }
-
-    /// Size (bytes) of a sample.
-    fn sample_bytes(&self) -> usize {
-        if self.has_counts { size_of::<f32>() } else { size_of::<f64>() }
     }
 
     /// Adds a matrix and returns the largest number of sources of a taxel.
@@ -205,7 +275,7 @@ impl Layout {
     }
 
     /// The kernels of these stages for a number of taxels.
-    fn program(&self, taxels: usize, is_wide: bool) -> Program {
+    fn program(&self, taxels: usize, blocks: Blocks, is_wide: bool) -> Program {
         let list = |name: &str, value: fn(&Stage) -> usize| {
             let values: String = self.stages.iter().map(|stage| format!("{},", value(stage))).collect();
             format!("-D{name}={values}")
@@ -214,14 +284,19 @@ impl Layout {
             list("STAGES", |stage| stage.kind as usize),
             list("NUMBERS", |stage| stage.number),
             list("LENGTHS", |stage| stage.length),
+            list("REACHES", |stage| stage.reach),
             list("TAXEL_LISTS", |stage| stage.taxel_list),
             list("MEMORY_LISTS", |stage| stage.memory_list),
             list("MEMORY_LENGTHS", |stage| stage.memory_length),
             format!("-DNUMBER_COUNT={}", self.numbers.len()),
             format!("-DTAXELS={}", taxels.max(1)),
-            format!("-DAT_ONCE={}", environments_at_once(taxels)),
+            format!("-DAT_ONCE={}", blocks.at_once),
+            format!("-DTHREADS={}", blocks.threads),
+            format!("-DGROUP={}", blocks.group),
             format!("-DWIDE={}", u32::from(is_wide)),
-            format!("-DSAMPLE={}", if self.has_counts { "float" } else { "double" }),
+            format!("-DHAS_OFFSETS={}", u32::from(self.has_offsets)),
+            format!("-DHAS_PHASES={}", u32::from(self.has_phases)),
+            format!("-DSAMPLE={}", self.sample.name_and_size().0),
             UNFUSED.to_owned(),
         ];
         let digest = options.iter().flat_map(|option| option.bytes()).fold(0, |sum, byte| mixed(sum ^ u64::from(byte)));
@@ -230,14 +305,19 @@ impl Layout {
     }
 }
 
-/// The number of environments of a block whose taxels leave the smallest part of its threads idle.
-fn environments_at_once(taxels: usize) -> usize {
-    let used = |count: usize| {
-        let all = count * taxels;
-        all as f64 / all.next_multiple_of(if all > THREADS { THREADS } else { 32 }).max(1) as f64
-    };
-    let fits = |count: &usize| *count == 1 || TAXEL_SHARED_BYTES * count * taxels <= SHARED_BYTES / 4;
-    (1..=MAX_AT_ONCE).filter(fits).fold(1, |best, count| if used(count) > used(best) { count } else { best })
+/// True if the values of one environment do not fit into shared memory.
+fn is_wide(taxels: usize) -> bool {
+    TAXEL_SHARED_BYTES * taxels > SHARED_BYTES
+}
+
+fn has_others_than_zero(list: Option<&Vec<f64>>) -> bool {
+    list.is_some_and(|list| list.iter().any(|&value| value != 0.0))
+}
+
+/// The largest difference between the numbers of a taxel and of a source of its sum.
+fn reach(weights: &Weights, taxels: usize) -> usize {
+    let sources = |taxel: usize| weights.row(taxel).map(move |(source, _)| source.abs_diff(taxel));
+    (0..taxels).flat_map(sources).max().unwrap_or(0)
 }
 
 impl GpuResponse {
@@ -250,9 +330,9 @@ impl GpuResponse {
         dt_s: f64,
     ) -> Result<Self, GpuError> {
         let layout = Layout::new(operations, taxels, dt_s);
-        let is_wide = TAXEL_SHARED_BYTES * taxels > SHARED_BYTES;
-        let samples_bytes = layout.sample_lists * layout.sample_bytes();
-        let taxel_bytes = 8 * (layout.memory_lists + if is_wide { 3 } else { 1 }) + samples_bytes + 1;
+        let is_wide = is_wide(taxels);
+        let samples_bytes = layout.sample_lists * layout.sample.name_and_size().1;
+        let taxel_bytes = 8 * (layout.memory_lists + if is_wide { 2 } else { 0 }) + samples_bytes + 1;
         let each = taxel_bytes * taxels + size_of::<Clock>();
         gpu.require_free(
             each * count,
@@ -282,14 +362,11 @@ impl GpuResponse {
             environments: count as u32,
             taxels: taxels as u32,
         };
-        let program = layout.program(taxels, is_wide);
         let made = Self {
-            respond: gpu.kernel(&program, "respond")?,
-            reset: gpu.kernel(&program, "reset_response")?,
+            layout,
+            kernels: None,
             view,
-            memory_lists: layout.memory_lists as u32,
-            sample_lists: layout.sample_lists as u32,
-            loads: gpu.uninitialised(taxels * count)?,
+            loads: None,
             rows: if is_wide { Some(gpu.uninitialised(2 * taxels * count)?) } else { None },
             gpu: Arc::clone(gpu),
             _numbers: numbers,
@@ -313,37 +390,51 @@ impl GpuResponse {
         self.clocks.at_mut(0)
     }
 
-    /// The bindings with loads on the taxels in `f64`: those of the caller, or our own.
-    pub fn with_loads(&self, bindings: &Bindings) -> Bindings {
-        let own = View::of_rows(&self.loads, self.view.taxels as usize);
-        Bindings { taxels: if bindings.taxels.is_f64() { bindings.taxels } else { own }, ..*bindings }
+    /// Prepares what the bound arrays need: the kernels, and loads on the taxels if the caller does not bind any.
+    pub fn prepare(&mut self, bindings: &Bindings) -> Result<(), GpuError> {
+        let (taxels, count) = (self.view.taxels as usize, self.view.environments as usize);
+        let has_fours = bindings.taxels.has_fours() && bindings.reported.has_fours() && taxels.is_multiple_of(4);
+        let blocks = Blocks::new(taxels, if has_fours { 4 } else { 1 });
+        if self.kernels.as_ref().is_none_or(|kernels| kernels.blocks != blocks) {
+            let program = self.layout.program(taxels, blocks, is_wide(taxels));
+            let (respond, reset) =
+                (self.gpu.kernel(&program, "respond")?, self.gpu.kernel(&program, "reset_response")?);
+            self.kernels = Some(Kernels { blocks, respond, reset });
+        }
+        if !bindings.taxels.is_bound() && self.loads.is_none() {
+            self.loads = Some(self.gpu.uninitialised(taxels * count)?);
+            self.gpu.finish()?;
+        }
+        Ok(())
     }
 
-    /// Enqueues the response to the loads of `stepped` on a stream.
+    /// The bindings with loads on the taxels: those of the caller, or our own.
+    pub fn with_loads(&self, bindings: &Bindings) -> Bindings {
+        match &self.loads {
+            Some(own) if !bindings.taxels.is_bound() => {
+                Bindings { taxels: View::of_rows(own, self.view.taxels as usize), ..*bindings }
+            }
+            _ => *bindings,
+        }
+    }
+
+    /// Enqueues the response to the loads on the taxels on a stream.
     ///
     /// # Safety
     /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment.
-    pub unsafe fn launch(
-        &self,
-        bindings: &Bindings,
-        stepped: &Bindings,
-        parameters: Ptr<f64>,
-        stream: usize,
-    ) -> Result<(), GpuError> {
+    pub unsafe fn launch(&self, bindings: &Bindings, parameters: Ptr<f64>, stream: usize) -> Result<(), GpuError> {
         let (taxels, count) = (self.view.taxels as usize, self.view.environments as usize);
-        if taxels == 0 {
+        let Some(Kernels { blocks, respond, .. }) = self.kernels.as_ref().filter(|_| taxels > 0) else {
             return Ok(());
-        }
-        let copy = if stepped.taxels == bindings.taxels { View::default() } else { bindings.taxels };
+        };
         let rows = self.rows.as_ref().map_or(PtrMut::default(), |rows| rows.at_mut(0));
-        let at_once = environments_at_once(taxels);
-        let threads = (at_once * taxels).next_multiple_of(32).clamp(32, THREADS);
-        let shared_bytes = if self.rows.is_some() { 0 } else { 16 * at_once * taxels };
+        let shared_bytes = if self.rows.is_some() { 0 } else { 16 * blocks.at_once * taxels };
+        let grid = count.div_ceil(blocks.at_once).max(1);
         // SAFETY: the caller guarantees the bound arrays; ours have a row per environment and a column per taxel.
         unsafe {
             launch_on!(
-                self.gpu, stream, self.respond, (count.div_ceil(at_once).max(1), threads, shared_bytes);
-                &self.view, &stepped.taxels, &bindings.reported, &copy, &parameters, &rows
+                self.gpu, stream, respond, (grid, blocks.threads, shared_bytes);
+                &self.view, &bindings.taxels, &bindings.reported, &parameters, &rows
             )
         }
     }
@@ -353,11 +444,13 @@ impl GpuResponse {
     /// # Safety
     /// The mask is alive until the work is done, in the memory of this GPU, and has an element per environment.
     pub unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
+        let Some(kernels) = &self.kernels else { return Ok(()) };
+        let Layout { memory_lists, sample_lists, .. } = self.layout;
         // SAFETY: the caller guarantees the mask.
         unsafe {
             launch_on!(
-                self.gpu, stream, self.reset, ((self.view.environments as usize).max(1), THREADS);
-                mask, &self.view, &self.memory_lists, &self.sample_lists
+                self.gpu, stream, kernels.reset, ((self.view.environments as usize).max(1), RESET_THREADS);
+                mask, &self.view, &(memory_lists as u32), &(sample_lists as u32)
             )
         }
     }
@@ -380,11 +473,12 @@ pub(crate) fn programs() -> Vec<Program> {
         };
         Operation::new(kind, &[4e-3; 6]).with_memory(memory)
     };
-    let all = Layout::new(&all.map(operation), 1, 1e-3);
+    let all = Layout::new(&all.map(operation), 4, 1e-3);
     vec![
-        all.program(1, false),
-        all.program(1, true),
-        Layout::default().program(1, false),
+        all.program(4, Blocks::new(4, 1), false),
+        all.program(4, Blocks::new(4, 4), false),
+        all.program(4, Blocks::new(4, 4), true),
+        Layout::default().program(4, Blocks::new(4, 1), false),
         super::randomisation::program(),
     ]
 }

@@ -44,9 +44,10 @@ impl View {
         self.address != 0
     }
 
-    /// True if an array of 64-bit floating-point numbers is bound.
-    pub(super) fn is_f64(&self) -> bool {
-        self.is_bound() && self.kind == Element::F64 as i32
+    /// True if a GPU can read and write four numbers of a row at once: `f32` side by side, at multiples of 16 bytes.
+    pub(super) fn has_fours(&self) -> bool {
+        let are_side_by_side = self.strides[1] == 1 && self.strides[0] % 4 == 0;
+        self.is_bound() && self.kind == Element::F32 as i32 && are_side_by_side && self.address.is_multiple_of(16)
     }
 
     fn index(&self, at: [usize; 3]) -> isize {
