@@ -255,6 +255,7 @@ def test_arrays_that_do_not_fit_are_refused():
         (r"`pose` must have shape \(5, 3\), \(5, 7\) or \(5, 4, 4\)", {"pose": np.zeros((4, 7))}),
         (r"`taxels` must have shape \(5, 84\) or \(5, 14, 6\)", {"taxels": np.zeros((N, 83))}),
         (r"`wrench` is read-only", {"wrench": frozen}),
+        (r"the elements of `wrench` share memory", {"wrench": np.lib.stride_tricks.as_strided(np.zeros(6), (N, 6), (0, 8))}),
         (r"`wrench` must be of float32 or float64, got int32", {"wrench": np.zeros((N, 6), np.int32)}),
         (r"`pose` must be of float32 or float64, got int64", {"pose": np.zeros((N, 7), int)}),
         (r"`pose\[1\]` must be of float32 or float64, got int8", {"pose": (np.zeros((N, 3)), np.zeros((N, 4), np.int8))}),

@@ -89,8 +89,20 @@ pub enum Place {
 }
 
 impl Bound {
-    /// Reads the address and layout of an array. Refuses other types of element, and read-only arrays that are written.
+    /// Reads the address and layout of an array. Refuses other types of element, and arrays that are written but read-only, or
+    /// whose elements share memory.
     pub fn read(value: &PyBound<'_, PyAny>, place: Place, what: &str, kind: Kind) -> PyResult<Self> {
+        let bound = Self::read_any(value, place, what, kind)?;
+        let is_shared = bound.shape.iter().zip(&bound.strides).any(|(&size, &stride)| size > 1 && stride == 0);
+        if is_shared && matches!(kind, Kind::Output | Kind::Image) {
+            return Err(Error::new_err(format!(
+                "the elements of `{what}` share memory (a stride is 0, as of broadcast arrays): bind an array of its own"
+            )));
+        }
+        Ok(bound)
+    }
+
+    fn read_any(value: &PyBound<'_, PyAny>, place: Place, what: &str, kind: Kind) -> PyResult<Self> {
         Ok(match place {
             Place::Host if value.hasattr("__array_interface__")? => {
                 by_interface(value, "__array_interface__", what, kind)?

@@ -482,3 +482,30 @@ pub(crate) fn programs() -> Vec<Program> {
         super::randomisation::program(),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_leave_few_threads_idle() {
+        for (taxels, group, expected) in
+            [(100, 4, [5, 128]), (1600, 4, [1, 416]), (84, 4, [6, 128]), (84, 1, [6, 512]), (1, 1, [8, 32])]
+        {
+            let blocks = Blocks::new(taxels, group);
+            assert_eq!([blocks.at_once, blocks.threads], expected, "{taxels} taxels in groups of {group}");
+        }
+    }
+
+    #[test]
+    fn counts_take_as_few_bytes_as_they_need() {
+        let bytes = |largest: f64| SampleType::of_counts(largest).name_and_size().1;
+        assert_eq!([255.0, 65_535.0, 65_536.0, 16_777_216.0, 16_777_217.0].map(bytes), [2, 2, 4, 4, 8]);
+    }
+
+    #[test]
+    fn the_reach_of_a_sum_is_its_farthest_source() {
+        let weights = Weights::new(6, vec![(0, 0, 1.0), (4, 1, 0.5), (2, 4, 0.5)]);
+        assert_eq!(reach(&weights, 6), 3);
+    }
+}
