@@ -147,11 +147,11 @@ fn a_change_proportional_to_the_image_without_contact_is_found() {
     }
 }
 
-/// A light that depends on the depth, too: the fit finds it where it may, and reproduces other presses; a fit that may not
-/// cannot. Without such a part, none is found that changes the image.
+/// A light that depends on the depth, too: a fit that may find it reproduces other presses better than one that may not.
+/// Without such a part, both reproduce them.
 #[test]
 fn a_light_that_depends_on_the_depth_is_found() {
-    let (background, mut presses) = presses(12);
+    let (background, mut presses) = presses(24);
     let colour = BackgroundSpec::Colour([120.0, 110.0, 100.0]);
     let fitted = fit_calibrated(&background, &even(&presses), colour.clone(), 0).unwrap().spec;
     let even_light = colour.build(320, 240, None).unwrap();
@@ -160,7 +160,7 @@ fn a_light_that_depends_on_the_depth_is_found() {
     let proportional = [0; 3].map(|_| vec![0.0; 18]);
     let depth = DepthLightSpec { levels, proportional, deepest: Length::new(5e-3) };
     for depth in [None, Some(depth)] {
-        let limits = CalibratedSpec { change: None, range: None, shadow: None, ..fitted.clone() };
+        let limits = CalibratedSpec { area: None, change: None, range: None, shadow: None, ..fitted.clone() };
         let light = CalibratedSpec { depth: depth.clone(), ..limits }.build(320, 240, None).unwrap();
         presses.iter_mut().for_each(|press| press.image = light.shade(&press.relief, None));
         let left = |spec: CalibratedSpec| {
@@ -171,8 +171,8 @@ fn a_light_that_depends_on_the_depth_is_found() {
         assert!(depth.is_none() || found.depth.is_some());
         let plain = fit_calibrated(&even_light, &even(&presses), colour.clone(), 1).unwrap().spec;
         let [found, plain] = [found, plain].map(left);
-        assert!(found < 1.0, "{found}");
-        assert_eq!(plain > 3.0 * found.max(0.5), depth.is_some(), "{found} against {plain}");
+        let is_found = if depth.is_some() { found < 0.6 * plain } else { found < 1.0 };
+        assert!(is_found, "{}: {found} against {plain}", depth.is_some());
     }
 }
 

@@ -77,7 +77,8 @@ mod tests {
     use super::super::{CalibratedSpec, CastShadowSpec};
     use super::*;
 
-    /// Derivatives by heights and slopes agree with differences of images, with and without shadows.
+    /// Derivatives by heights and slopes agree with differences of images, with and without shadows. At one height another
+    /// point begins to cast a shadow, where there is no derivative.
     #[test]
     fn derivatives_are_those_of_differences() {
         let (width, height) = (40, 6);
@@ -95,7 +96,7 @@ mod tests {
             let at = relief(width, height);
             let by_image = [0, 1, 2].map(|c| (0..width * height).map(|i| weight(c, i)).collect());
             let by = light.vjp(&at, None, &by_image).0;
-            let mut seen = 0;
+            let (mut seen, mut missed) = (0, Vec::new());
             for i in (0..width * height).step_by(7) {
                 let moved = |step: f32, key: usize| {
                     let mut moved = at.clone();
@@ -106,11 +107,14 @@ mod tests {
                     let difference = (moved(step, key) - moved(-step, key)) / (2.0 * f64::from(step));
                     let off = (difference - exact).abs();
                     let scale = if key == 0 { 3e3 } else { 3.0 };
-                    assert!(off < 0.02 * (exact.abs() + scale), "{i}, {key}: {exact} against {difference}");
+                    if off > 0.02 * (exact.abs() + scale) {
+                        missed.push((i, key, exact, difference));
+                    }
                     seen += usize::from(exact.abs() > scale);
                 }
             }
-            assert!(seen > 30, "{seen}");
+            let kinks = usize::from(light.shadow.is_some());
+            assert!(seen > 30 && missed.len() <= kinks, "{seen}, {missed:?}");
         }
     }
 
