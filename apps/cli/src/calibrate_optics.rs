@@ -10,7 +10,7 @@ use dermis::geometry::shapes::sphere;
 use dermis::output::Output;
 use dermis::sensor::calibration::optics::{
     AROUND, BallPress, Dent, INSIDE, Label, ScaleFit, align, background_of_presses, ball_reliefs, contact_of_depth,
-    find_contact, fit_calibrated, fit_phong, fit_scale, position_degree, rmse_255,
+    find_contact, fit_calibrated, fit_calibrated_by_depth, fit_phong, fit_scale, position_degree, rmse_255,
 };
 use dermis::sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec, SkinKind};
@@ -63,6 +63,8 @@ pub struct Arguments {
 enum Kind {
     /// Colour as a polynomial of slope and position, with cast shadows, bounded by the images.
     Polynomial,
+    /// The same, and of the depth if this predicts the presses better. Not supported on GPU.
+    Depth,
     /// Two lamps of each colour.
     Phong,
 }
@@ -108,7 +110,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let replaces = light.shadow.as_ref().is_some_and(|shadow| shadow.replaces);
         report["light"] = json!({
             "degree": light.degree, "position_degree": light.position_degree, "proportional": light.proportional,
-            "shadow_replaces": replaces,
+            "shadow_replaces": replaces, "by_depth": light.depth.is_some(),
         });
     }
     tell(arguments, &presses, &scale, &light, &trial, &report)?;
@@ -296,8 +298,10 @@ fn fit(
     kept_as: BackgroundSpec,
 ) -> anyhow::Result<LightSpec> {
     let fitted = match arguments.light {
-        Kind::Polynomial => {
-            let fit = fit_calibrated(background, presses, kept_as, position_degree(presses));
+        Kind::Polynomial | Kind::Depth => {
+            let by_depth = arguments.light == Kind::Depth;
+            let fit = if by_depth { fit_calibrated_by_depth } else { fit_calibrated };
+            let fit = fit(background, presses, kept_as, position_degree(presses));
             fit.map(|fit| LightSpec::Calibrated(fit.spec))
         }
         Kind::Phong => fit_phong(background, presses, kept_as).map(LightSpec::Phong),

@@ -188,7 +188,7 @@ fn a_sensors_light_comes_from_twelve_presses() {
     let folder = TempDir::new().unwrap();
     write(folder.path(), "mine.toml", MINE);
     presses(folder.path());
-    for (light, most) in [("polynomial", 4.0), ("phong", 4.0)] {
+    for (light, most) in [("polynomial", 4.0), ("depth", 4.0), ("phong", 4.0)] {
         let out = format!("{light}/again.toml");
         let text = dermis(folder.path(), &[&CALIBRATE[..], &["--light", light, "--out", &out, "--json"]].concat());
         let report: Value = serde_json::from_str(&text).unwrap();

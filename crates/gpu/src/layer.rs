@@ -287,7 +287,7 @@ impl LayerBatch {
 mod tests {
     use super::*;
     use dermis_sensor::SensorSpec;
-    use dermis_sensor::optics::NoiseSpec;
+    use dermis_sensor::optics::{DepthLightSpec, LightSpec, NoiseSpec};
 
     /// Sensors that are not supported are refused before a GPU is needed.
     #[test]
@@ -304,5 +304,12 @@ mod tests {
         let message = refusal(mounted);
         let what = "sensor \"gelsight-dots\" is not supported on a GPU: the mount of its gel yields";
         assert!(message.contains(what) && message.ends_with("use the device cpu"), "{message}");
+        let mut deep = SensorSpec::find("gelsight").unwrap().0;
+        let Some(LightSpec::Calibrated(light)) = &mut deep.light else { panic!("a calibrated light") };
+        let levels = || [0; 3].map(|_| vec![0.0; 18]);
+        let deepest = "1 mm".parse().unwrap();
+        light.depth = Some(DepthLightSpec { levels: levels(), proportional: levels(), deepest });
+        let message = refusal(deep);
+        assert!(message.contains("gelsight") && message.contains("`light.depth`"), "{message}");
     }
 }

@@ -29,10 +29,10 @@ mod wide;
 
 pub use background::BackgroundSpec;
 pub use calibrated::{
-    Calibrated, CalibratedSpec, CastShadow, CastShadowSpec, MAX_SURFACE_DEGREE, MIN_HIDDEN, MIN_PRESSED_MM, MIN_SLOPE,
-    SHADOW_POSITION_DEGREE,
+    Calibrated, CalibratedSpec, CastShadow, CastShadowSpec, DepthLightSpec, MAX_SURFACE_DEGREE, MIN_HIDDEN,
+    MIN_PRESSED_MM, MIN_SLOPE, SHADOW_POSITION_DEGREE,
 };
-pub(crate) use calibrated::{Composition, coefficients, features, shadow_coefficients, surface_monomials};
+pub(crate) use calibrated::{Composition, coefficients, features, relative, shadow_coefficients, surface_monomials};
 pub use camera::{Camera, CameraSpec, Crop, NoiseSpec};
 pub use error::OpticsError;
 pub use exposure::Exposure;

@@ -6,12 +6,12 @@ use ball::Ball;
 use dermis_geometry::quantity::{Angle, Length};
 use dermis_geometry::{Random, Vec3};
 use dermis_sensor::calibration::optics::{
-    AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, align, background_of_presses, fit_calibrated, fit_phong,
-    rmse_255,
+    AROUND, BallPress, Dent, INSIDE, Label, MAX_PLACE_DEGREE, align, background_of_presses, fit_calibrated,
+    fit_calibrated_by_depth, fit_phong, rmse_255,
 };
 use dermis_sensor::optics::{
-    BackgroundSpec, CalibratedSpec, Camera, CameraSpec, FloatImage, LightSourceSpec, LightSpec, PhongSpec, Relief,
-    SideLampSpec,
+    BackgroundSpec, CalibratedSpec, Camera, CameraSpec, DepthLightSpec, FloatImage, LightSourceSpec, LightSpec,
+    PhongSpec, Relief, SideLampSpec,
 };
 
 const PIXEL_M: f64 = 6e-5;
@@ -144,6 +144,35 @@ fn a_change_proportional_to_the_image_without_contact_is_found() {
         let held_out = presses.iter().skip(1).step_by(2);
         let left = rmse_255(held_out, INSIDE, |press| light.shade(&press.relief, None));
         assert!(left < 1.0, "{left}");
+    }
+}
+
+/// A light that depends on the depth, too: a fit that may find it reproduces other presses better than one that may not.
+/// Without such a part, both reproduce them.
+#[test]
+fn a_light_that_depends_on_the_depth_is_found() {
+    let (background, mut presses) = presses(24);
+    let colour = BackgroundSpec::Colour([120.0, 110.0, 100.0]);
+    let fitted = fit_calibrated(&background, &even(&presses), colour.clone(), 0).unwrap().spec;
+    let even_light = colour.build(320, 240, None).unwrap();
+    // For each monomial of the slope a constant and two gradients over the image.
+    let levels = [0, 1, 2].map(|c| (0..18).map(|i| [25.0, -40.0, 30.0, 10.0, 0.0][(i + c) % 5]).collect());
+    let proportional = [0; 3].map(|_| vec![0.0; 18]);
+    let depth = DepthLightSpec { levels, proportional, deepest: Length::new(5e-3) };
+    for depth in [None, Some(depth)] {
+        let limits = CalibratedSpec { area: None, change: None, range: None, shadow: None, ..fitted.clone() };
+        let light = CalibratedSpec { depth: depth.clone(), ..limits }.build(320, 240, None).unwrap();
+        presses.iter_mut().for_each(|press| press.image = light.shade(&press.relief, None));
+        let left = |spec: CalibratedSpec| {
+            let light = spec.build(320, 240, None).unwrap();
+            rmse_255(presses.iter().skip(1).step_by(2), INSIDE, |press| light.shade(&press.relief, None))
+        };
+        let found = fit_calibrated_by_depth(&even_light, &even(&presses), colour.clone(), 1).unwrap().spec;
+        assert!(depth.is_none() || found.depth.is_some());
+        let plain = fit_calibrated(&even_light, &even(&presses), colour.clone(), 1).unwrap().spec;
+        let [found, plain] = [found, plain].map(left);
+        let is_found = if depth.is_some() { found < 0.6 * plain } else { found < 1.0 };
+        assert!(is_found, "{}: {found} against {plain}", depth.is_some());
     }
 }
 

@@ -213,6 +213,11 @@ pub(super) fn check(optics: &Optics) -> Result<(), String> {
     if camera.mount_newton_per_m.is_some() {
         return Err("the mount of its gel yields (`camera.mount_stiffness`)".to_owned());
     }
+    if let Light::Calibrated(light) = optics.light()
+        && light.depends_on_depth()
+    {
+        return Err("its light depends on the depth (`light.depth`)".to_owned());
+    }
     if camera.width * camera.height > MAX_PIXELS {
         return Err(format!("its image of {} x {} pixels has more than {MAX_PIXELS}", camera.width, camera.height));
     }

@@ -1,14 +1,18 @@
 //! Calibrated light: colour as a function of the surface's slope, its shadows and the position in the image.
 
 mod composition;
+mod depth;
 mod gradient;
 
 pub(crate) use composition::Composition;
+pub use depth::DepthLightSpec;
+pub(crate) use depth::relative;
 
 use super::background::check_polynomial;
 use super::position::{ImageCoordinates, MAX_DEGREE, along_row, count, monomials};
 use super::wide::widest;
 use super::{Area, BackgroundSpec, FloatImage, Horizon, OpticsError, Relief, SideLamp, SideLampSpec};
+use depth::DepthLight;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -20,7 +24,8 @@ use std::path::Path;
 /// I₀ is the image without contact, b = 1 or, for a `proportional` light, I₀/128. The m_k are the monomials of total degree 1 … `degree` of the first two components
 /// (right and down) of the surface's unit normal, ordered by degree, then by decreasing power of n_r. The q_k are
 /// polynomials of the position. s is the part of the colour's lamp that the surface hides ([`CastShadowSpec`]). If a
-/// shadow `replaces` the light, I = I₀ + b (1 − s) F + s (I₀/128) G.
+/// shadow `replaces` the light, I = I₀ + b (1 − s) F + s (I₀/128) G. [`DepthLightSpec`] adds a part that grows with the
+/// depth.
 ///
 /// All of it is bounded: n_r and n_d by the steepest slope of the calibration, the position by its area, the change of a
 /// colour and the colour by those of its images. Without contact the image is the background.
@@ -59,6 +64,9 @@ pub struct CalibratedSpec {
     /// Cast shadows; defaults to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shadow: Option<CastShadowSpec>,
+    /// Part of the light that grows with the depth of the surface; defaults to none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<DepthLightSpec>,
 }
 
 /// Cast shadows of a calibrated light.
@@ -97,6 +105,7 @@ pub struct Calibrated {
     change: [[f32; 2]; 3],
     range: [[f32; 2]; 3],
     shadow: Option<CastShadow>,
+    depth: Option<DepthLight>,
 }
 
 /// Cast shadows with checked parameters.
@@ -197,6 +206,7 @@ impl CalibratedSpec {
             change: limits("change", self.change)?,
             range: limits("range", self.range)?,
             shadow: self.shadow.as_ref().map(CastShadowSpec::build).transpose()?,
+            depth: self.depth.as_ref().map(DepthLightSpec::build).transpose()?,
         })
     }
 }
@@ -323,6 +333,7 @@ impl Calibrated {
         let frame = ImageCoordinates::new(relief.width, relief.height, self.area);
         let across: Vec<f32> = (0..relief.width).map(|column| frame.at(column as f64, 0.0)[0] as f32).collect();
         let [mut lit, mut shadowed]: [[Vec<Line>; 3]; 2] = Default::default();
+        let mut deepened: [[Vec<Line>; 3]; 2] = Default::default();
         let mut values = vec![[0.0; BLOCK]; 1 + self.monomials.len()];
         values[0] = [1.0; BLOCK];
         for row in 0..relief.height {
@@ -330,6 +341,9 @@ impl Calibrated {
             lines_at(&self.levels, self.position_degree, y, &mut lit);
             if let Some((shadow, _)) = &shadows {
                 lines_at(&shadow.levels, SHADOW_POSITION_DEGREE, y, &mut shadowed);
+            }
+            for (levels, lines) in self.depth.iter().flat_map(|depth| &depth.levels).zip(&mut deepened) {
+                lines_at(levels, SHADOW_POSITION_DEGREE, y, lines);
             }
             for start in (0..relief.width).step_by(BLOCK) {
                 let end = (start + BLOCK).min(relief.width);
@@ -346,9 +360,14 @@ impl Calibrated {
                     }
                 }
                 let seen = self.seen(relief, pixels.clone());
+                let mut depth_mm = [0.0; BLOCK];
+                if let Some(depth) = &self.depth {
+                    depth_mm.iter_mut().zip(pixels.clone()).for_each(|(mm, pixel)| *mm = depth.depth_mm(relief, pixel));
+                }
                 // Far from any contact the light does not change visibly.
                 let small = |part: &Block, max: f32| part.iter().all(|value| value.abs() < max);
-                if seen.iter().all(|part| small(part, MIN_SLOPE)) && hidden.iter().all(|part| small(part, MIN_HIDDEN)) {
+                let is_flat = seen.iter().all(|part| small(part, MIN_SLOPE)) && small(&depth_mm, MIN_PRESSED_MM);
+                if is_flat && hidden.iter().all(|part| small(part, MIN_HIDDEN)) {
                     continue;
                 }
                 let mut x = [0.0; BLOCK];
@@ -359,12 +378,22 @@ impl Calibrated {
                 if is_shadowed {
                     add_block(&values, &shadowed, SHADOW_POSITION_DEGREE, &x, &mut darker);
                 }
+                let mut deeper = [[[0.0; BLOCK]; 3]; 2];
+                if self.depth.is_some() {
+                    for (lines, sums) in deepened.iter().zip(&mut deeper) {
+                        add_block(&values, lines, SHADOW_POSITION_DEGREE, &x, sums);
+                    }
+                }
                 for (c, channel) in image.channels.iter_mut().enumerate() {
                     let [[least, most], [darkest, brightest]] = [self.change[c], self.range[c]];
                     let terms = sums[c].iter().zip(&hidden[c]).zip(&darker[c]);
-                    for (level, ((sum, hidden), darker)) in channel[pixels.clone()].iter_mut().zip(terms) {
+                    for (i, (level, ((sum, hidden), darker))) in
+                        channel[pixels.clone()].iter_mut().zip(terms).enumerate()
+                    {
                         let [lit, dark] = self.composition.factors(*level, *hidden);
-                        let change = (lit * sum + dark * darker).max(least).min(most);
+                        let by_depth = deeper[0][c][i] + relative(*level) * deeper[1][c][i];
+                        let deeper = self.composition.unhidden(*hidden) * depth_mm[i] * by_depth;
+                        let change = (lit * sum + dark * darker + deeper).max(least).min(most);
                         // A background beyond the range stays as it is.
                         *level = (*level + change).max(darkest.min(*level)).min(brightest.max(*level));
                     }
@@ -473,7 +502,7 @@ mod tests {
     use super::*;
     use dermis_geometry::quantity::{Angle, Length};
 
-    fn spec() -> CalibratedSpec {
+    pub(super) fn spec() -> CalibratedSpec {
         let levels = [0, 1, 2].map(|c: usize| {
             (0..coefficients(2, 2)).map(|i| ((i * 7 + c * 13) % 11) as f64 - 5.0).collect::<Vec<f64>>()
         });
@@ -489,11 +518,12 @@ mod tests {
             change: None,
             range: None,
             shadow: None,
+            depth: None,
         }
     }
 
     /// Shadows of lamps at three sides.
-    fn shadow() -> CastShadowSpec {
+    pub(super) fn shadow() -> CastShadowSpec {
         let angle = |degrees: f64| Angle::new(degrees.to_radians());
         let lamps = [10.0, 130.0, 250.0].map(|azimuth| SideLampSpec {
             azimuth: angle(azimuth),
@@ -504,7 +534,13 @@ mod tests {
         CastShadowSpec { lamps, levels, replaces: false }
     }
 
-    fn relief(width: usize, height: usize) -> Relief {
+    /// A part that grows with the depth, up to half of that of [`relief`].
+    pub(super) fn depth() -> DepthLightSpec {
+        let levels = |k: usize| [0, 1, 2].map(|c| (0..18).map(|i| ((i * k + c) % 5) as f64 - 2.0).collect());
+        DepthLightSpec { levels: levels(3), proportional: levels(7), deepest: Length::new(5e-4) }
+    }
+
+    pub(super) fn relief(width: usize, height: usize) -> Relief {
         let wave = |k: f32| (0..width * height).map(|i| (k * i as f32).sin()).collect::<Vec<f32>>();
         let z_m = wave(0.37).iter().map(|z| 1e-3 * z).collect();
         Relief { width, height, pixel_m: 1e-4, z_m, slope_right: wave(0.11), slope_down: wave(0.23), seen: None }
@@ -519,7 +555,9 @@ mod tests {
         let spec = CalibratedSpec { area, steepest: Some(0.6), change, range, shadow: Some(shadow()), ..spec() };
         for (proportional, replaces) in [(false, false), (true, false), (false, true), (true, true)] {
             let shadow = Some(CastShadowSpec { replaces, ..shadow() });
-            agrees(&CalibratedSpec { proportional, shadow, ..spec.clone() }, width, height);
+            let spec = CalibratedSpec { proportional, shadow, ..spec.clone() };
+            agrees(&spec, width, height);
+            agrees(&CalibratedSpec { depth: Some(depth()), ..spec }, width, height);
         }
     }
 
@@ -544,10 +582,16 @@ mod tests {
                 let sum = |row: &[f64], levels: &[f64]| row.iter().zip(levels).map(|(a, b)| a * b).sum::<f64>();
                 let (lit, dark) = (sum(lit, &spec.levels[c]), sum(dark, &shadow.levels[c]));
                 let factor = if spec.proportional { background / 128.0 } else { 1.0 };
-                let change = match shadow.replaces {
+                let mut change = match shadow.replaces {
                     false => factor * (lit + hidden * dark),
                     true => factor * (1.0 - hidden) * lit + hidden * background / 128.0 * dark,
                 };
+                if let Some(depth) = &spec.depth {
+                    let depth_mm = (-1e3 * f64::from(relief.z_m[i])).clamp(-0.5, 0.5);
+                    let row = &row[spec.levels[c].len()..];
+                    let by_depth = sum(row, &depth.levels[c]) + background / 128.0 * sum(row, &depth.proportional[c]);
+                    change += if shadow.replaces { 1.0 - hidden } else { 1.0 } * depth_mm * by_depth;
+                }
                 let expected = (background + change.clamp(-4.0, 3.0)).clamp(97.0, 122.0);
                 assert!((f64::from(image.channels[c][i]) - expected).abs() < 1e-3);
                 clamped += usize::from(background + change != expected);

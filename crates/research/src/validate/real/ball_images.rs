@@ -11,7 +11,7 @@ use dermis::geometry::shapes::sphere;
 use dermis::image::measured_and_simulated;
 use dermis::sensor::calibration::optics::{
     AROUND, BallPress, Dent, INSIDE, Label, Region, ball_reliefs, depth_of_contact, drifted_background, find_contact,
-    fit_calibrated, fit_phong, position_degree, quiet_background, rmse_255,
+    fit_calibrated, fit_calibrated_by_depth, fit_phong, position_degree, quiet_background, rmse_255,
 };
 use dermis::sensor::optics::{BackgroundSpec, CalibratedSpec, CameraSpec, FloatImage, Light, LightSpec, PhongSpec};
 use dermis::sensor::{Sensor, SensorSpec};
@@ -74,7 +74,7 @@ impl BallImages<'_> {
             Models { background: &background, raw: &raw, pixel_m: self.pixel_m, lights: Vec::new(), table: None };
         let mut notes = Vec::new();
         if !fitted.is_empty() {
-            models.add(FITTED, &calibrated(&background, &fitted)?)?;
+            models.add(FITTED, &calibrated_by_depth(&background, &fitted)?)?;
             models.table = Some(MeanShape::fit(&background, &fitted));
         }
         match spec.light.clone() {
@@ -91,7 +91,7 @@ impl BallImages<'_> {
         ];
         if self.loose && !fitted.is_empty() {
             let (fitted, kept_out) = (chosen(&labelled, &split.fitted), chosen(&labelled, &split.kept_out));
-            let light = models.build(&calibrated(&background, &fitted)?)?;
+            let light = models.build(&calibrated_by_depth(&background, &fitted)?)?;
             let shade = |press: &BallPress| light.shade(&press.relief, || None);
             for (measure, region) in measures.iter_mut().zip([INSIDE, AROUND]) {
                 measure.add(AS_LABELLED, &errors(&kept_out, region, &shade));
@@ -181,6 +181,11 @@ const BLACK: BackgroundSpec = BackgroundSpec::Colour([0.0; 3]);
 /// The light fitted to presses, on black.
 pub fn calibrated(background: &FloatImage, presses: &[&BallPress]) -> Result<LightSpec, RealError> {
     Ok(LightSpec::Calibrated(fit_calibrated(background, presses, BLACK, position_degree(presses))?.spec))
+}
+
+/// The same, which may depend on the depth.
+fn calibrated_by_depth(background: &FloatImage, presses: &[&BallPress]) -> Result<LightSpec, RealError> {
+    Ok(LightSpec::Calibrated(fit_calibrated_by_depth(background, presses, BLACK, position_degree(presses))?.spec))
 }
 
 struct Models<'a> {

@@ -6,10 +6,11 @@ use super::side_lamps::side_lamps;
 use super::{BallPress, Label};
 use crate::calibration::FitError;
 use crate::optics::{
-    Area, BackgroundSpec, CalibratedSpec, CastShadowSpec, FloatImage, MAX_SURFACE_DEGREE, OpticsError, SideLamp,
-    SideLampSpec,
+    Area, BackgroundSpec, CalibratedSpec, CastShadowSpec, DepthLightSpec, FloatImage, MAX_SURFACE_DEGREE, OpticsError,
+    SideLamp, SideLampSpec,
 };
-use crate::optics::{Composition, coefficients, features, place_in, shadow_coefficients, surface_monomials};
+use crate::optics::{Composition, coefficients, features, place_in, relative, shadow_coefficients, surface_monomials};
+use dermis_geometry::quantity::Length;
 
 /// A fitted light and its cross-validated error.
 #[derive(Clone, Debug)]
@@ -21,9 +22,10 @@ pub struct CalibratedFit {
 }
 
 /// Trial degrees: of the slope, of the position.
-const TRIED: [(usize, usize); 12] =
+type Degrees = (usize, usize);
+const TRIED: [Degrees; 12] =
     [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (4, 0), (4, 1), (4, 2)];
-const MOST: (usize, usize) = (MAX_SURFACE_DEGREE, MAX_PLACE_DEGREE);
+const MOST: Degrees = (MAX_SURFACE_DEGREE, MAX_PLACE_DEGREE);
 /// Maximum trial degree of the position.
 pub const MAX_PLACE_DEGREE: usize = 2;
 /// Minimum number of presses to which a light can be fitted.
@@ -46,11 +48,34 @@ pub fn fit_calibrated(
     kept_as: BackgroundSpec,
     max_position_degree: usize,
 ) -> Result<CalibratedFit, FitError> {
+    fit(background, presses, kept_as, max_position_degree, &[false])
+}
+
+/// The same, which may also depend on the depth of the surface ([`DepthLightSpec`]) if this leaves a smaller
+/// cross-validated residual. Such a light is not supported on GPU.
+pub fn fit_calibrated_by_depth(
+    background: &FloatImage,
+    presses: &[&BallPress],
+    kept_as: BackgroundSpec,
+    max_position_degree: usize,
+) -> Result<CalibratedFit, FitError> {
+    fit(background, presses, kept_as, max_position_degree, &[false, true])
+}
+
+/// `by_depth`: whether lights that depend on the depth, or not, are tried.
+fn fit(
+    background: &FloatImage,
+    presses: &[&BallPress],
+    kept_as: BackgroundSpec,
+    max_position_degree: usize,
+    by_depth: &[bool],
+) -> Result<CalibratedFit, FitError> {
     if presses.len() < MIN_PRESSES {
         return Err(FitError::TooFew { what: "the light of a sensor", got: presses.len(), needed: MIN_PRESSES });
     }
     let taken: Vec<Vec<Sample>> = presses.iter().map(|press| samples(press, background)).collect();
-    let size = coefficients(MOST.0, MOST.1) + shadow_coefficients();
+    let blocks = if by_depth.contains(&true) { 3 } else { 1 };
+    let size = coefficients(MOST.0, MOST.1) + blocks * shadow_coefficients();
     let mut candidates = Vec::new();
     for replaces in [false, true] {
         let lamps = side_lamps(background, presses, &taken, max_position_degree, replaces);
@@ -64,8 +89,8 @@ pub fn fit_calibrated(
             candidates.push(Candidate { composition, lamps, parts });
         }
     }
-    let score = |parts: &[Vec<NormalEquations>; 3], &(degree, position_degree): &(usize, usize)| {
-        let kept = subset(degree, position_degree);
+    let score = |parts: &[Vec<NormalEquations>; 3], degrees: Degrees, by_depth: bool| {
+        let kept = subset(degrees, by_depth);
         let left = |channel: &Vec<NormalEquations>| -> f64 {
             let one = |out: usize| {
                 let others = joined(size, channel.iter().enumerate().filter(|(i, _)| *i != out).map(|(_, part)| part));
@@ -75,22 +100,33 @@ pub fn fit_calibrated(
         };
         (parts.iter().map(left).sum::<f64>() / 3.0).sqrt()
     };
-    let enough = |tried: &&(usize, usize)| presses.len() >= NEEDED_FOR[tried.1];
+    let enough = |tried: &&Degrees| presses.len() >= NEEDED_FOR[tried.1];
     let allowed = || TRIED.iter().filter(|tried| tried.1 <= max_position_degree).filter(enough);
-    let scores = candidates
-        .iter()
-        .flat_map(|candidate| allowed().map(move |tried| (score(&candidate.parts, tried), candidate, *tried)));
-    let Some((cross_validated, candidate, (degree, position_degree))) = scores.min_by(|a, b| a.0.total_cmp(&b.0))
-    else {
+    let forms = || allowed().flat_map(|degrees| by_depth.iter().map(|by_depth| (*degrees, *by_depth)));
+    let scores = candidates.iter().flat_map(|candidate| {
+        forms()
+            .map(move |(degrees, by_depth)| (score(&candidate.parts, degrees, by_depth), candidate, degrees, by_depth))
+    });
+    let Some((cross_validated, candidate, degrees, by_depth)) = scores.min_by(|a, b| a.0.total_cmp(&b.0)) else {
         return Err(FitError::NoSpread { what: "brightness" });
     };
     let Candidate { composition: Composition { proportional, replaces }, lamps, parts } = candidate;
-    let kept = subset(degree, position_degree);
+    let (degree, position_degree) = degrees;
+    let kept = subset(degrees, by_depth);
     let solved = parts.each_ref().map(|channel| joined(size, channel.iter()).only(&kept).solve(RIDGE));
     let lit = coefficients(degree, position_degree);
     let all = || taken.iter().flatten();
     let steepest = all().map(|sample| sample.seen[0].hypot(sample.seen[1])).fold(0.0, f64::max);
-    let shadow_levels = solved.each_ref().map(|levels| whole_shadow(&levels[lit..], position_degree));
+    let block = |i: usize| {
+        solved.each_ref().map(|levels| {
+            let count = (levels.len() - lit) / if by_depth { 3 } else { 1 };
+            whole_shadow(&levels[lit + i * count..lit + (i + 1) * count], position_degree)
+        })
+    };
+    let shadow_levels = block(0);
+    let deepest_mm = all().map(|sample| sample.depth_mm).fold(1e-3, f64::max);
+    let deepest = Length::new(1e-3 * deepest_mm);
+    let depth = by_depth.then(|| DepthLightSpec { levels: block(1), proportional: block(2), deepest });
     let spec = CalibratedSpec {
         background: kept_as,
         degree,
@@ -105,6 +141,7 @@ pub fn fit_calibrated(
         change: Some([0, 1, 2].map(|c| ends(all().map(|sample| sample.added[c]).collect()))),
         range: Some([0, 1, 2].map(|c| levels_of(background, presses, c))),
         shadow: Some(CastShadowSpec { lamps: *lamps, levels: shadow_levels, replaces: *replaces }),
+        depth,
     };
     Ok(CalibratedFit { spec, cross_validated })
 }
@@ -142,10 +179,13 @@ fn equations(
             let all = features(sample.seen, place, MOST.0, MOST.1, 1.0);
             for (c, channel) in parts.iter_mut().enumerate() {
                 let level = background.channels[c][sample.pixel[1] * background.width + sample.pixel[0]];
-                let [lit, dark] = composition.factors(level, lamps[c].hidden(tangents[c])).map(f64::from);
+                let hidden = lamps[c].hidden(tangents[c]);
+                let [lit, dark] = composition.factors(level, hidden).map(f64::from);
                 let (of_lit, of_dark) = all.split_at(coefficients(MOST.0, MOST.1));
-                let row: Vec<f64> =
-                    of_lit.iter().map(|entry| lit * entry).chain(of_dark.iter().map(|entry| dark * entry)).collect();
+                let depth = f64::from(composition.unhidden(hidden)) * sample.depth_mm;
+                let scaled = [dark, depth, depth * f64::from(relative(level))];
+                let blocks = scaled.iter().flat_map(|factor| of_dark.iter().map(move |entry| factor * entry));
+                let row: Vec<f64> = of_lit.iter().map(|entry| lit * entry).chain(blocks).take(size).collect();
                 let count = channel.len();
                 channel[i % count].add(&row, sample.added[c], sample.weight);
             }
@@ -160,18 +200,19 @@ fn joined<'a>(size: usize, parts: impl Iterator<Item = &'a NormalEquations>) -> 
     all
 }
 
-/// Indices of the coefficients of a smaller model in the largest model. The shadow does not depend on the position if
-/// the light does not.
-fn subset(degree: usize, position_degree: usize) -> Vec<usize> {
+/// Indices of the coefficients of a smaller model in the largest model. The shadow and the part that grows with the depth
+/// do not depend on the position if the light does not.
+fn subset((degree, position_degree): Degrees, by_depth: bool) -> Vec<usize> {
     let places = |degree: usize| coefficients(1, degree) / surface_monomials(1).len();
     let (few, many) = (places(position_degree), places(MOST.1));
     let lit = (0..surface_monomials(degree).len()).flat_map(|k| (0..few).map(move |j| k * many + j));
     let all = coefficients(MOST.0, MOST.1);
-    let shadow = (0..shadow_coefficients()).filter(|i| position_degree > 0 || i.is_multiple_of(places(1)));
+    let blocks = if by_depth { 3 } else { 1 };
+    let shadow = (0..blocks * shadow_coefficients()).filter(|i| position_degree > 0 || i.is_multiple_of(places(1)));
     lit.chain(shadow.map(|i| all + i)).collect()
 }
 
-/// The shadow's coefficients with those of the position that [`subset`] leaves out.
+/// The coefficients of a shadow, D or E with those of the position that [`subset`] leaves out.
 fn whole_shadow(levels: &[f64], position_degree: usize) -> Vec<f64> {
     if position_degree > 0 { levels.to_vec() } else { levels.iter().flat_map(|level| [*level, 0.0, 0.0]).collect() }
 }

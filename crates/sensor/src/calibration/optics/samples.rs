@@ -8,6 +8,8 @@ use crate::optics::{FloatImage, Horizon, SideLamp};
 pub(super) struct Sample {
     /// Components of the unit normal to the right and down.
     pub seen: [f64; 2],
+    /// Depth below the surface at rest (mm).
+    pub depth_mm: f64,
     /// Column and row.
     pub pixel: [usize; 2],
     /// Difference from the background (levels): red, green, blue.
@@ -40,6 +42,7 @@ pub(super) fn samples(press: &BallPress, background: &FloatImage) -> Vec<Sample>
         let distance = (pixel[0] as f64 - label.column).hypot(pixel[1] as f64 - label.row) / label.radius;
         Sample {
             seen: [right * scale, down * scale],
+            depth_mm: -1e3 * f64::from(relief.z_m[i]),
             pixel,
             added: [0, 1, 2].map(|c| f64::from(press.image.channels[c][i] - background.channels[c][i])),
             weight: per_pixel * weight(distance),

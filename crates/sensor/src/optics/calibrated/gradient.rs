@@ -3,7 +3,7 @@
 use super::super::gradient::ByRelief;
 use super::super::horizon::HorizonAdjoint;
 use super::super::position::{count, monomials};
-use super::{BLOCK, Calibrated, MIN_HIDDEN, MIN_SLOPE, SHADOW_POSITION_DEGREE};
+use super::{BLOCK, Calibrated, MIN_HIDDEN, MIN_PRESSED_MM, MIN_SLOPE, SHADOW_POSITION_DEGREE, relative};
 use crate::optics::{Horizon, ImageCoordinates, Relief};
 
 impl Calibrated {
@@ -48,7 +48,9 @@ impl Calibrated {
             }
             // As in `shade`: there the light does not change.
             let is_dark = hidden.iter().flatten().any(|part| *part >= MIN_HIDDEN);
-            if !is_dark && seen.iter().flatten().all(|part| part.abs() < MIN_SLOPE) {
+            let depth_mm = |i: usize| self.depth.as_ref().map_or(0.0, |depth| depth.depth_mm(relief, i));
+            let is_deep = pixels.clone().any(|i| depth_mm(i).abs() >= MIN_PRESSED_MM);
+            if !is_dark && !is_deep && seen.iter().flatten().all(|part| part.abs() < MIN_SLOPE) {
                 continue;
             }
             for i in pixels {
@@ -76,8 +78,22 @@ impl Calibrated {
                     let darker = shadow.as_ref().map_or(0.0, |(_, r)| r[0] + weigh(&r[1..], &values));
                     let background = self.background.channels[c][i];
                     let [of_lit, of_darker] = self.composition.factors(background, hidden[c][lane]).map(f64::from);
-                    if !self.is_free(c, i, of_lit * lit + of_darker * darker) {
+                    let unhidden = f64::from(self.composition.unhidden(hidden[c][lane]));
+                    // D + (I₀/128) E: its coefficients of the monomials, and its value.
+                    let relative = f64::from(relative(background));
+                    let d: Vec<f64> = self.depth.as_ref().map_or_else(Vec::new, |depth| {
+                        let coarse = places(at, SHADOW_POSITION_DEGREE);
+                        let [of_d, of_e] = depth.levels.each_ref().map(|levels| levels[c].chunks_exact(per_shadow));
+                        of_d.zip(of_e).map(|(d, e)| weigh(d, &coarse) + relative * weigh(e, &coarse)).collect()
+                    });
+                    let deeper = d.first().map_or(0.0, |first| first + weigh(&d[1..], &values));
+                    let depth_mm = f64::from(depth_mm(i));
+                    if !self.is_free(c, i, of_lit * lit + of_darker * darker + unhidden * depth_mm * deeper) {
                         continue;
+                    }
+                    if let Some(depth) = &self.depth {
+                        by_values.iter_mut().zip(&d[1..]).for_each(|(sum, d)| *sum += by[c] * unhidden * depth_mm * d);
+                        by_relief.z[i] += by[c] * unhidden * deeper * depth.depth_by_height(relief, i);
                     }
                     let [by_lit, by_darker] = [of_lit * by[c], of_darker * by[c]];
                     for (k, by_coefficients) in by_levels[c].chunks_exact_mut(per).enumerate() {
@@ -88,7 +104,9 @@ impl Calibrated {
                     if let (Some((lamp, r)), Some(by_horizons)) = (shadow, &mut by_horizons) {
                         by_values.iter_mut().zip(&r[1..]).for_each(|(sum, r)| *sum += by_darker * r);
                         let [more_lit, more_darker] = self.composition.factors_by_hidden(background).map(f64::from);
-                        let by_hidden = by[c] * (more_lit * lit + more_darker * darker);
+                        let more_deeper = f64::from(self.composition.unhidden(1.0)) - 1.0;
+                        let by_hidden =
+                            by[c] * (more_lit * lit + more_darker * darker + more_deeper * depth_mm * deeper);
                         by_horizons[c].add(row, first + lane, by_hidden * lamp.hidden_slope(horizon[c][lane]));
                     }
                 }
