@@ -99,7 +99,7 @@ pub fn seed(value: &Bound<'_, PyAny>) -> PyResult<u64> {
 
 /// Reads the argument `dt`, a positive number of seconds.
 pub fn dt(value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let refuse = |_| Error::new_err(format!("`dt` must be a positive number of seconds, got {value:?}"));
+    let refuse = |_| PyTypeError::new_err(format!("`dt` must be a positive number of seconds, got {value:?}"));
     positive(value.extract().map_err(refuse)?, "dt", "seconds")
 }
 

@@ -68,10 +68,12 @@ pub fn of_fit(bench: &Bench<'_>, solution: &Solution, explained: f64) -> Result<
     let mut doubts: Vec<String> = hardly_told_apart(unknowns, solution).into_iter().collect();
     for (&unknown, _) in unknowns.iter().zip(&solution.held).filter(|(_, held)| **held) {
         let value = bench.material.value(&solution.values, unknown).unwrap_or(0.0);
+        let rounded = format!("{} {}", (value * 1e6).round() / 1e6, unknown.unit());
         doubts.push(format!(
-            "{} ended at the bound of its range ({value:.4} {}): the measurements do not determine it, or another value of the description is wrong",
-            unknown.name(), unknown.unit()
-        ).replace(" )", ")"));
+            "{} ended at the bound of its range ({}): the measurements do not determine it, or another value of the description is wrong",
+            unknown.name(),
+            rounded.trim_end()
+        ));
     }
     let is_best = solution.converged && !solution.held.contains(&true);
     let part = 100.0 * explained.max(0.0);

@@ -117,7 +117,7 @@ impl Field<'_> {
             None => self.compare_press(&measured, &pressed),
             Some(sheared) => self.compare_shear(&measured, before.as_ref(), &pressed, &sheared),
         };
-        notes.insert(0, format!("pressed to {:.2} mm", 1e3 * depth_m));
+        notes.insert(0, format!("pressed to {:.3} mm", 1e3 * depth_m));
         let (split, n) = (&measured.split, measured.at.len());
         let name = |&i: &usize| {
             let [x, y] = self.in_image(measured.at[i]);
