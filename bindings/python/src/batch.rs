@@ -64,13 +64,11 @@ impl Batch {
             missed.map(|(part, warning)| (i, part, warning)).next()
         };
         let missed: Vec<(usize, f64, Warning)> = self.presses.iter().enumerate().filter_map(each).collect();
-        let (i, part, warning) = missed.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let (of, percent) = (self.presses.len(), 100.0 * part);
+        let (i, _, warning) = missed.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let of = self.presses.len();
         Some(match missed.len() {
             1 => format!("press {i} of {of}: {warning}"),
-            several => format!(
-                "{several} of {of} presses miss their force, most of all press {i} (by {percent:.0} %): {warning}"
-            ),
+            several => format!("{several} of {of} presses miss their force, most of all press {i}: {warning}"),
         })
     }
 

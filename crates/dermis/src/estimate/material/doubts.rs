@@ -143,7 +143,7 @@ fn shifted_zero(bench: &Bench<'_>, solution: &Solution) -> Result<Option<String>
     let is_shifted =
         zero_m.abs() > (SIGNIFICANT * error_m).max(SHIFTED * largest_m) && left < 0.5 * residuals.norm_squared();
     Ok(is_shifted.then(|| {
-        format!("the forces fit much better with a first contact at a depth of about {:.3} mm instead of 0: fit zero too, or correct the depths", 1e3 * zero_m)
+        format!("the forces fit much better with a first contact at a depth of about {:.3} mm instead of 0: fit zero too, or correct the depths, unless another value of the description is wrong", 1e3 * zero_m)
     }))
 }
 

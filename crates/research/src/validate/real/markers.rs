@@ -302,30 +302,34 @@ impl Field<'_> {
     }
 
     /// The depth (m) at which the contact has its radius. Its area changes by whole cells, so that the logarithm of the area is fitted by a
-    /// quadratic of that of the depth, which for a ball on a half-space or on a thin layer is a line.
+    /// quadratic of that of the depth, which for a ball on a half-space or on a thin layer is a line: over all depths, then near the solution.
     fn depth_m(&self, sensor: &Sensor, ball: &Object, max_m: f64) -> Result<f64, RealError> {
-        const PRESSES: i32 = 16;
-        const MIN_PART: f64 = 0.05;
-        let mut rows = Vec::new();
-        for k in 0..PRESSES {
-            let depth = f64::from(k) / f64::from(PRESSES - 1) * MIN_PART.ln();
-            let area_m2 = press(sensor, ball, &Aim::default(), Goal::Depth(max_m * depth.exp()))?.touch.area_m2();
-            if area_m2 > 0.0 {
-                rows.push((vec![1.0, depth, depth * depth], area_m2.ln()));
-            }
-        }
-        let [at_max, slope, curvature] = least_squares(&rows)[..] else {
-            let rule = "needs a sensor that the ball touches".to_owned();
-            return Err(RealError::Bad { what: format!("`contact_px = {}`", self.contact_px), rule });
-        };
-        let area = |depth: f64| at_max + depth * (slope + depth * curvature);
+        const PRESSES: u32 = 10;
         let wanted = (std::f64::consts::PI * (self.contact_px * self.pixel_m).powi(2)).ln();
-        let (mut low, mut high) = (2.0 * MIN_PART.ln(), 0.0);
-        for _ in 0..50 {
-            let depth = 0.5 * (low + high);
-            if area(depth) < wanted { low = depth } else { high = depth }
+        let mut depth_m = max_m;
+        for parts in [[0.05, 1.0], [0.8, 1.25]] {
+            let [low_m, high_m] = parts.map(|part| (part * depth_m).min(max_m));
+            let mut rows = Vec::new();
+            for k in 0..PRESSES {
+                let depth = (high_m / low_m).ln() * (f64::from(k) / f64::from(PRESSES - 1) - 1.0);
+                let goal = Goal::Depth(high_m * depth.exp());
+                let area_m2 = press(sensor, ball, &Aim::default(), goal)?.touch.area_m2();
+                if area_m2 > 0.0 {
+                    rows.push((vec![1.0, depth, depth * depth], area_m2.ln()));
+                }
+            }
+            let [at_high, slope, curvature] = least_squares(&rows)[..] else {
+                let rule = "needs a sensor that the ball touches".to_owned();
+                return Err(RealError::Bad { what: format!("`contact_px = {}`", self.contact_px), rule });
+            };
+            let (mut low, mut high) = ((low_m / high_m).ln(), 0.0);
+            for _ in 0..50 {
+                let depth = 0.5 * (low + high);
+                if at_high + depth * (slope + depth * curvature) < wanted { low = depth } else { high = depth }
+            }
+            depth_m = high_m * high.exp();
         }
-        Ok(max_m * high.exp())
+        Ok(depth_m)
     }
 
     fn figure(&self, measured: &MarkerField, predicted: &[Pixels]) -> Figure {
