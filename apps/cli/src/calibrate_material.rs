@@ -66,6 +66,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         "values": values,
         "rms_n": fit.rms_newton,
         "explained": fit.explained,
+        "converged": fit.converged,
+        "at_bounds": fit.at_bounds,
         "predicted_n": fit.predicted_newton,
         "warnings": fit.warnings,
     });

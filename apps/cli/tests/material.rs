@@ -38,6 +38,7 @@ fn the_written_sensor_gives_the_measured_forces() {
         serde_json::from_str(&run(here, &format!("{CALIBRATE} --fit young,zero --out fit --json")).unwrap()).unwrap();
     let value = |name: &str| report["values"][name]["value"].as_f64().unwrap();
     assert!((value("young") / 210e3 - 1.0).abs() < 1e-3 && (value("zero") / 20e-6 - 1.0).abs() < 0.01, "{report}");
+    assert!(report["converged"] == true && report["at_bounds"].as_array().unwrap().is_empty(), "{report}");
     let pressed = run(here, "press --sensor fit/sensor.toml --object sphere:radius=6mm --depth 500um --json").unwrap();
     let pressed: Value = serde_json::from_str(&pressed).unwrap();
     let measured: f64 = table.lines().last().unwrap().split(',').nth(1).unwrap().parse().unwrap();
@@ -49,6 +50,21 @@ fn the_written_sensor_gives_the_measured_forces() {
     assert!(text.contains("young") && text.contains("kPa") && text.contains("zero") && text.contains("mm"), "{text}");
 }
 
+/// A quantity that ends at its bound is said in the text and in the JSON: no layer is so thin that a force so steep fits.
+#[test]
+fn a_quantity_at_its_bound_is_said() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    write(here, "pad.toml", SENSOR);
+    write(here, "press.csv", "depth_mm,force_n\n0.1,0.001\n0.2,0.01\n0.3,0.1\n0.4,1\n0.5,10\n");
+    let text = run(here, &format!("{CALIBRATE} --fit young,poisson")).unwrap();
+    assert!(text.contains("poisson ended at the bound of its range (0.4999)"), "{text}");
+    assert!(!text.contains("may be wrong"), "{text}");
+    let report = run(here, &format!("{CALIBRATE} --fit young,poisson --json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["at_bounds"], serde_json::json!(["poisson"]), "{report}");
+}
+
 #[test]
 fn wrong_input_is_one_line() {
     let folder = TempDir::new().unwrap();
@@ -57,6 +73,8 @@ fn wrong_input_is_one_line() {
     write(here, "press.csv", "depth_mm,force_n\n0.1,0.1\n0.2,0.3\n");
     write(here, "other.csv", "depth,force\n0.1,0.1\n");
     write(here, "deep.csv", "depth_mm,force_n\n1,1\n9,9\n");
+    write(here, "metres.csv", "depth_m,force_n\n0.1,0.1\n0.2,0.3\n");
+    write(here, "shear.csv", "depth_mm,force_n,shear_mm,shear_force_n\n0.1,0.1,0.1,-0.01\n0.2,0.3,0.1,-0.02\n");
     for (line, words) in [
         (format!("{CALIBRATE} --fit jung"), "\"jung\" is no quantity of a material"),
         (format!("{CALIBRATE} --fit friction"), "along the surface"),
@@ -67,6 +85,8 @@ fn wrong_input_is_one_line() {
         (CALIBRATE.replace("pad.toml", "wts0614"), "calibrate stiffness"),
         (format!("{CALIBRATE} --fit young,young"), "young is to be fitted twice: name every quantity once"),
         (format!("{CALIBRATE} --at 90mm,0mm"), "is not above sensor \"pad\" at x = 90 mm"),
+        (CALIBRATE.replace("press.csv", "metres.csv"), "mm meant? Depths are in the unit of their column"),
+        (CALIBRATE.replace("press.csv", "shear.csv"), "the forces along x point against the displacements"),
         (CALIBRATE.replace("press.csv", "deep.csv"), "a depth of 9 mm is more than sensor \"pad\""),
     ] {
         let said = run(here, &line).unwrap_err();

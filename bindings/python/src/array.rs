@@ -6,6 +6,7 @@ use numpy::{
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 
 /// A row-major array of real numbers.
 pub struct Numbers {
@@ -87,7 +88,19 @@ pub fn rows<const N: usize>(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Ve
 /// Reads a whole number of at least `min`. `remedy` ends the message.
 pub fn whole(value: &Bound<'_, PyAny>, min: usize, what: &str, remedy: &str) -> PyResult<usize> {
     let refuse = || Error::new_err(format!("`{what}` must be a whole number of at least {min}, got {value:?}{remedy}"));
-    value.extract().ok().filter(|&number| number >= min).ok_or_else(refuse)
+    let number = value.extract().ok().filter(|&number| number >= min && !value.is_instance_of::<PyBool>());
+    number.ok_or_else(refuse)
+}
+
+/// Reads the argument `seed`.
+pub fn seed(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    whole(value, 0, "seed", "").map(|seed| seed as u64)
+}
+
+/// Reads the argument `dt`, a positive number of seconds.
+pub fn dt(value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let refuse = |_| PyTypeError::new_err(format!("`dt` must be a positive number of seconds, got {value:?}"));
+    positive(value.extract().map_err(refuse)?, "dt", "seconds")
 }
 
 /// Checks that a number is positive and finite.

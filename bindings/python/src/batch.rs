@@ -54,9 +54,22 @@ impl Batch {
         Self { presses: Arc::new(presses), shared, precision }
     }
 
-    /// Warnings of all touches.
-    pub fn all_warnings(&self) -> impl Iterator<Item = Warning> {
-        self.presses.iter().flat_map(|press| press.touch.all_warnings())
+    /// The warning about the press that misses its force by the largest part, with its index and the number of such presses.
+    fn missed_force(&self) -> Option<String> {
+        let each = |(i, press): (usize, &Press)| {
+            let missed = press.touch.all_warnings().filter_map(|warning| match warning {
+                Warning::ForceNotReached { wanted_n, got_n } => Some(((got_n / wanted_n - 1.0).abs(), warning)),
+                _ => None,
+            });
+            missed.map(|(part, warning)| (i, part, warning)).next()
+        };
+        let missed: Vec<(usize, f64, Warning)> = self.presses.iter().enumerate().filter_map(each).collect();
+        let (i, _, warning) = missed.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let of = self.presses.len();
+        Some(match missed.len() {
+            1 => format!("press {i} of {of}: {warning}"),
+            several => format!("{several} of {of} presses miss their force, most of all press {i}: {warning}"),
+        })
     }
 
     /// Shape of a per-taxel array of all readings; `behind` are its trailing axes.
@@ -199,10 +212,13 @@ impl Batch {
         array(py, &[saturated.len()], &saturated)
     }
 
-    /// The first warning of each kind of all readings.
+    /// The first warning of each kind of all readings; of presses that miss their force, the one with the largest miss and its index.
     #[getter]
-    fn warnings(&self) -> Vec<String> {
-        Warning::first_of_each_kind(self.all_warnings()).iter().map(ToString::to_string).collect()
+    pub fn warnings(&self) -> Vec<String> {
+        let all = self.presses.iter().flat_map(|press| press.touch.all_warnings());
+        let others = all.filter(|warning| !matches!(warning, Warning::ForceNotReached { .. }));
+        let others = Warning::first_of_each_kind(others);
+        others.iter().map(ToString::to_string).chain(self.missed_force()).collect()
     }
 
     /// ``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses.

@@ -15,7 +15,7 @@ use crate::reading::{Reading, ReadingData, ReadingValues};
 use crate::shared_sensor::{SharedSensor, with_parameters};
 use crate::state::{History, State};
 use crate::threads::{Job, detached, interruptible, interruptible_job};
-use crate::touch::warn;
+use crate::touch::{warn, warn_text};
 use dermis::geometry::Vec3;
 use dermis::gpu::goals::PressRequest;
 use dermis::gpu::{Choice, GpuError};
@@ -145,7 +145,7 @@ impl Sensor {
         let made = interruptible_job(py, work, |job| bar.show(py, job.done()));
         bar.close(py)?;
         let batch = Batch::new(self.shared.clone(), made?.map_err(Error::new_err)?, precision);
-        warn(py, batch.all_warnings())?;
+        batch.warnings().iter().try_for_each(|text| warn_text(py, text))?;
         Ok(Py::new(py, batch)?.into_any())
     }
 
@@ -371,7 +371,7 @@ impl Sensor {
         count: &Bound<'_, PyAny>,
         device: &str,
         randomise: Option<&Bound<'_, pyo3::types::PyDict>>,
-        seed: u64,
+        #[pyo3(from_py_with = crate::array::seed)] seed: u64,
         max_polygons: Option<&Bound<'_, PyAny>>,
         precision: Option<&str>,
     ) -> PyResult<Environments> {
@@ -408,14 +408,14 @@ impl Sensor {
         &self,
         py: Python<'_>,
         objects: &Bound<'_, PyAny>,
-        dt: f64,
+        #[pyo3(from_py_with = crate::array::dt)] dt: f64,
         pose: Option<&Bound<'_, PyAny>>,
         twist: Option<&Bound<'_, PyAny>>,
         sensor_pose: Option<&Bound<'_, PyAny>>,
         sensor_twist: Option<&Bound<'_, PyAny>>,
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Reading> {
-        let (dt_s, precision) = (positive(dt, "dt", "seconds")?, Precision::read(dtype)?);
+        let (dt_s, precision) = (dt, Precision::read(dtype)?);
         let moving = ObjectMotions::read(objects, pose, twist, sensor_pose, sensor_twist)?;
         let (sensor, before) = (self.inner()?.clone(), self.history().clone());
         let (touch, reading, after) = self.run(py, move || {
@@ -634,13 +634,13 @@ impl Sensor {
         poses: &Bound<'py, PyAny>,
         twists: &Bound<'py, PyAny>,
         cotangents: &Bound<'py, pyo3::types::PyDict>,
-        dt: f64,
+        #[pyo3(from_py_with = crate::array::dt)] dt: f64,
         vertices: bool,
     ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
         let sensor = self.inner()?.clone();
         let motion = path_gradient::read_motion(poses, twists)?;
         let by = crate::gradient::read(&sensor, cotangents, motion.len())?;
-        let (dt_s, state, object) = (positive(dt, "dt", "seconds")?, self.history().skin.clone(), obj.object.clone());
+        let (dt_s, state, object) = (dt, self.history().skin.clone(), obj.object.clone());
         let work = move || path_gradient::pull_back(&sensor, &state, &object, &motion, &by, dt_s);
         let found = self.run(py, work)?.into_py_err()?;
         path_gradient::arrays(py, &found, vertices.then_some(&obj.object))

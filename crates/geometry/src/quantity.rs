@@ -241,7 +241,7 @@ kinds! {
     /// A density (kg/m³).
     Density, OfDensity, "density", 1e-30..1e9, ["kg/m^3" = 1.0, "kg/m³" = 1.0, "g/cm^3" = 1e3, "g/cm³" = 1e3];
     /// A force (N).
-    Force, OfForce, "force", 1e-30..1e9, ["N" = 1.0, "mN" = 1e-3, "kN" = 1e3];
+    Force, OfForce, "force", 1e-30..1e9, ["N" = 1.0, "mN" = 1e-3, "uN" = 1e-6, "µN" = 1e-6, "kN" = 1e3];
     /// A stiffness (N/m).
     Stiffness, OfStiffness, "stiffness", 1e-30..1e15, ["N/m" = 1.0, "N/mm" = 1e3, "kN/m" = 1e3];
     /// A stiffness per area (Pa/m).
@@ -265,7 +265,7 @@ kinds! {
     /// A difference of temperatures (K).
     TemperatureDifference, OfTemperatureDifference, "difference of temperatures", 1e-12..1e6, ["K" = 1.0];
     /// A pressure (Pa).
-    Pressure, OfPressure, "pressure", 1e-30..1e15, ["Pa" = 1.0, "kPa" = 1e3, "MPa" = 1e6];
+    Pressure, OfPressure, "pressure", 1e-30..1e15, ["Pa" = 1.0, "kPa" = 1e3, "MPa" = 1e6, "GPa" = 1e9];
     /// An area (m²).
     Area, OfArea, "area", 1e-30..1e8, ["mm^2" = 1e-6, "mm²" = 1e-6, "cm^2" = 1e-4, "m^2" = 1.0, "m²" = 1.0];
     /// A frequency (1/s).
@@ -281,6 +281,10 @@ mod tests {
         assert_eq!("1 mm".parse::<Length>().unwrap().si(), 1e-3);
         assert_eq!("1e-3m".parse::<Length>().unwrap().si(), 1e-3);
         assert_eq!(" -2.5 N/mm ".parse::<Stiffness>().unwrap().si(), -2500.0);
+        for micro in ["5 uN", "5 µN"] {
+            assert_eq!(micro.parse::<Force>().unwrap().si(), 5e-6);
+        }
+        assert_eq!("2 GPa".parse::<Pressure>().unwrap().si(), 2e9);
         assert!(("90 deg".parse::<Angle>().unwrap().si() - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
     }
 

@@ -145,7 +145,7 @@ impl Environments {
     /// Environments on the CPU, initially without contact. Supports every skin.
     pub fn on_cpu(sensor: &Sensor, shapes: &[Arc<Object>], count: usize) -> Result<Self, GpuError> {
         require_shapes(shapes)?;
-        let device = Device::Cpu(Box::new(CpuEnvironments::new(sensor, shapes, count)));
+        let device = Device::Cpu(Box::new(CpuEnvironments::new(sensor, shapes, count)?));
         Ok(Self { count, device, bound: None, is_launched: false })
     }
 

@@ -273,6 +273,10 @@ fn markers_of_a_camera_with_perspective_are_found() {
     let (error, notes) = (score(&press, "markers", FITTED), press.comparison.notes.join("; "));
     let distance: f64 = notes.split("camera at ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!(error < 0.03 && (distance / 12.0 - 1.0).abs() < 0.1, "{error}: {notes}");
+    // The press was one of 0.9 mm.
+    let depth =
+        |notes: &str| -> f64 { notes.split("pressed to ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap() };
+    assert!((depth(&notes) / 0.9 - 1.0).abs() < 0.03, "{notes}");
     let orthographic = score(&row_of("field = \"press.csv\"\n"), "markers", FITTED);
     assert!(orthographic > 5.0 * error, "{orthographic} against {error}");
     let shear = row_of(&format!("field = \"shear.csv\"\nbefore = \"press.csv\"\nsheared = true\n{axis}"));
@@ -307,4 +311,21 @@ fn fields_of_markers_are_refused_by_name() {
         let refused = board.rows[0].reason.clone().unwrap();
         assert!(refused.contains(&format!("`contact_px = {contact}`")) && refused.contains("60.0"), "{refused}");
     }
+}
+
+/// A larger radius of the contact is a deeper press, also where the contact gains no cell: the depth grows evenly with the area.
+#[test]
+fn the_depth_of_a_marker_field_follows_the_radius_of_its_contact() {
+    let folder = Folder::new("radius");
+    marker_fields(&folder, "field = \"press.csv\"\n");
+    let text = std::fs::read_to_string(folder.0.join("dataset.toml")).unwrap();
+    let line = text.lines().find(|line| line.starts_with("contact_px")).unwrap().to_owned();
+    let depth_mm = |contact: f64| -> f64 {
+        folder.write("dataset.toml", text.replace(&line, &format!("contact_px = {contact}")));
+        let notes = row(&folder.0).comparison.notes.join("; ");
+        notes.split("pressed to ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
+    };
+    let depths: Vec<f64> = [30.0, 30.2, 30.4, 30.6].map(depth_mm).to_vec();
+    let steps: Vec<f64> = depths.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(steps.iter().all(|step| (0.002..0.02).contains(step)), "{depths:?}");
 }

@@ -102,6 +102,10 @@ class MaterialFit:
     explained: float
     """Part of the squared forces about their mean that the fit explains (R²): 1 for a perfect fit, 0 for one that is no better than the mean
     force, negative for a worse one."""
+    converged: bool
+    """False if the search ended before it found the best values."""
+    at_bounds: list[str]
+    """Unknowns that ended at a bound of their range."""
     warnings: list[str]
     """Warnings of the skin about the fitted presses, and about the fit."""
 
@@ -124,7 +128,7 @@ def material(
     x after the press (m) and force on the sensor along x (N), (n,), for the friction. time: time of each measurement (s), not decreasing, (n,), for
     the relaxation; the depth may be held or grow. unknowns: what is fitted, starting from the values of the sensor: ``young`` (Pa), ``poisson``, ``thickness`` (m),
     ``friction``, ``zero`` (the depth at which the bench has its first contact, m), ``relaxation_ratio`` and ``relaxation_time`` (s).
-    at: place of the object (m). Raises dermis.Error if the measurements do not determine an unknown.
+    at: place of the object (m). Raises dermis.Error if the measurements do not determine an unknown, or have depths or forces along x of another unit or sign.
 
     >>> import dermis
     >>> from dermis import calibration
@@ -134,12 +138,14 @@ def material(
     >>> found = calibration.material(sensor, ball, depth=depth, force=force)
     >>> round(float(found.sensor.press(ball, depth=0.5e-3).force[2] / sensor.press(ball, depth=0.5e-3).force[2]), 3)
     2.0
+    >>> found.converged, found.at_bounds
+    (True, [])
     """
     fitted, text = _native.fit_material(sensor, obj, depth, force, shear, shear_force, time, list(unknowns), (float(at[0]), float(at[1])))
     found = json.loads(text)
     values = {name: (estimate["value"], estimate["ci95"]) for name, estimate in found["values"]}
     forces = [(normal, along) for normal, along in found["predicted_newton"]]
-    return MaterialFit(fitted, values, forces, found["rms_newton"], found["explained"], found["warnings"])
+    return MaterialFit(fitted, values, forces, found["rms_newton"], found["explained"], found["converged"], found["at_bounds"], found["warnings"])
 
 
 def save(bench: Bench, folder: str | os.PathLike[str]) -> None:

@@ -4,7 +4,7 @@ use super::batch::{DeviceBatch, Places};
 use super::binding::{Binder, Given, entries};
 use super::bound::{Bound, Kind, Place};
 use super::foreign;
-use crate::array::{array, positive, rows, vector};
+use crate::array::{array, rows, vector};
 use crate::error::{Error, IntoPyErr};
 use crate::sensor::is_quick;
 use crate::shared_sensor::SharedSensor;
@@ -230,7 +230,7 @@ impl Environments {
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn bind(
         &self,
-        dt: f64,
+        #[pyo3(from_py_with = crate::array::dt)] dt: f64,
         pose: &PyBound<'_, PyAny>,
         object: Option<&PyBound<'_, PyAny>>,
         sensor_pose: Option<&PyBound<'_, PyAny>>,
@@ -259,7 +259,7 @@ impl Environments {
         let w_first = one_of(quaternion, ["xyzw", "wxyz"], "quaternion")?;
         let angular_first = one_of(twist_order, ["linear", "angular"], "twist_order")?;
         let mut arrays = Binder { place: self.place(), count: self.count, w_first, kept: Vec::new() };
-        let mut bindings = Bindings::new(positive(dt, "dt", "seconds")?);
+        let mut bindings = Bindings::new(dt);
         let sensor_values = [sensor_pose, sensor_offset, sensor_twist, sensor_twist_at, on_sensor, on_sensor_at];
         bindings.sensor = arrays.body(SENSOR, sensor_values, angular_first)?;
         let object_values = [Some(pose), object_offset, twist, twist_at, on_object, on_object_at];
@@ -330,8 +330,12 @@ impl Environments {
         let handle = stream_handle(stream)?;
         let mut arrays = Binder { place: self.place(), count: self.count, w_first: true, kept: Vec::new() };
         let on_host = |mask: &PyBound<'_, PyAny>| -> PyResult<Vec<u8>> {
+            let refuse = |_| {
+                let count = self.count;
+                Error::new_err(format!("`mask` must be a bool for each of the {count} environments, got {mask:?}"))
+            };
             let flags: Vec<PyBound<'_, PyAny>> =
-                mask.call_method0("tolist").unwrap_or_else(|_| mask.clone()).extract()?;
+                mask.call_method0("tolist").unwrap_or_else(|_| mask.clone()).extract().map_err(refuse)?;
             if flags.len() != self.count {
                 let (got, count) = (flags.len(), self.count);
                 return Err(Error::new_err(format!("`mask` is for {got} environments, and there are {count}")));
@@ -414,9 +418,8 @@ impl Environments {
         py: Python<'_>,
         poses: &PyBound<'_, PyAny>,
         twists: Option<&PyBound<'_, PyAny>>,
-        dt: f64,
+        #[pyo3(from_py_with = crate::array::dt)] dt: f64,
     ) -> PyResult<DeviceBatch> {
-        let dt_s = positive(dt, "dt", "seconds")?;
         let on_cpu = || Error::new_err("step() runs on a GPU only: use bind() and launch(), which run on the CPU too");
         let gpu = self.gpu.as_ref().ok_or_else(on_cpu)?;
         let (places, speeds) = match (Places::read(poses, gpu)?, twists) {
@@ -441,7 +444,7 @@ impl Environments {
             }
         };
         let felt = detached(py, || {
-            let felt = self.inner().batch.step(&places, &speeds, dt_s)?;
+            let felt = self.inner().batch.step(&places, &speeds, dt)?;
             gpu.finish()?;
             Ok::<_, GpuError>(felt)
         })?;

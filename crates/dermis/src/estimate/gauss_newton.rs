@@ -19,6 +19,12 @@ pub struct LeastSquares<'a, E> {
     pub steps: &'a [f64],
     /// Relative decrease of the cost at which the search ends.
     pub min_decrease: f64,
+    /// True if residuals beyond [`LINEAR_BEYOND`] times their scale count linearly.
+    pub robust: bool,
+    /// Least and largest value of each unknown, which are equal for one that is given; empty without bounds.
+    pub bounds: &'a [[f64; 2]],
+    /// The unknown whose exponential all predictions are proportional to: its best value has a closed form for any values of the others.
+    pub factor: Option<usize>,
 }
 
 /// The solution of a problem.
@@ -33,8 +39,12 @@ pub struct Solution {
     pub homogeneous: DMatrix<f64>,
     /// Measurements minus predictions.
     pub residuals: Vec<f64>,
-    /// True if the last step was much shorter than the step of the differences or hardly an improvement, or no step was one.
+    /// Differences of the predictions, one list per unknown; empty where the model has none.
+    pub slopes: Vec<Vec<f64>>,
+    /// True if no step is expected to improve the fit noticeably, within the bounds.
     pub converged: bool,
+    /// Unknowns that would leave their bounds.
+    pub held: Vec<bool>,
 }
 
 impl Solution {
@@ -58,9 +68,12 @@ struct Minimum {
     converged: bool,
 }
 
+/// Values of the unknowns and the residuals there.
+type Place = (Vec<f64>, Vec<f64>);
+
 /// Maximum number of iterations, and of trials within one.
 const MAX_ITERATIONS: usize = 40;
-const MAX_TRIALS: usize = 6;
+const MAX_TRIALS: usize = 8;
 /// Residuals beyond this multiple of their scale count linearly (Huber).
 const LINEAR_BEYOND: f64 = 2.0;
 /// Longest step of an iteration, in steps of the differences.
@@ -73,68 +86,123 @@ const CONVERGED: f64 = 0.05;
 const RENEWED: f64 = 0.5;
 /// Relative decrease of the cost at which the search has converged, unless [`LeastSquares::min_decrease`] is another.
 const MIN_DECREASE: f64 = 1e-5;
+/// Damping beyond which a short step or a small decrease does not end the search.
+const MAX_DAMPING: f64 = 1.0;
+/// Expected decrease of the cost, relative to it, at which the values are those of a minimum.
+const NEGLIGIBLE: f64 = 0.01;
+/// Root mean square residual, relative to that of the measurements, at which nothing is left to improve.
+const EXACT: f64 = 1e-5;
 
 impl<'a, E> LeastSquares<'a, E> {
     /// A problem whose slopes are those of its predictions.
     pub fn new(predict: Predict<'a, E>, measured: &'a [f64], groups: &'a [usize], steps: &'a [f64]) -> Self {
-        Self { predict, slopes_of: predict, measured, groups, steps, min_decrease: MIN_DECREASE }
+        let (min_decrease, bounds, factor) = (MIN_DECREASE, [].as_slice(), None);
+        Self { predict, slopes_of: predict, measured, groups, steps, min_decrease, robust: true, bounds, factor }
     }
 
     /// Minimises from a start. `None` if the start has no prediction.
     pub fn solve(&self, start: &[f64]) -> Result<Option<Solution>, E> {
         let Some(Minimum { values, residuals, kept, converged }) = self.minimise(start)? else { return Ok(None) };
-        let (covariance, homogeneous) = self.covariance(self.renewed(kept, &values)?, &residuals);
-        Ok(Some(Solution { values, covariance, homogeneous, residuals, converged }))
+        let slopes = self.renewed(kept, &values)?.map(|slopes| slopes.slopes).unwrap_or_default();
+        let (covariance, homogeneous) = self.covariance(&slopes, &residuals);
+        let (normal, gradient) = normal_equations(&slopes, &residuals, &self.weights(&residuals));
+        let held = self.held(&values, &gradient);
+        let converged = converged || (!slopes.is_empty() && self.is_minimum(normal, gradient, &residuals, &held));
+        Ok(Some(Solution { values, covariance, homogeneous, residuals, slopes, converged, held }))
     }
 
-    /// Like [`LeastSquares::solve`], but only the values.
-    pub fn values(&self, start: &[f64]) -> Result<Option<Vec<f64>>, E> {
-        Ok(self.minimise(start)?.map(|minimum| minimum.values))
+    /// Like [`LeastSquares::solve`], but only the values and their cost.
+    pub fn values(&self, start: &[f64]) -> Result<Option<(Vec<f64>, f64)>, E> {
+        let minimum = self.minimise(start)?;
+        Ok(minimum.map(|minimum| (minimum.values, self.cost(&minimum.residuals, &minimum.residuals))))
     }
 
     fn minimise(&self, start: &[f64]) -> Result<Option<Minimum>, E> {
-        let mut values = start.to_vec();
-        let Some(mut residuals) = self.residuals(&values)? else { return Ok(None) };
+        let first = self.scaled(start.to_vec(), &vec![1.0; self.measured.len()])?;
+        let Some((mut values, mut residuals)) = first else { return Ok(None) };
         let (mut damping, mut converged) = (1e-3, false);
         let mut kept: Option<Slopes> = None;
         for _ in 0..MAX_ITERATIONS {
-            let weights = weights(&residuals);
+            let weights = self.weights(&residuals);
             let Some(slopes) = self.renewed(kept.take(), &values)? else { break };
             let (normal, gradient) = normal_equations(&slopes.slopes, &residuals, &weights);
-            let cost = cost(&residuals, scale(&residuals));
+            let held = self.held(&values, &gradient);
+            let cost = self.cost(&residuals, &residuals);
             let mut moved = None;
             for _ in 0..MAX_TRIALS {
-                let Some(step) = damped_step(&normal, &gradient, damping) else { break };
-                let step = self.limited(step);
-                let trial: Vec<f64> = values.iter().zip(&step).map(|(value, step)| value + step).collect();
-                let better = self.residuals(&trial)?.filter(|new| self::cost(new, scale(&residuals)) < cost);
-                if let Some(new) = better {
+                let Some(step) = damped_step(&normal, &gradient, &held, damping) else { break };
+                let trial = self.within(&values, self.limited(step));
+                let better = self.scaled(trial, &weights)?.filter(|(_, new)| self.cost(new, &residuals) < cost);
+                if better.is_some() {
                     damping = (damping * 0.2).max(1e-9);
-                    moved = Some((trial, new, step));
+                    moved = better;
                     break;
                 }
                 damping *= 8.0;
             }
             let is_here = slopes.at == values;
             kept = Some(slopes).filter(|_| moved.is_some() || is_here);
-            let Some((trial, new, step)) = moved else {
+            let Some((trial, new)) = moved else {
                 if is_here {
-                    converged = true;
+                    converged = self.is_minimum(normal, gradient, &residuals, &held);
                     break;
                 }
                 // The slopes of a place nearby do not lead further, those of this one may.
                 continue;
             };
-            let new_cost = self::cost(&new, scale(&residuals));
+            let new_cost = self.cost(&new, &residuals);
+            let is_short =
+                trial.iter().zip(&values).zip(self.steps).all(|((a, b), step)| (a - b).abs() < CONVERGED * step);
             (values, residuals) = (trial, new);
-            if new_cost > (1.0 - self.min_decrease) * cost
-                || step.iter().zip(self.steps).all(|(step, scale)| step.abs() < CONVERGED * scale)
-            {
+            let is_settled = damping < MAX_DAMPING && (new_cost > (1.0 - self.min_decrease) * cost || is_short);
+            if is_settled || self.is_exact(self.cost(&residuals, &residuals)) {
                 converged = true;
                 break;
             }
         }
         Ok(Some(Minimum { values, residuals, kept, converged }))
+    }
+
+    /// Unknowns at a bound that the next step would leave.
+    fn held(&self, values: &[f64], gradient: &DVector<f64>) -> Vec<bool> {
+        let is_held = |k: usize| {
+            let [least, largest] = self.bounds.get(k).copied().unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+            (values[k] <= least && gradient[k] < 0.0) || (values[k] >= largest && gradient[k] > 0.0)
+        };
+        (0..gradient.len()).map(is_held).collect()
+    }
+
+    /// The values after a step, moved to the bounds that it would leave.
+    fn within(&self, values: &[f64], step: Vec<f64>) -> Vec<f64> {
+        let mut moved: Vec<f64> = values.iter().zip(&step).map(|(value, step)| value + step).collect();
+        moved.iter_mut().zip(self.bounds).for_each(|(value, [least, largest])| *value = value.clamp(*least, *largest));
+        moved
+    }
+
+    /// True if the undamped step is expected to improve the fit by less than [`NEGLIGIBLE`], or nothing is left to improve.
+    fn is_minimum(&self, normal: DMatrix<f64>, gradient: DVector<f64>, residuals: &[f64], held: &[bool]) -> bool {
+        let Some(step) = damped_step(&normal, &gradient, held, 1e-9) else { return false };
+        let expected: f64 =
+            step.iter().zip(&gradient).zip(held).map(|((a, b), held)| if *held { 0.0 } else { a * b }).sum();
+        let cost = self.cost(residuals, residuals);
+        expected < NEGLIGIBLE * cost || self.is_exact(cost)
+    }
+
+    /// True if nothing is left to improve about residuals of a cost.
+    pub fn is_exact(&self, cost: f64) -> bool {
+        cost < EXACT * EXACT * self.measured.iter().map(|one| one * one).sum::<f64>()
+    }
+
+    fn weights(&self, residuals: &[f64]) -> Vec<f64> {
+        let limit = if self.robust { LINEAR_BEYOND * scale(residuals) } else { f64::MAX };
+        residuals.iter().map(|residual| limit / residual.abs().max(limit)).collect()
+    }
+
+    /// Cost of residuals, with the scale of some of them.
+    fn cost(&self, residuals: &[f64], scaled_by: &[f64]) -> f64 {
+        let limit = if self.robust { LINEAR_BEYOND * scale(scaled_by) } else { f64::MAX };
+        let one = |size: f64| if size <= limit { size * size } else { limit * (2.0 * size - limit) };
+        residuals.iter().map(|residual| one(residual.abs())).sum()
     }
 
     /// The slopes, or new ones if the values have moved by more than [`RENEWED`] since.
@@ -155,10 +223,19 @@ impl<'a, E> LeastSquares<'a, E> {
         step.into_iter().map(|step| step * part).collect()
     }
 
-    fn residuals(&self, values: &[f64]) -> Result<Option<Vec<f64>>, E> {
-        let predicted = (self.predict)(values)?;
-        Ok(predicted
-            .map(|all| all.iter().zip(self.measured).map(|(predicted, measured)| measured - predicted).collect()))
+    /// The values, with the best [`LeastSquares::factor`] for measurements of some weights, and the residuals there.
+    fn scaled(&self, mut values: Vec<f64>, weights: &[f64]) -> Result<Option<Place>, E> {
+        let Some(mut predicted) = (self.predict)(&values)? else { return Ok(None) };
+        if let Some(k) = self.factor {
+            let (normal, product) = normal_equations(std::slice::from_ref(&predicted), self.measured, weights);
+            let best = (product[0] / normal[(0, 0)]).ln();
+            if best.is_finite() {
+                values[k] += best;
+                predicted.iter_mut().for_each(|value| *value *= best.exp());
+            }
+        }
+        let residuals = predicted.iter().zip(self.measured).map(|(predicted, measured)| measured - predicted).collect();
+        Ok(Some((values, residuals)))
     }
 
     /// Differences of the predictions, one list per unknown: central ones, or one-sided ones beside the end of a range, such as that of
@@ -166,6 +243,10 @@ impl<'a, E> LeastSquares<'a, E> {
     fn slopes(&self, values: &[f64]) -> Result<Option<Vec<Vec<f64>>>, E> {
         let mut slopes = Vec::new();
         for (k, step) in self.steps.iter().enumerate() {
+            if self.bounds.get(k).is_some_and(|[least, largest]| least == largest) {
+                slopes.push(vec![0.0; self.measured.len()]);
+                continue;
+            }
             let beside = |sign: f64| {
                 let mut moved = values.to_vec();
                 moved[k] += sign * step;
@@ -185,10 +266,12 @@ impl<'a, E> LeastSquares<'a, E> {
 
     /// (G − 1)/G Σ dᵢ dᵢᵀ with the changes dᵢ = (H − Hᵢ)⁻¹ gᵢ of the values without group i, by the gradients gᵢ and normal matrices
     /// Hᵢ of the G groups, and H⁻¹ without weights. Infinite where the measurements do not determine the values.
-    fn covariance(&self, slopes: Option<Slopes>, residuals: &[f64]) -> (DMatrix<f64>, DMatrix<f64>) {
+    fn covariance(&self, slopes: &[Vec<f64>], residuals: &[f64]) -> (DMatrix<f64>, DMatrix<f64>) {
         let count = self.steps.len();
         let unknown = DMatrix::from_element(count, count, f64::INFINITY);
-        let Some(Slopes { slopes, .. }) = slopes else { return (unknown.clone(), unknown) };
+        if slopes.is_empty() {
+            return (unknown.clone(), unknown);
+        }
         // In steps of the differences, so that eigenvalues of different unknowns compare.
         let slopes: Vec<Vec<f64>> = slopes
             .iter()
@@ -198,7 +281,7 @@ impl<'a, E> LeastSquares<'a, E> {
         let in_units = |covariance: DMatrix<f64>| {
             DMatrix::from_fn(count, count, |i, j| covariance[(i, j)] * self.steps[i] * self.steps[j])
         };
-        let weights = weights(residuals);
+        let weights = self.weights(residuals);
         let (normal, _) = normal_equations(&slopes, residuals, &weights);
         let (plain, _) = normal_equations(&slopes, residuals, &vec![1.0; residuals.len()]);
         let eigenvalues = normal.symmetric_eigenvalues();
@@ -242,31 +325,25 @@ fn scale(residuals: &[f64]) -> f64 {
     (1.4826 * *median).max(0.3 * rms).max(f64::MIN_POSITIVE)
 }
 
-fn weights(residuals: &[f64]) -> Vec<f64> {
-    let limit = LINEAR_BEYOND * scale(residuals);
-    residuals.iter().map(|residual| (limit / residual.abs().max(limit)).min(1.0)).collect()
-}
-
-fn cost(residuals: &[f64], scale: f64) -> f64 {
-    let limit = LINEAR_BEYOND * scale;
-    let one = |size: f64| if size <= limit { size * size } else { limit * (2.0 * size - limit) };
-    residuals.iter().map(|residual| one(residual.abs())).sum()
-}
-
 fn normal_equations(slopes: &[Vec<f64>], residuals: &[f64], weights: &[f64]) -> (DMatrix<f64>, DVector<f64>) {
     let sum = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).zip(weights).map(|((a, b), w)| a * b * w).sum() };
     let normal = DMatrix::from_fn(slopes.len(), slopes.len(), |i, j| sum(&slopes[i], &slopes[j]));
     (normal, DVector::from_fn(slopes.len(), |i, _| sum(&slopes[i], residuals)))
 }
 
-/// A step of the unknowns. One that has no effect on the predictions, such as the rotation of a ball, stays.
-fn damped_step(normal: &DMatrix<f64>, gradient: &DVector<f64>, damping: f64) -> Option<Vec<f64>> {
-    let mut damped = normal.clone();
+/// A step of the unknowns. One that is held, or that has no effect on the predictions, such as the rotation of a ball, stays.
+fn damped_step(normal: &DMatrix<f64>, gradient: &DVector<f64>, held: &[bool], damping: f64) -> Option<Vec<f64>> {
+    let (mut damped, mut gradient) = (normal.clone(), gradient.clone());
     for i in 0..damped.nrows() {
+        if held[i] {
+            damped.row_mut(i).fill(0.0);
+            damped.column_mut(i).fill(0.0);
+            gradient[i] = 0.0;
+        }
         let own = damped[(i, i)];
         damped[(i, i)] = if own > 0.0 { own * (1.0 + damping) } else { 1.0 };
     }
-    Some(damped.cholesky()?.solve(gradient).iter().copied().collect())
+    Some(damped.cholesky()?.solve(&gradient).iter().copied().collect())
 }
 
 #[cfg(test)]

@@ -4,14 +4,16 @@
 //! held or growing depth, the force of a skin that relaxes is a sum over its earlier changes (Lee and Radok 1960), so that no
 //! time is stepped.
 
-use super::gauss_newton::{LeastSquares, Solution};
+mod doubts;
+mod model;
+mod search;
+
+use super::gauss_newton::Solution;
 use dermis_sensor::calibration::{Estimate, student_975};
-use dermis_sensor::{Aim, Goal, PressError, Pressed, Sensor, SensorError, SensorSpec, SkinSpec, press};
+use dermis_sensor::{Aim, PressError, SensorError, SensorSpec};
 use dermis_skin::Object;
-use rayon::prelude::*;
+use model::{Bench, Material};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
-use std::cell::RefCell;
 
 /// Errors of a fit of a material.
 ///
@@ -37,6 +39,16 @@ pub enum MaterialError {
     NotOfThisSkin { unknown: &'static str, kind: &'static str, why: &'static str },
     #[error("{unknown} is not determined by the measurements: {remedy}")]
     Undetermined { unknown: &'static str, remedy: &'static str },
+    #[error("{unknowns} cannot be told apart by these measurements: fit one of them, or measure with another indenter")]
+    Indistinguishable { unknowns: String },
+    #[error(
+        "a depth of {depth_mm} mm is more than the sensor can be pressed ({max_mm:.3} mm): is {meant_mm} mm meant? Depths are in the unit of their column, or in metres (Python, Rust)"
+    )]
+    DepthUnit { depth_mm: f64, max_mm: f64, meant_mm: f64 },
+    #[error(
+        "the forces along x point against the displacements: both are those of the object on the sensor and have one sign; change the sign of one column"
+    )]
+    ShearSign,
     #[error("nothing is to be fitted: name at least one quantity")]
     NothingUnknown,
     #[error("{unknown} is to be fitted twice: name every quantity once")]
@@ -158,11 +170,28 @@ impl MaterialUnknown {
         !matches!(self, Self::Poisson | Self::Zero)
     }
 
-    /// Step of the differences, of the logarithm if that is fitted.
-    fn step(self) -> f64 {
+    /// True for the quantities of the relaxation.
+    fn is_in_time(self) -> bool {
+        matches!(self, Self::RelaxationRatio | Self::RelaxationTime)
+    }
+
+    /// Distance of further starts of the search, in the logarithm: cells that enter the contact, and times far from those of the
+    /// measurements, make small minima.
+    fn hop(self) -> f64 {
         match self {
-            Self::Zero => 2e-6,
-            Self::Poisson => 0.005,
+            Self::Thickness => 0.25,
+            Self::RelaxationTime => 2.3,
+            _ => 0.0,
+        }
+    }
+
+    /// Step of the differences for depths up to one (m), of the logarithm if that is fitted: wide enough to average over cells that enter
+    /// the contact.
+    fn step(self, largest_m: f64) -> f64 {
+        match self {
+            Self::Zero => 0.01 * largest_m,
+            Self::Poisson => 0.01,
+            Self::Thickness => 0.03,
             _ => 0.01,
         }
     }
@@ -209,6 +238,10 @@ pub struct MaterialFit {
     /// Part of the squared forces about their mean that the fit explains (R²): 1 for a perfect fit, 0 for one that is no
     /// better than the mean force, negative for a worse one.
     pub explained: f64,
+    /// False if the search ended before it found the best values.
+    pub converged: bool,
+    /// Quantities that ended at a bound of their range.
+    pub at_bounds: Vec<MaterialUnknown>,
     /// Warnings of the skin about the fitted presses, and about the fit.
     pub warnings: Vec<String>,
 }
@@ -217,117 +250,6 @@ impl MaterialFit {
     /// The estimate of a quantity; `None` if it was given.
     pub fn value(&self, unknown: MaterialUnknown) -> Option<Estimate> {
         self.values.iter().find(|(name, _)| *name == unknown).map(|(_, estimate)| *estimate)
-    }
-}
-
-/// Two quantities with a correlation beyond this are not told apart.
-const SAME: f64 = 0.98;
-/// Part of the forces below which a fit is doubtful.
-const WELL_EXPLAINED: f64 = 0.95;
-/// Groups of neighbouring measurements whose errors are alike.
-const GROUPS: usize = 8;
-
-/// Values of the unknowns, as the solver sees them.
-#[derive(Clone, Copy)]
-struct Material<'a> {
-    spec: &'a SensorSpec,
-    unknowns: &'a [MaterialUnknown],
-}
-
-impl Material<'_> {
-    /// The value of an unknown in the description.
-    fn start(&self, unknown: MaterialUnknown) -> Result<f64, MaterialError> {
-        let refuse = |why: &'static str| {
-            Err(MaterialError::NotOfThisSkin { unknown: unknown.name(), kind: self.spec.skin.kind().name(), why })
-        };
-        let value = match (&self.spec.skin, unknown) {
-            (_, MaterialUnknown::Zero) => 0.0,
-            (SkinSpec::Layer(layer), MaterialUnknown::Young) => layer.young.si(),
-            (SkinSpec::Layer(layer), MaterialUnknown::Poisson) => layer.poisson.unwrap_or(0.49),
-            (SkinSpec::Layer(layer), MaterialUnknown::Thickness) => layer.thickness.si(),
-            (SkinSpec::Layer(layer), MaterialUnknown::Friction) => layer.mu,
-            (SkinSpec::Layer(layer), MaterialUnknown::RelaxationRatio) => {
-                layer.relaxation.first().map_or(0.2, |branch| branch.ratio)
-            }
-            (SkinSpec::Layer(layer), MaterialUnknown::RelaxationTime) => {
-                layer.relaxation.first().map_or(1.0, |branch| branch.time.si())
-            }
-            (SkinSpec::Gel(gel), MaterialUnknown::Young) => gel.young.si(),
-            (SkinSpec::Gel(gel), MaterialUnknown::Poisson) => gel.poisson,
-            (SkinSpec::Gel(_), _) => return refuse("only young, poisson and zero are; take a layer for the others"),
-            _ => return refuse("its force is given by its stiffness; use `dermis calibrate stiffness`"),
-        };
-        if unknown.is_positive() && value <= 0.0 {
-            return refuse("it is zero in the description; give a value to start from");
-        }
-        Ok(value)
-    }
-
-    /// The value of an unknown at a point of the solver.
-    fn value(&self, point: &[f64], wanted: MaterialUnknown) -> Option<f64> {
-        let place = self.unknowns.iter().position(|unknown| *unknown == wanted)?;
-        Some(if wanted.is_positive() { point[place].exp() } else { point[place] })
-    }
-
-    /// The description at a point of the solver; `None` if there is no such material.
-    fn spec(&self, point: &[f64]) -> Result<Option<SensorSpec>, MaterialError> {
-        let mut skin = Map::new();
-        let quantity = |value: f64, unit: &str| json!(format!("{value:e} {unit}"));
-        for &unknown in self.unknowns {
-            let value = self.value(point, unknown).unwrap_or(0.0);
-            match unknown {
-                MaterialUnknown::Young => drop(skin.insert("young".into(), quantity(value, "Pa"))),
-                MaterialUnknown::Thickness => drop(skin.insert("thickness".into(), quantity(value, "m"))),
-                MaterialUnknown::Friction => drop(skin.insert("mu".into(), json!(value))),
-                MaterialUnknown::Poisson if !(0.0..0.4999).contains(&value) => return Ok(None),
-                MaterialUnknown::Poisson => drop(skin.insert("poisson".into(), json!(value))),
-                MaterialUnknown::Zero | MaterialUnknown::RelaxationRatio | MaterialUnknown::RelaxationTime => {}
-            }
-        }
-        if let Some([ratio, time_s]) = self.relaxation(point)? {
-            skin.insert("relaxation".into(), json!([{ "ratio": ratio, "time": format!("{time_s:e} s") }]));
-        }
-        let changes: Map<String, Value> = [("skin".to_owned(), Value::Object(skin))].into_iter().collect();
-        Ok(Some(self.spec.with_overrides(&changes)?))
-    }
-
-    /// The point whose sensor is pressed for the forces at rest of another point, and the ratio of the forces: those of a
-    /// layer of one material are proportional to its modulus, and its relaxation does not change them.
-    fn base(&self, at: &[f64], start: &[f64]) -> (Vec<f64>, f64) {
-        let is_uniform = matches!(&self.spec.skin, SkinSpec::Layer(layer) if layer.coating.is_none());
-        let (mut base, mut factor) = (at.to_vec(), 1.0);
-        for (k, unknown) in self.unknowns.iter().enumerate() {
-            match unknown {
-                MaterialUnknown::Young if is_uniform => {
-                    factor = (at[k] - start[k]).exp();
-                    base[k] = start[k];
-                }
-                MaterialUnknown::RelaxationRatio | MaterialUnknown::RelaxationTime => base[k] = start[k],
-                _ => {}
-            }
-        }
-        (base, factor)
-    }
-
-    /// Ratio and time constant (s) of the relaxation, if one of them is fitted.
-    fn relaxation(&self, point: &[f64]) -> Result<Option<[f64; 2]>, MaterialError> {
-        let both = [MaterialUnknown::RelaxationRatio, MaterialUnknown::RelaxationTime];
-        if !both.iter().any(|unknown| self.unknowns.contains(unknown)) {
-            return Ok(None);
-        }
-        let of = |unknown| self.value(point, unknown).map_or_else(|| self.start(unknown), Ok);
-        Ok(Some([of(both[0])?, of(both[1])?]))
-    }
-
-    /// Relaxation spectrum at a point of the solver: ratios and time constants (s).
-    fn spectrum(&self, point: &[f64]) -> Result<Vec<[f64; 2]>, MaterialError> {
-        match (self.relaxation(point)?, &self.spec.skin) {
-            (Some(branch), _) => Ok(vec![branch]),
-            (None, SkinSpec::Layer(layer)) => {
-                Ok(layer.relaxation.iter().map(|branch| [branch.ratio, branch.time.si()]).collect())
-            }
-            _ => Ok(Vec::new()),
-        }
     }
 }
 
@@ -362,66 +284,33 @@ pub fn fit_material(
     progress: &dyn Fn(usize),
 ) -> Result<MaterialFit, MaterialError> {
     check(points, unknowns)?;
-    let material = Material { spec, unknowns };
-    let start = unknowns.iter().map(|&unknown| {
-        let value = material.start(unknown)?;
-        Ok(if unknown.is_positive() { value.ln() } else { value })
-    });
-    let start = start.collect::<Result<Vec<f64>, MaterialError>>()?;
-    let pressed = RefCell::new(Vec::new());
-    let forces = |at: &[f64]| -> Result<Option<Vec<[f64; 2]>>, MaterialError> {
-        let (base, factor) = material.base(at, &start);
-        let known =
-            pressed.borrow().iter().find(|(key, _)| *key == base).map(|(_, forces): &(_, Vec<_>)| forces.clone());
-        let at_rest = match known {
-            Some(forces) => forces,
-            None => {
-                let Some(spec) = material.spec(&base)? else { return Ok(None) };
-                let forces = forces_at_rest(&spec.build(None)?, object, aim, points, zero(&material, &base))?.0;
-                pressed.borrow_mut().push((base, forces.clone()));
-                progress(pressed.borrow().len());
-                forces
-            }
-        };
-        let at_rest: Vec<[f64; 2]> = at_rest.iter().map(|force| force.map(|part| part * factor)).collect();
-        Ok(Some(relaxed(&at_rest, points, &material.spectrum(at)?)))
-    };
-    let flat = |forces: Vec<[f64; 2]>| -> Vec<f64> {
-        let shear = forces.iter().zip(points).filter(|(_, point)| point.shear_force_newton.is_some());
-        forces.iter().map(|force| force[0]).chain(shear.map(|(force, _)| force[1])).collect()
-    };
-    let predict = |at: &[f64]| Ok::<_, MaterialError>(forces(at)?.map(flat));
-    let measured: Vec<f64> = points
-        .iter()
-        .map(|point| point.force_newton)
-        .chain(points.iter().filter_map(|point| point.shear_force_newton))
-        .collect();
-    let per_group = measured.len().div_ceil(GROUPS).max(1);
-    let groups: Vec<usize> = (0..measured.len()).map(|i| i / per_group).collect();
-    let steps: Vec<f64> = unknowns.iter().map(|unknown| unknown.step()).collect();
-    let problem = LeastSquares::new(&predict, &measured, &groups, &steps);
-    let undetermined = |unknown: MaterialUnknown| MaterialError::Undetermined {
-        unknown: unknown.name(),
-        remedy: "measure more depths, or displacements along the surface for friction and times for relaxation",
-    };
-    let solution = problem.solve(&start)?.ok_or_else(|| undetermined(unknowns[0]))?;
-    let values = estimates(&material, &solution, measured.len());
-    if let Some((unknown, _)) = values.iter().find(|(_, estimate)| !estimate.ci95.is_finite()) {
-        return Err(undetermined(*unknown));
+    let bench = Bench::new(Material { spec, unknowns }, object, aim, points, progress)?;
+    let measured = bench.measured();
+    let solution = search::solve(&bench, &measured)?;
+    let values = estimates(&bench.material, &solution, &measured);
+    if values.iter().any(|(_, estimate)| !estimate.ci95.is_finite()) {
+        return Err(doubts::undetermined(unknowns, &solution));
     }
-    let mut fitted = material.spec(&solution.values)?.ok_or_else(|| undetermined(unknowns[0]))?;
+    let missing = || doubts::undetermined(unknowns, &solution);
+    let mut fitted = bench.material.spec(&solution.values)?.ok_or_else(missing)?;
     fitted.name = format!("{}-fitted", spec.name);
     fitted.description = format!("{}, with its material fitted to measured forces", spec.name);
-    let (at_rest, mut warnings) =
-        forces_at_rest(&fitted.build(None)?, object, aim, points, zero(&material, &solution.values))?;
-    let predicted_newton = relaxed(&at_rest, points, &material.spectrum(&solution.values)?);
+    let (predicted_newton, mut warnings) = bench.with_warnings(&solution.values)?;
     let mean = measured.iter().sum::<f64>() / measured.len() as f64;
     let squares = measured.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
     let explained = 1.0 - solution.rms().powi(2) * measured.len() as f64 / squares.max(f64::MIN_POSITIVE);
-    warnings.extend(doubts(unknowns, &solution, explained));
-    warnings.extend(unknown_beginning(points, unknowns));
-    warnings.extend(unloading(points));
-    Ok(MaterialFit { values, spec: fitted, predicted_newton, rms_newton: solution.rms(), explained, warnings })
+    warnings.extend(doubts::of_fit(&bench, &solution, explained)?);
+    let held = unknowns.iter().zip(&solution.held).filter(|(_, held)| **held);
+    Ok(MaterialFit {
+        values,
+        spec: fitted,
+        predicted_newton,
+        rms_newton: solution.rms(),
+        explained,
+        converged: solution.converged,
+        at_bounds: held.map(|(unknown, _)| *unknown).collect(),
+        warnings,
+    })
 }
 
 /// Refuses measurements that no press has, and fewer of them than unknowns.
@@ -456,6 +345,14 @@ fn check(points: &[MaterialPoint], unknowns: &[MaterialUnknown]) -> Result<(), M
     if has(MaterialUnknown::Friction) && points.iter().all(|point| point.shear_force_newton.is_none()) {
         return undetermined(MaterialUnknown::Friction, "measure the force along the surface too");
     }
+    let along = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
+        points.iter().map(|point| of(point.shear_m, point.shear_force_newton.unwrap_or(0.0))).sum()
+    };
+    if along(&|shear, force| shear * force)
+        < -0.5 * (along(&|shear, _| shear * shear) * along(&|_, force| force * force)).sqrt()
+    {
+        return Err(MaterialError::ShearSign);
+    }
     for unknown in [MaterialUnknown::RelaxationRatio, MaterialUnknown::RelaxationTime] {
         if has(unknown) && points.iter().all(|point| point.time_s == points[0].time_s) {
             return undetermined(unknown, "the measurements have no times");
@@ -464,77 +361,16 @@ fn check(points: &[MaterialPoint], unknowns: &[MaterialUnknown]) -> Result<(), M
     Ok(())
 }
 
-fn zero(material: &Material<'_>, at: &[f64]) -> f64 {
-    material.value(at, MaterialUnknown::Zero).unwrap_or(0.0)
-}
+/// Error of the simulated forces relative to their root mean square: the tolerance of the contact and its cells.
+const MODEL_ERROR: f64 = 1e-4;
 
-/// Forces (N) of a sensor at rest at the measurements, against the normal and along x, and warnings of its skin about the
-/// largest of them.
-fn forces_at_rest(
-    sensor: &Sensor,
-    object: &Object,
-    aim: &Aim,
-    points: &[MaterialPoint],
-    zero_m: f64,
-) -> Result<(Vec<[f64; 2]>, Vec<String>), MaterialError> {
-    let one = |point: &MaterialPoint| -> Result<([f64; 2], Vec<String>), MaterialError> {
-        let depth_m = point.depth_m - zero_m;
-        if depth_m <= 0.0 {
-            return Ok(([0.0; 2], Vec::new()));
-        }
-        let goal = Goal::Depth(depth_m);
-        let pressed: Pressed = press(sensor, object, aim, goal)?.sheared(sensor, object, [point.shear_m, 0.0], goal)?;
-        let force = pressed.touch.on_sensor.force;
-        Ok(([-force.z, force.x], pressed.touch.warning_texts()))
-    };
-    // Many measurements of a relaxation have one depth.
-    let mut distinct: Vec<MaterialPoint> = Vec::new();
-    let place: Vec<usize> = points
-        .iter()
-        .map(|point| {
-            let same = |other: &MaterialPoint| other.depth_m == point.depth_m && other.shear_m == point.shear_m;
-            distinct.iter().position(same).unwrap_or_else(|| {
-                distinct.push(*point);
-                distinct.len() - 1
-            })
-        })
-        .collect();
-    let solved = distinct.par_iter().map(one).collect::<Result<Vec<_>, _>>()?;
-    let forces = place.into_iter().map(|i| solved[i].0).collect();
-    let largest = solved.into_iter().max_by(|(a, _), (b, _)| a[0].total_cmp(&b[0]));
-    Ok((forces, largest.map_or_else(Vec::new, |(_, warnings)| warnings)))
-}
-
-/// Forces of a skin that relaxes, from those at rest: every change of the force at rest is larger by the ratio of each branch
-/// at first, and decays with its time constant. Between measurements the force at rest changes evenly.
-fn relaxed(at_rest: &[[f64; 2]], points: &[MaterialPoint], spectrum: &[[f64; 2]]) -> Vec<[f64; 2]> {
-    let mut branches = vec![[0.0; 2]; spectrum.len()];
-    let mut last: Option<([f64; 2], f64)> = None;
-    let mut all = Vec::with_capacity(at_rest.len());
-    for (force, point) in at_rest.iter().zip(points) {
-        let mut total = *force;
-        for (branch, [ratio, time_s]) in branches.iter_mut().zip(spectrum) {
-            let (before, dt_s) = last.map_or(([0.0; 2], 0.0), |(before, at_s)| (before, point.time_s - at_s));
-            let (kept, gained) = if dt_s > 0.0 {
-                ((-dt_s / time_s).exp(), time_s / dt_s * -(-dt_s / time_s).exp_m1())
-            } else {
-                (1.0, 1.0)
-            };
-            for axis in 0..2 {
-                branch[axis] = kept * branch[axis] + gained * ratio * (force[axis] - before[axis]);
-                total[axis] += branch[axis];
-            }
-        }
-        last = Some((*force, point.time_s));
-        all.push(total);
-    }
-    all
-}
-
-/// The values with intervals: from the scatter of single measurements, or of groups of neighbours where that is larger.
-fn estimates(material: &Material<'_>, solution: &Solution, measured: usize) -> Vec<(MaterialUnknown, Estimate)> {
-    let freedom = measured - material.unknowns.len();
-    let variance = solution.rms().powi(2) * measured as f64 / freedom.max(1) as f64;
+/// The values with intervals: from the scatter of single measurements, or of groups of neighbours or of the simulation where that is larger.
+fn estimates(material: &Material<'_>, solution: &Solution, measured: &[f64]) -> Vec<(MaterialUnknown, Estimate)> {
+    let count = measured.len() as f64;
+    let freedom = measured.len() - material.unknowns.len();
+    let mean_square = measured.iter().map(|force| force * force).sum::<f64>() / count;
+    let scatter = solution.rms().powi(2) * count / freedom.max(1) as f64;
+    let variance = scatter.max(MODEL_ERROR * MODEL_ERROR * mean_square);
     let one = |(k, &unknown): (usize, &MaterialUnknown)| {
         let groups = solution.covariance[(k, k)];
         let groups = if groups.is_finite() { groups } else { 0.0 };
@@ -544,67 +380,4 @@ fn estimates(material: &Material<'_>, solution: &Solution, measured: usize) -> V
         (unknown, Estimate { value, ci95: student_975(freedom) * own * slope })
     };
     material.unknowns.iter().enumerate().map(one).collect()
-}
-
-/// Part of the largest force from which a first measurement is in the middle of a press.
-const BEGUN: f64 = 0.1;
-
-/// A doubt about relaxation if the measurements may begin after the press did.
-fn unknown_beginning(points: &[MaterialPoint], unknowns: &[MaterialUnknown]) -> Option<String> {
-    let relaxes = unknowns
-        .iter()
-        .any(|unknown| matches!(unknown, MaterialUnknown::RelaxationRatio | MaterialUnknown::RelaxationTime));
-    let largest = points.iter().map(|point| point.force_newton).fold(f64::MIN_POSITIVE, f64::max);
-    let part = points.first().map_or(0.0, |point| point.force_newton / largest);
-    (relaxes && part > BEGUN).then(|| {
-        format!(
-            "the press is taken to begin at the time of the first measurement, which has {:.0} % of the largest force already: if it began before, add its beginning",
-            100.0 * part
-        )
-    })
-}
-
-/// Part of the largest depth by which a depth that is held may vary.
-const HELD: f64 = 0.01;
-
-/// A doubt about measurements of unloading, whose forces are lower in a real skin. Without times, one smaller depth begins
-/// another press, and two in succession unload.
-fn unloading(points: &[MaterialPoint]) -> Option<String> {
-    let in_time = points.iter().any(|point| point.time_s != points[0].time_s);
-    let falls = |i: usize| i > 0 && points[i].depth_m < points[i - 1].depth_m;
-    let mut largest_m = 0.0_f64;
-    let first = (0..points.len()).find(|&i| {
-        largest_m = largest_m.max(points[i].depth_m);
-        points[i].depth_m < (1.0 - HELD) * largest_m && (in_time || (falls(i) && i + 1 < points.len() && falls(i + 1)))
-    })?;
-    Some(format!(
-        "the depth decreases at measurement {}, and the fit is that of presses whose depth is held or grows: leave out the measurements of unloading",
-        first + 1
-    ))
-}
-
-/// What is doubtful about a fit.
-fn doubts(unknowns: &[MaterialUnknown], solution: &Solution, explained: f64) -> Vec<String> {
-    let mut doubts = Vec::new();
-    for i in 0..unknowns.len() {
-        for j in 0..i {
-            let both = solution.homogeneous[(i, i)] * solution.homogeneous[(j, j)];
-            let correlation = solution.homogeneous[(i, j)] / both.sqrt();
-            if correlation.abs() > SAME {
-                let (a, b) = (unknowns[j].name(), unknowns[i].name());
-                doubts.push(format!(
-                    "{a} and {b} are hardly told apart by these measurements (correlation {correlation:.3}): fit one of them, or measure with another indenter"
-                ));
-            }
-        }
-    }
-    if explained < WELL_EXPLAINED {
-        let part = 100.0 * explained.max(0.0);
-        doubts
-            .push(format!("the fit explains only {part:.0} % of the forces: object, sensor or unknowns may be wrong"));
-    }
-    if !solution.converged {
-        doubts.push("the fit stopped before it converged".to_owned());
-    }
-    doubts
 }

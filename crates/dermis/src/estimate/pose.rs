@@ -180,7 +180,7 @@ pub fn estimate_pose(
         let at = |values: &[f64]| predict(&view, &frictionless, &moved(&start, freedoms, values));
         let View { measured, groups, .. } = &view;
         let fit = LeastSquares { min_decrease: COARSE_DECREASE, ..LeastSquares::new(&at, measured, groups, &steps) };
-        if let Some(values) = fit.values(&zero)? {
+        if let Some((values, _)) = fit.values(&zero)? {
             start = moved(&start, freedoms, &values);
         }
     }

@@ -12,6 +12,7 @@ use dermis_sensor::response::Scales;
 use dermis_sensor::{Reading, ResponseState, Sensor};
 use dermis_skin::{Friction, Layer, Motion, Object, Skin, SkinError, Springs, State, Target, Touch, Warning};
 use rayon::prelude::*;
+use std::collections::TryReserveError;
 use std::sync::Arc;
 
 /// Many simulations of one sensor on the CPU.
@@ -61,8 +62,26 @@ impl Own {
     }
 }
 
+/// The error for more environments than fit into memory: what they need at least, without the memory of skin and response, and a number
+/// that can be reserved.
+fn too_many(count: usize) -> GpuError {
+    let mut fits = count / 2;
+    while Vec::<One>::new().try_reserve_exact(fits).is_err() {
+        fits /= 2;
+    }
+    let needed_gb = count as f64 * size_of::<One>() as f64 / 1e9;
+    let reason = format!(
+        "`count` = {count} environments need at least {needed_gb:.0} GB of memory, more than this machine has: make fewer than {fits}"
+    );
+    GpuError::BadInput { reason }
+}
+
 impl CpuEnvironments {
-    pub fn new(sensor: &Sensor, shapes: &[Arc<Object>], count: usize) -> Self {
+    /// Environments without contact. Returns an error if the machine does not have their memory.
+    pub fn new(sensor: &Sensor, shapes: &[Arc<Object>], count: usize) -> Result<Self, GpuError> {
+        let mut environments = Vec::new();
+        let reserved: Result<(), TryReserveError> = environments.try_reserve_exact(count);
+        reserved.map_err(|_| too_many(count))?;
         let one = |i: usize| {
             let step = STEPS_APART.wrapping_mul(i as u64);
             let response = ResponseState { step, ..sensor.chain().rest() };
@@ -76,14 +95,15 @@ impl CpuEnvironments {
                 warnings: Vec::new(),
             }
         };
-        Self {
+        environments.extend((0..count).map(one));
+        Ok(Self {
             sensor: sensor.clone(),
             shapes: shapes.to_vec(),
-            environments: (0..count).map(one).collect(),
+            environments,
             random: None,
             status: vec![0; count],
             failure: None,
-        }
+        })
     }
 
     /// Gives every environment parameters of its own.

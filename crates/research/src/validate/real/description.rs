@@ -104,7 +104,7 @@ pub enum Data {
         ball: Length,
         /// Centre of the contact (pixels).
         center_px: [f64; 2],
-        /// Radius of the contact (pixels).
+        /// Radius of the contact (pixels). It sets the depth of the press: that at which the simulated contact has this radius.
         contact_px: f64,
         /// Size of a pixel on the gel.
         pixel: Length,

@@ -5,6 +5,7 @@ use super::neighbours::from_neighbours;
 use super::row::{Measure, NULL};
 use super::score::Sample;
 use super::split::Split;
+use nalgebra::{DMatrix, DVector};
 
 /// A position or displacement in the image: right and down (pixels).
 pub type Pixels = [f64; 2];
@@ -60,10 +61,10 @@ pub struct MarkerField {
 }
 
 impl MarkerField {
-    /// Coefficients of `columns` for what `own` leaves of the fitted markers, and the sum of the squares that remain.
-    pub fn fit(&self, columns: &dyn Fn(Pixels) -> Vec<Pixels>, own: &dyn Fn(Pixels) -> Pixels) -> (Vec<f64>, f64) {
+    /// Coefficients of the columns of each marker for what `own` leaves of the fitted ones, and the sum of the squares that remain.
+    pub fn fit(&self, columns: &dyn Fn(usize) -> Vec<Pixels>, own: &dyn Fn(usize) -> Pixels) -> (Vec<f64>, f64) {
         let rows = self.split.fitted.iter().flat_map(|&i| {
-            let (columns, own) = (columns(self.at[i]), own(self.at[i]));
+            let (columns, own) = (columns(i), own(i));
             [0, 1].map(|c| (columns.iter().map(|column| column[c]).collect(), self.moved[i][c] - own[c]))
         });
         let rows: Vec<(Vec<f64>, f64)> = rows.collect();
@@ -73,17 +74,13 @@ impl MarkerField {
         (numbers, error)
     }
 
-    /// Shift and view that fit a press best: the dilation, and the distance if the optical axis is known.
-    pub fn fit_press(
-        &self,
-        own: &dyn Fn(&View, Pixels) -> Pixels,
-        from_axis: Option<Pixels>,
-        pixel_m: f64,
-    ) -> ([f64; 2], View) {
-        let columns = |at: Pixels| vec![SHIFT[0], SHIFT[1], at.map(|part| 0.01 * part)];
+    /// Shift and view that fit a press best, from the displacement of each marker to the right, down and towards the camera: the dilation,
+    /// and the distance if the optical axis is known.
+    pub fn fit_press(&self, press: &[[f64; 3]], from_axis: Option<Pixels>, pixel_m: f64) -> ([f64; 2], View) {
+        let columns = |i: usize| vec![SHIFT[0], SHIFT[1], self.at[i].map(|part| 0.01 * part)];
         let trials = (0..=from_axis.map_or(0, |_| MAX_PER_M)).map(|per_m| {
             let view = View { from_axis, pixel_per_distance: pixel_m * f64::from(per_m), dilation: 0.0 };
-            let (numbers, error) = self.fit(&columns, &|at| own(&view, at));
+            let (numbers, error) = self.fit(&columns, &|i| view.moved(self.at[i], press[i]));
             (error, [numbers[0], numbers[1]], View { dilation: numbers[2], ..view })
         });
         trials.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, shift, view)| (shift, view)).unwrap_or_default()
@@ -105,9 +102,10 @@ impl MarkerField {
     /// Adds the scores of models without a skin. Returns a note about them.
     pub fn add_references(&self, measure: &mut Measure, source: Source, contact_px: f64) -> Option<String> {
         let mut add = |name: &str, columns: &dyn Fn(Pixels) -> Vec<Pixels>| {
-            let (numbers, _) = self.fit(columns, &|_| [0.0; 2]);
+            let columns = |i: usize| columns(self.at[i]);
+            let (numbers, _) = self.fit(&columns, &|_| [0.0; 2]);
             let name = name.replace("{}", &numbers.len().to_string());
-            measure.add(name, &self.samples(&|i| sum([0.0; 2], &columns(self.at[i]), &numbers)));
+            measure.add(name, &self.samples(&|i| sum([0.0; 2], &columns(i), &numbers)));
         };
         add("uniform shift", &|_| SHIFT.to_vec());
         if source == Source::Press {
@@ -132,27 +130,15 @@ impl MarkerField {
     }
 }
 
-/// Coefficients that minimise Σ (row · c − target)², by Gaussian elimination of the normal equations.
-fn least_squares(rows: &[(Vec<f64>, f64)]) -> Vec<f64> {
+/// Coefficients that minimise Σ (row · c − target)²; 0 for columns without effect.
+pub fn least_squares(rows: &[(Vec<f64>, f64)]) -> Vec<f64> {
     let n = rows.first().map_or(0, |row| row.0.len());
-    let mut matrix = vec![vec![0.0; n + 1]; n];
-    for (row, target) in rows {
-        for i in 0..n {
-            (0..n).for_each(|j| matrix[i][j] += row[i] * row[j]);
-            matrix[i][n] += row[i] * target;
-        }
-    }
-    for i in 0..n {
-        let pivot = matrix[i].clone();
-        if pivot[i].abs() < 1e-12 {
-            continue;
-        }
-        for (_, row) in matrix.iter_mut().enumerate().filter(|(j, _)| *j != i) {
-            let factor = row[i] / pivot[i];
-            row.iter_mut().zip(&pivot).for_each(|(value, pivot)| *value -= factor * pivot);
-        }
-    }
-    (0..n).map(|i| if matrix[i][i].abs() < 1e-12 { 0.0 } else { matrix[i][n] / matrix[i][i] }).collect()
+    let matrix = DMatrix::from_fn(rows.len(), n, |i, j| rows[i].0[j]);
+    let targets = DVector::from_iterator(rows.len(), rows.iter().map(|row| row.1));
+    let normal = matrix.tr_mul(&matrix);
+    let smallest = 1e-12 * normal.amax();
+    let solved = normal.svd(true, true).solve(&matrix.tr_mul(&targets), smallest);
+    solved.map_or_else(|_| vec![0.0; n], |numbers| numbers.as_slice().to_vec())
 }
 
 #[cfg(test)]

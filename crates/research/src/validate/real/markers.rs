@@ -1,7 +1,7 @@
 //! Displacements of the markers of an optical sensor under a ball, with at most four fitted numbers.
 
 use super::free_functions::Source;
-use super::marker_fit::{MarkerField, Pixels, SHIFT, View, sum};
+use super::marker_fit::{MarkerField, Pixels, SHIFT, View, least_squares, sum};
 use super::row::{Comparison, FITTED, Figure, Measure};
 use super::score::Statistic;
 use super::split::Split;
@@ -117,7 +117,7 @@ impl Field<'_> {
             None => self.compare_press(&measured, &pressed),
             Some(sheared) => self.compare_shear(&measured, before.as_ref(), &pressed, &sheared),
         };
-        notes.insert(0, format!("pressed to {:.2} mm", 1e3 * depth_m));
+        notes.insert(0, format!("pressed to {:.3} mm", 1e3 * depth_m));
         let (split, n) = (&measured.split, measured.at.len());
         let name = |&i: &usize| {
             let [x, y] = self.in_image(measured.at[i]);
@@ -136,16 +136,17 @@ impl Field<'_> {
     }
 
     fn compare_press(&self, measured: &MarkerField, pressed: &Displacements) -> Scores {
-        let seen = |view: &View, at: Pixels| view.moved(at, pressed.at(at));
-        let (shift, view) = measured.fit_press(&seen, self.axis_to_contact(), self.pixel_m);
-        let predicted: Vec<Pixels> = measured.at.iter().map(|&at| sum(seen(&view, at), &SHIFT, &shift)).collect();
+        let press: Vec<[f64; 3]> = measured.at.iter().map(|&at| pressed.at(at)).collect();
+        let seen = |view: &View, i: usize| view.moved(measured.at[i], press[i]);
+        let (shift, view) = measured.fit_press(&press, self.axis_to_contact(), self.pixel_m);
+        let predicted: Vec<Pixels> = (0..press.len()).map(|i| sum(seen(&view, i), &SHIFT, &shift)).collect();
         let mut measure = Measure::new("markers", WHAT, Statistic::Rms);
         measure.add(FITTED, &measured.samples(&|i| predicted[i]));
-        measure.add("press alone, nothing fitted", &measured.samples(&|i| seen(&View::default(), measured.at[i])));
+        measure.add("press alone, nothing fitted", &measured.samples(&|i| seen(&View::default(), i)));
         if self.axis_px.is_some() {
-            let depths = |view: &View, at: Pixels| view.moved(at, [0.0, 0.0, pressed.at(at)[2]]);
+            let depths: Vec<[f64; 3]> = press.iter().map(|[_, _, closer]| [0.0, 0.0, *closer]).collect();
             let (shift, view) = measured.fit_press(&depths, self.axis_to_contact(), self.pixel_m);
-            let of = |i: usize| sum(depths(&view, measured.at[i]), &SHIFT, &shift);
+            let of = |i: usize| sum(view.moved(measured.at[i], depths[i]), &SHIFT, &shift);
             measure.add("depths of the press, no motion along the gel", &measured.samples(&of));
         }
         let smooth = measured.add_references(&mut measure, Source::Press, self.contact_px);
@@ -165,36 +166,38 @@ impl Field<'_> {
         pressed: &Displacements,
         sheared: &Sheared,
     ) -> Scores {
-        let seen = |view: &View, at: Pixels| view.moved(at, pressed.at(at));
+        let press: Vec<[f64; 3]> = measured.at.iter().map(|&at| pressed.at(at)).collect();
+        let seen = |view: &View, i: usize| view.moved(measured.at[i], press[i]);
         // The camera sees the press before the shear as it sees the sheared gel.
-        let fit = |before: &MarkerField| before.fit_press(&seen, self.axis_to_contact(), self.pixel_m).1;
+        let fit = |before: &MarkerField| before.fit_press(&press, self.axis_to_contact(), self.pixel_m).1;
         let view = before.map(fit).unwrap_or_default();
-        let shears = |at: Pixels| {
-            let magnification = view.magnification(pressed.at(at)[2]);
-            sheared.field.by_shear(at).map(|shear| shear.map(|part| part * magnification))
+        let magnified = |(at, [_, _, closer]): (&Pixels, &[f64; 3])| {
+            sheared.field.by_shear(*at).map(|shear| shear.map(|part| part * view.magnification(*closer)))
         };
-        let columns = |at: Pixels| [SHIFT, shears(at)].concat();
-        let (numbers, _) = measured.fit(&columns, &|at| seen(&view, at));
-        let predicted: Vec<Pixels> =
-            measured.at.iter().map(|&at| sum(seen(&view, at), &columns(at), &numbers)).collect();
+        let shears: Vec<[Pixels; 2]> = measured.at.iter().zip(&press).map(magnified).collect();
+        let columns = |i: usize| [SHIFT, shears[i]].concat();
+        let own: Vec<Pixels> = (0..press.len()).map(|i| seen(&view, i)).collect();
+        let (numbers, _) = measured.fit(&columns, &|i| own[i]);
+        let predicted: Vec<Pixels> = (0..press.len()).map(|i| sum(own[i], &columns(i), &numbers)).collect();
         let mut measure = Measure::new("markers", WHAT, Statistic::Rms);
         measure.add(FITTED, &measured.samples(&|i| predicted[i]));
-        measure.add("press alone, nothing fitted", &measured.samples(&|i| seen(&View::default(), measured.at[i])));
+        measure.add("press alone, nothing fitted", &measured.samples(&|i| seen(&View::default(), i)));
         let list = |numbers: &[f64]| numbers.iter().map(|number| format!("{number:.3}")).collect::<Vec<_>>().join(", ");
         let mut notes = vec![format!("shift and shear: {} px; {}", list(&numbers), self.describe(&view))];
         // The gel in a mount that yields moves by a part of the shear.
         let mount = |part: f64| {
-            move |at: Pixels| {
-                shears(at).iter().zip(SHIFT).map(|(shear, shift)| sum(*shear, &[shift], &[part])).collect::<Vec<_>>()
+            let shears = &shears;
+            move |i: usize| {
+                shears[i].iter().zip(SHIFT).map(|(shear, shift)| sum(*shear, &[shift], &[part])).collect::<Vec<_>>()
             }
         };
         let trials = (0..=MAX_YIELD_HUNDREDTHS).map(|hundredths| 0.01 * f64::from(hundredths)).map(|part| {
-            let (shear, error) = measured.fit(&mount(part), &|at| seen(&view, at));
+            let (shear, error) = measured.fit(&mount(part), &|i| own[i]);
             (error, part, shear)
         });
         if let Some((_, part, shear)) = trials.min_by(|a, b| a.0.total_cmp(&b.0)) {
             let columns = mount(part);
-            let of = |i: usize| sum(seen(&view, measured.at[i]), &columns(measured.at[i]), &shear);
+            let of = |i: usize| sum(own[i], &columns(i), &shear);
             measure.add(MOUNT, &measured.samples(&of));
             notes.push(sheared.note(part, [0, 1].map(|c| shear[c] * self.pixel_m)));
         }
@@ -205,7 +208,7 @@ impl Field<'_> {
             let alone = measured.since(before);
             let (numbers, _) = alone.fit(&columns, &|_| [0.0; 2]);
             let mut measure = Measure::new("shear", WHAT_SHEAR, Statistic::Rms);
-            measure.add(FITTED, &alone.samples(&|i| sum([0.0; 2], &columns(alone.at[i]), &numbers)));
+            measure.add(FITTED, &alone.samples(&|i| sum([0.0; 2], &columns(i), &numbers)));
             alone.add_references(&mut measure, Source::Shear([numbers[2], numbers[3]]), self.contact_px);
             measures.push(measure);
             notes.push(format!("by the shear alone, fitted by itself: shift and shear {} px", list(&numbers)));
@@ -278,14 +281,8 @@ impl Field<'_> {
             return Err(RealError::Bad { what: format!("`contact_px = {}`", self.contact_px), rule });
         }
         let ball = Object::new(sphere(0.5 * self.ball_m, self.ball_m / 100.0)?);
-        let wanted_m2 = std::f64::consts::PI * (self.contact_px * self.pixel_m).powi(2);
-        let (mut low, mut high) = (0.0, sensor.skin().max_depth_m().min(0.6 * self.ball_m) * 0.999);
-        for _ in 0..10 {
-            let depth_m = 0.5 * (low + high);
-            let area = press(sensor, &ball, &Aim::default(), Goal::Depth(depth_m))?.touch.area_m2();
-            if area < wanted_m2 { low = depth_m } else { high = depth_m }
-        }
-        let depth_m = 0.5 * (low + high);
+        let max_m = 0.999 * sensor.skin().max_depth_m().min(0.6 * self.ball_m);
+        let depth_m = self.depth_m(sensor, &ball, max_m)?;
         let pressed = press(sensor, &ball, &Aim::default(), Goal::Depth(depth_m))?;
         let field = |surface: Option<SurfaceField>| {
             let field = surface.ok_or_else(|| RealError::NoSurface { sensor: sensor.name().to_owned() })?;
@@ -302,6 +299,37 @@ impl Field<'_> {
             *after = (*after - *before) * (self.pixel_m / SHEAR_M);
         }
         Ok((before, Some(Sheared { field, stiffness_newton_per_m }), depth_m))
+    }
+
+    /// The depth (m) at which the contact has its radius. Its area changes by whole cells, so that the logarithm of the area is fitted by a
+    /// quadratic of that of the depth, which for a ball on a half-space or on a thin layer is a line: over all depths, then near the solution.
+    fn depth_m(&self, sensor: &Sensor, ball: &Object, max_m: f64) -> Result<f64, RealError> {
+        const PRESSES: u32 = 10;
+        let wanted = (std::f64::consts::PI * (self.contact_px * self.pixel_m).powi(2)).ln();
+        let mut depth_m = max_m;
+        for parts in [[0.05, 1.0], [0.8, 1.25]] {
+            let [low_m, high_m] = parts.map(|part| (part * depth_m).min(max_m));
+            let mut rows = Vec::new();
+            for k in 0..PRESSES {
+                let depth = (high_m / low_m).ln() * (f64::from(k) / f64::from(PRESSES - 1) - 1.0);
+                let goal = Goal::Depth(high_m * depth.exp());
+                let area_m2 = press(sensor, ball, &Aim::default(), goal)?.touch.area_m2();
+                if area_m2 > 0.0 {
+                    rows.push((vec![1.0, depth, depth * depth], area_m2.ln()));
+                }
+            }
+            let [at_high, slope, curvature] = least_squares(&rows)[..] else {
+                let rule = "needs a sensor that the ball touches".to_owned();
+                return Err(RealError::Bad { what: format!("`contact_px = {}`", self.contact_px), rule });
+            };
+            let (mut low, mut high) = ((low_m / high_m).ln(), 0.0);
+            for _ in 0..50 {
+                let depth = 0.5 * (low + high);
+                if at_high + depth * (slope + depth * curvature) < wanted { low = depth } else { high = depth }
+            }
+            depth_m = high_m * high.exp();
+        }
+        Ok(depth_m)
     }
 
     fn figure(&self, measured: &MarkerField, predicted: &[Pixels]) -> Figure {
