@@ -34,6 +34,8 @@ pub(super) const MIN_PRESSES: usize = 3;
 const NEEDED_FOR: [usize; MAX_PLACE_DEGREE + 1] = [0, 4, 20];
 /// Regularisation of coefficients that the presses do not determine.
 const RIDGE: f64 = 1e-4;
+/// Trial regularisations of those of the position, which decide beyond the presses.
+const POSITION_RIDGES: [f64; 3] = [RIDGE, 10.0 * RIDGE, 100.0 * RIDGE];
 /// Number of parts of the cross-validation.
 const PARTS: usize = 5;
 /// Fraction of the samples whose change lies beyond the limits of the light, at each end: noise.
@@ -89,12 +91,12 @@ fn fit(
             candidates.push(Candidate { composition, lamps, parts });
         }
     }
-    let score = |parts: &[Vec<NormalEquations>; 3], degrees: Degrees, by_depth: bool| {
+    let score = |parts: &[Vec<NormalEquations>; 3], degrees: Degrees, by_depth: bool, position_ridge: f64| {
         let kept = subset(degrees, by_depth);
         let left = |channel: &Vec<NormalEquations>| -> f64 {
             let one = |out: usize| {
                 let others = joined(size, channel.iter().enumerate().filter(|(i, _)| *i != out).map(|(_, part)| part));
-                channel[out].only(&kept).left_over(&others.only(&kept).solve(RIDGE))
+                channel[out].only(&kept).left_over(&others.only(&kept).solve(ridges(&kept, position_ridge)))
             };
             (0..channel.len()).map(one).sum::<f64>() / channel.len() as f64
         };
@@ -104,16 +106,21 @@ fn fit(
     let allowed = || TRIED.iter().filter(|tried| tried.1 <= max_position_degree).filter(enough);
     let forms = || allowed().flat_map(|degrees| by_depth.iter().map(|by_depth| (*degrees, *by_depth)));
     let scores = candidates.iter().flat_map(|candidate| {
-        forms()
-            .map(move |(degrees, by_depth)| (score(&candidate.parts, degrees, by_depth), candidate, degrees, by_depth))
+        let of = move |(degrees, by_depth)| score(&candidate.parts, degrees, by_depth, RIDGE);
+        forms().map(move |form| (of(form), candidate, form))
     });
-    let Some((cross_validated, candidate, degrees, by_depth)) = scores.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+    let Some((_, candidate, (degrees, by_depth))) = scores.min_by(|a, b| a.0.total_cmp(&b.0)) else {
         return Err(FitError::NoSpread { what: "brightness" });
     };
+    let by_ridge = POSITION_RIDGES.map(|ridge| (score(&candidate.parts, degrees, by_depth, ridge), ridge));
+    let (cross_validated, position_ridge) =
+        by_ridge.into_iter().fold(by_ridge[0], |best, tried| if tried.0 < best.0 { tried } else { best });
     let Candidate { composition: Composition { proportional, replaces }, lamps, parts } = candidate;
     let (degree, position_degree) = degrees;
     let kept = subset(degrees, by_depth);
-    let solved = parts.each_ref().map(|channel| joined(size, channel.iter()).only(&kept).solve(RIDGE));
+    let solve =
+        |channel: &Vec<NormalEquations>| joined(size, channel.iter()).only(&kept).solve(ridges(&kept, position_ridge));
+    let solved = parts.each_ref().map(solve);
     let lit = coefficients(degree, position_degree);
     let all = || taken.iter().flatten();
     let steepest = all().map(|sample| sample.seen[0].hypot(sample.seen[1])).fold(0.0, f64::max);
@@ -210,6 +217,19 @@ fn subset((degree, position_degree): Degrees, by_depth: bool) -> Vec<usize> {
     let blocks = if by_depth { 3 } else { 1 };
     let shadow = (0..blocks * shadow_coefficients()).filter(|i| position_degree > 0 || i.is_multiple_of(places(1)));
     lit.chain(shadow.map(|i| all + i)).collect()
+}
+
+/// Regularisation of the coefficients of a [`subset`]: terms that depend on the position have their own.
+fn ridges(kept: &[usize], position_ridge: f64) -> impl Fn(usize) -> f64 + '_ {
+    let places = |degree: usize| coefficients(1, degree) / surface_monomials(1).len();
+    let lit = coefficients(MOST.0, MOST.1);
+    move |i| {
+        let is_constant = match kept[i].checked_sub(lit) {
+            None => kept[i].is_multiple_of(places(MOST.1)),
+            Some(of_shadow) => of_shadow.is_multiple_of(places(1)),
+        };
+        if is_constant { RIDGE } else { position_ridge }
+    }
 }
 
 /// The coefficients of a shadow, D or E with those of the position that [`subset`] leaves out.

@@ -48,8 +48,8 @@ impl NormalEquations {
         }
     }
 
-    /// Solves for the unknowns with ridge regularisation: `ridge` is added to the diagonal of the scaled matrix.
-    pub fn solve(&self, ridge: f64) -> Vec<f64> {
+    /// Solves for the unknowns with ridge regularisation: `ridge` of unknown i is added to the diagonal of the scaled matrix.
+    pub fn solve(&self, ridge: impl Fn(usize) -> f64) -> Vec<f64> {
         let n = self.size;
         let scale: Vec<f64> =
             (0..n).map(|i| self.matrix[i * n + i].sqrt()).map(|s| if s > 0.0 { s } else { 1.0 }).collect();
@@ -59,7 +59,7 @@ impl NormalEquations {
             for j in 0..=i {
                 let mut sum = self.matrix[i * n + j] / (scale[i] * scale[j]);
                 if i == j {
-                    sum += ridge;
+                    sum += ridge(i);
                 }
                 sum -= (0..j).map(|k| factor[i * n + k] * factor[j * n + k]).sum::<f64>();
                 factor[i * n + j] = if i == j { sum.max(1e-14).sqrt() } else { sum / factor[j * n + j] };
@@ -101,11 +101,11 @@ mod tests {
             let row = [1.0, f64::from(i), f64::from(i * i % 17)];
             all.add(&row, truth.iter().zip(row).map(|(c, x)| c * x).sum(), 0.5);
         }
-        let solution = all.solve(0.0);
+        let solution = all.solve(|_| 0.0);
         assert!(solution.iter().zip(truth).all(|(a, b)| (a - b).abs() < 1e-8), "{solution:?}");
         assert!(all.left_over(&solution) < 1e-8);
         // Without the last unknown the fit has a residual.
         let fewer = all.only(&[0, 1]);
-        assert!(fewer.left_over(&fewer.solve(0.0)) > 0.01);
+        assert!(fewer.left_over(&fewer.solve(|_| 0.0)) > 0.01);
     }
 }

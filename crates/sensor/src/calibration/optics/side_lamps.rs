@@ -174,7 +174,7 @@ impl Equations {
             row[self.lit..].iter_mut().for_each(|entry| *entry *= of_dark);
             all.add(&row, *added, *weight);
         }
-        all.left_over(&all.solve(RIDGE))
+        all.left_over(&all.solve(|_| RIDGE))
     }
 }
 
@@ -268,7 +268,7 @@ fn brightest(
         let row = features(sample.seen, place(sample.pixel.map(|at| at as f64)), 1, position_degree, 0.0);
         all.add(&row[..size], sample.added[c], sample.weight);
     }
-    all.solve(1e-3)
+    all.solve(|_| 1e-3)
 }
 
 /// The lamp whose directions, seen from several points (m, from the image centre), are closest to given ones.
