@@ -302,34 +302,36 @@ impl Field<'_> {
     }
 
     /// The depth (m) at which the contact has its radius. Its area changes by whole cells, so that the logarithm of the area is fitted by a
-    /// quadratic of that of the depth, which for a ball on a half-space or on a thin layer is a line: over all depths, then near the solution.
+    /// quadratic of that of the depth, which for a ball on a half-space or on a thin layer is a line: over all depths, then with
+    /// weights near the solution. The presses are the same for every radius, so that the depth follows it without steps.
     fn depth_m(&self, sensor: &Sensor, ball: &Object, max_m: f64) -> Result<f64, RealError> {
-        const PRESSES: u32 = 10;
+        const PRESSES: u32 = 24;
+        const MIN_PART: f64 = 0.05;
         let wanted = (std::f64::consts::PI * (self.contact_px * self.pixel_m).powi(2)).ln();
-        let mut depth_m = max_m;
-        for parts in [[0.05, 1.0], [0.8, 1.25]] {
-            let [low_m, high_m] = parts.map(|part| (part * depth_m).min(max_m));
-            let mut rows = Vec::new();
-            for k in 0..PRESSES {
-                let depth = (high_m / low_m).ln() * (f64::from(k) / f64::from(PRESSES - 1) - 1.0);
-                let goal = Goal::Depth(high_m * depth.exp());
-                let area_m2 = press(sensor, ball, &Aim::default(), goal)?.touch.area_m2();
-                if area_m2 > 0.0 {
-                    rows.push((vec![1.0, depth, depth * depth], area_m2.ln()));
-                }
-            }
-            let [at_high, slope, curvature] = least_squares(&rows)[..] else {
+        let mut areas = Vec::new();
+        for k in 0..PRESSES {
+            let depth = f64::from(k) / f64::from(PRESSES - 1) * MIN_PART.ln();
+            let area_m2 = press(sensor, ball, &Aim::default(), Goal::Depth(max_m * depth.exp()))?.touch.area_m2();
+            areas.extend((area_m2 > 0.0).then(|| (depth, area_m2.ln())));
+        }
+        let mut found = 0.0;
+        for width in [f64::INFINITY, 0.4] {
+            let row = |&(depth, area): &(f64, f64)| {
+                let weight = (-0.5 * ((depth - found) / width).powi(2)).exp();
+                (vec![weight, weight * depth, weight * depth * depth], weight * area)
+            };
+            let [at_max, slope, curvature] = least_squares(&areas.iter().map(row).collect::<Vec<_>>())[..] else {
                 let rule = "needs a sensor that the ball touches".to_owned();
                 return Err(RealError::Bad { what: format!("`contact_px = {}`", self.contact_px), rule });
             };
-            let (mut low, mut high) = ((low_m / high_m).ln(), 0.0);
+            let (mut low, mut high) = (MIN_PART.ln().max(found - width), (found + width).min(0.0));
             for _ in 0..50 {
                 let depth = 0.5 * (low + high);
-                if at_high + depth * (slope + depth * curvature) < wanted { low = depth } else { high = depth }
+                if at_max + depth * (slope + depth * curvature) < wanted { low = depth } else { high = depth }
             }
-            depth_m = high_m * high.exp();
+            found = high;
         }
-        Ok(depth_m)
+        Ok(max_m * found.exp())
     }
 
     fn figure(&self, measured: &MarkerField, predicted: &[Pixels]) -> Figure {
