@@ -98,7 +98,7 @@ __device__ constexpr u32 first_of(u32 kind) {
 // The stage that takes samples, and the one that rounds to counts: values are counts from there on.
 constexpr u32 SAMPLER = first_of(SAMPLING), COUNTER = first_of(COUNTS);
 // The stage that delays, and the first of both that keep samples; they are the last ones.
-constexpr u32 DELAYER = first_of(DELAY), KEEPER = SAMPLER < DELAYER ? SAMPLER : DELAYER;
+constexpr u32 DELAYER = first_of(DELAY), FIRST_HELD = SAMPLER < DELAYER ? SAMPLER : DELAYER;
 constexpr bool HAS_SAMPLES = SAMPLER < LAST, HAS_DELAY = DELAYER < LAST && MEMORY_LENGTH[DELAYER] > 0;
 // True if a thread has one group.
 constexpr bool IS_ONE_PASS = AT_ONCE * TAXELS <= GROUP * THREADS;
@@ -125,7 +125,7 @@ __device__ constexpr bool keeps_rest(u32 kind) {
 }
 // The first sum over taxels from stage k on, or the first stage that keeps samples.
 __device__ constexpr u32 segment_end(u32 k) {
-    while (k < KEEPER && !is_sum(k)) k++;
+    while (k < FIRST_HELD && !is_sum(k)) k++;
     return k;
 }
 // The first stage from k on that may change a taxel at rest, or the end.
@@ -448,12 +448,12 @@ template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Env
     e.other = values;
 }
 
-// Stages K … KEEPER − 1 of all values.
+// Stages K … FIRST_HELD − 1 of all values.
 template <u32 K> __device__ __forceinline__ void apply(const ResponseView& r, Environments& e) {
     if constexpr (is_sum(K)) {
         if (!is_unkept(K) || e.is_sampled) sums<K>(r, e);
         apply<K + 1>(r, e);
-    } else if constexpr (K < KEEPER) {
+    } else if constexpr (K < FIRST_HELD) {
         stages<K, segment_end(K)>(r, e);
         apply<segment_end(K)>(r, e);
     }
