@@ -145,6 +145,9 @@ impl Material<'_> {
     }
 }
 
+/// Normal and shear force (N) of each measurement.
+type Forces = Vec<[f64; 2]>;
+
 /// Presses of a material by an object, at the measurements.
 pub struct Bench<'a> {
     /// The material.
@@ -156,7 +159,7 @@ pub struct Bench<'a> {
     /// The unknowns of the description, for the solver.
     pub start: Vec<f64>,
     /// Forces at rest of the sensors that were pressed.
-    pressed: RefCell<Vec<(Vec<f64>, Vec<[f64; 2]>)>>,
+    pressed: RefCell<Vec<(Vec<f64>, Forces)>>,
     progress: &'a dyn Fn(usize),
 }
 
@@ -192,14 +195,14 @@ impl<'a> Bench<'a> {
     }
 
     /// Forces at rest at the measurements and warnings of the skin; `None` if there is no such material.
-    fn at_rest(&self, at: &[f64]) -> Result<Option<(Vec<[f64; 2]>, Vec<String>)>, MaterialError> {
+    fn at_rest(&self, at: &[f64]) -> Result<Option<(Forces, Vec<String>)>, MaterialError> {
         let Some(spec) = self.material.spec(at)? else { return Ok(None) };
         let zero_m = self.material.value(at, MaterialUnknown::Zero).unwrap_or(0.0);
         forces_at_rest(&spec.build(None)?, self.object, self.aim, self.points, zero_m).map(Some)
     }
 
     /// Forces (N) against the normal and along x at the measurements, with warnings of the skin.
-    pub fn with_warnings(&self, at: &[f64]) -> Result<(Vec<[f64; 2]>, Vec<String>), MaterialError> {
+    pub fn with_warnings(&self, at: &[f64]) -> Result<(Forces, Vec<String>), MaterialError> {
         let (at_rest, warnings) = self.at_rest(at)?.unwrap_or_default();
         Ok((relaxed(&at_rest, self.points, &self.material.spectrum(at)?), warnings))
     }
@@ -268,7 +271,7 @@ fn forces_at_rest(
     aim: &Aim,
     points: &[MaterialPoint],
     zero_m: f64,
-) -> Result<(Vec<[f64; 2]>, Vec<String>), MaterialError> {
+) -> Result<(Forces, Vec<String>), MaterialError> {
     let one = |point: &MaterialPoint| -> Result<([f64; 2], Vec<String>), MaterialError> {
         let depth_m = point.depth_m - zero_m;
         if depth_m <= 0.0 {
