@@ -19,6 +19,8 @@ pub struct LeastSquares<'a, E> {
     pub steps: &'a [f64],
     /// Relative decrease of the cost at which the search ends.
     pub min_decrease: f64,
+    /// True if a step that needs strong damping never ends the search: slower, but the start may be far from the solution.
+    pub is_thorough: bool,
     /// True if residuals beyond [`LINEAR_BEYOND`] times their scale count linearly.
     pub robust: bool,
     /// Least and largest value of each unknown, which are equal for one that is given; empty without bounds.
@@ -73,7 +75,8 @@ type Place = (Vec<f64>, Vec<f64>);
 
 /// Maximum number of iterations, and of trials within one.
 const MAX_ITERATIONS: usize = 40;
-const MAX_TRIALS: usize = 8;
+const MAX_TRIALS: usize = 6;
+const MAX_TRIALS_THOROUGH: usize = 8;
 /// Residuals beyond this multiple of their scale count linearly (Huber).
 const LINEAR_BEYOND: f64 = 2.0;
 /// Longest step of an iteration, in steps of the differences.
@@ -86,7 +89,7 @@ const CONVERGED: f64 = 0.05;
 const RENEWED: f64 = 0.5;
 /// Relative decrease of the cost at which the search has converged, unless [`LeastSquares::min_decrease`] is another.
 const MIN_DECREASE: f64 = 1e-5;
-/// Damping beyond which a short step or a small decrease does not end the search.
+/// Damping beyond which a short step or a small decrease does not end a thorough search.
 const MAX_DAMPING: f64 = 1.0;
 /// Expected decrease of the cost, relative to it, at which the values are those of a minimum.
 const NEGLIGIBLE: f64 = 0.01;
@@ -97,7 +100,8 @@ impl<'a, E> LeastSquares<'a, E> {
     /// A problem whose slopes are those of its predictions.
     pub fn new(predict: Predict<'a, E>, measured: &'a [f64], groups: &'a [usize], steps: &'a [f64]) -> Self {
         let (min_decrease, bounds, factor) = (MIN_DECREASE, [].as_slice(), None);
-        Self { predict, slopes_of: predict, measured, groups, steps, min_decrease, robust: true, bounds, factor }
+        let (is_thorough, robust) = (false, true);
+        Self { predict, slopes_of: predict, measured, groups, steps, min_decrease, is_thorough, robust, bounds, factor }
     }
 
     /// Minimises from a start. `None` if the start has no prediction.
@@ -129,7 +133,7 @@ impl<'a, E> LeastSquares<'a, E> {
             let held = self.held(&values, &gradient);
             let cost = self.cost(&residuals, &residuals);
             let mut moved = None;
-            for _ in 0..MAX_TRIALS {
+            for _ in 0..if self.is_thorough { MAX_TRIALS_THOROUGH } else { MAX_TRIALS } {
                 let Some(step) = damped_step(&normal, &gradient, &held, damping) else { break };
                 let trial = self.within(&values, self.limited(step));
                 let better = self.scaled(trial, &weights)?.filter(|(_, new)| self.cost(new, &residuals) < cost);
@@ -154,8 +158,9 @@ impl<'a, E> LeastSquares<'a, E> {
             let is_short =
                 trial.iter().zip(&values).zip(self.steps).all(|((a, b), step)| (a - b).abs() < CONVERGED * step);
             (values, residuals) = (trial, new);
-            let is_settled = damping < MAX_DAMPING && (new_cost > (1.0 - self.min_decrease) * cost || is_short);
-            if is_settled || self.is_exact(self.cost(&residuals, &residuals)) {
+            let is_far = self.is_thorough && damping >= MAX_DAMPING;
+            let is_settled = !is_far && (new_cost > (1.0 - self.min_decrease) * cost || is_short);
+            if is_settled || (self.is_thorough && self.is_exact(self.cost(&residuals, &residuals))) {
                 converged = true;
                 break;
             }

@@ -33,6 +33,7 @@ pub fn solve(bench: &Bench<'_>, measured: &[f64]) -> Result<Solution, MaterialEr
     let young = unknowns.iter().position(|unknown| *unknown == MaterialUnknown::Young);
     let bounds = bench.bounds();
     let problem = LeastSquares {
+        is_thorough: true,
         bounds: &bounds,
         factor: young.filter(|_| bench.material.is_uniform()),
         ..LeastSquares::new(&predict, measured, &groups, &steps)
