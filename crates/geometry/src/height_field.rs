@@ -1,7 +1,6 @@
 //! Height maps of surfaces over a plane.
 
 use crate::{Bounds, PlacedShape, Pose, Primitive, Ray, RayHit, ShapeGradient, Surface, Vec2, Vec3};
-use std::f64::consts::SQRT_2;
 
 /// Fraction of a cell added on every side of a triangle before its cells are searched; the exact test follows.
 const SLACK: f64 = 5e-3;
@@ -91,7 +90,7 @@ impl HeightField {
     /// rounding; a primitive is evaluated in closed form. A centre under an edge or a corner of a mesh belongs to all
     /// triangles there, so a closed mesh leaves no gap.
     ///
-    /// A cell under a cliff, steeper than 45° such as the rim of a punch, holds the fraction of its area where the object reaches below
+    /// A cell under a cliff, such as the rim of a punch, holds the fraction of its area where the object reaches below
     /// z = 0, and the average height there. Without this the rim would be a staircase of whole cells.
     pub fn of_surface(grid: HeightGrid, surface: &Surface, grid_from_surface: &Pose) -> Self {
         let mut field = Self::empty(grid);
@@ -219,15 +218,14 @@ impl HeightField {
         }
     }
 
-    /// True if a cell or one of its eight neighbours is below z = 0 and their heights differ by more than their distance.
+    /// True if a cell or one of its eight neighbours is below z = 0 and their heights differ by more than a cell.
     fn is_at_cliff(&self, cell: usize) -> bool {
         let HeightGrid { rows, cols, cell_m, .. } = self.grid;
-        let (own_row, own_col, own) = (cell / cols, cell % cols, self.heights_m[cell]);
-        (own_row.saturating_sub(1)..=(own_row + 1).min(rows - 1)).any(|row| {
-            (own_col.saturating_sub(1)..=(own_col + 1).min(cols - 1)).any(|col| {
-                let distance_m = if row != own_row && col != own_col { SQRT_2 * cell_m } else { cell_m };
+        let (row, col, own) = (cell / cols, cell % cols, self.heights_m[cell]);
+        (row.saturating_sub(1)..=(row + 1).min(rows - 1)).any(|row| {
+            (col.saturating_sub(1)..=(col + 1).min(cols - 1)).any(|col| {
                 let other = self.heights_m[row * cols + col];
-                own.min(other) < 0.0 && own.max(other) - own.min(other) > distance_m
+                own.min(other) < 0.0 && own.max(other) - own.min(other) > cell_m
             })
         })
     }

@@ -115,7 +115,7 @@ fn gradients_go_through_the_force() {
         build(rigid.with_overrides(change.as_object().unwrap()).unwrap(), dots)
     };
     let object = Object::of_primitive(Primitive::Ellipsoid { semi_axes_m: Vec3::new(6e-3, 3e-3, 4e-3) }, 1e-3).unwrap();
-    let start = Pose::new(Quat::from_rotation_y(0.28) * Quat::from_rotation_x(0.2), Vec3::new(0.4e-3, -0.3e-3, 3.4e-3));
+    let start = Pose::new(Quat::from_rotation_y(0.35) * Quat::from_rotation_x(0.2), Vec3::new(0.4e-3, -0.3e-3, 3.4e-3));
     let pressed = |sensor: &Sensor, height_m: f64, angle: f64| {
         let (translation, rotation) = (start.translation + Vec3::Z * height_m, Quat::from_rotation_y(angle));
         press_to_pose(sensor, &object, &Pose::new(rotation * start.rotation, translation)).unwrap()

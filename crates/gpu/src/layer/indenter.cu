@@ -84,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// True if the cell or one of its eight neighbours is below z = 0 and their heights differ by more than their distance.
+// True if the cell or one of its eight neighbours is below z = 0 and their heights differ by more than a cell.
 __device__ __forceinline__ bool is_at_cliff(const LayerGrid& grid, const unsigned long long* keys, int row, int col) {
     // Most cells are far from contact: keys of heights from 0 on have the highest bit set.
     const int first_row = max(row - 1, 0), last_row = min(row + 1, grid.rows - 1), first_col = max(col - 1, 0);
@@ -98,8 +98,7 @@ __device__ __forceinline__ bool is_at_cliff(const LayerGrid& grid, const unsigne
     for (int r = first_row; r <= last_row; r++) {
         for (int c = first_col; c <= last_col; c++) {
             const double other = height_of(keys[r * grid.cols + c]), low = fmin(own, other);
-            const double distance = r != row && c != col ? 1.4142135623730951 * grid.cell : grid.cell;
-            if (low < 0.0 && fmax(own, other) - low > distance) return true;
+            if (low < 0.0 && fmax(own, other) - low > grid.cell) return true;
         }
     }
     return false;
