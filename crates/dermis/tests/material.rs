@@ -200,9 +200,7 @@ fn the_modulus_returns_from_any_start() {
 fn several_unknowns_return_from_distant_starts() {
     use MaterialUnknown::{Poisson, Thickness, Young, Zero};
     let points = deep_bench(&TRUTH, 40e-6, 0.0);
-    for (young, poisson, thickness) in
-        [("1 Pa", "poisson = 0.1", "3 mm"), ("10 MPa", "poisson = 0.49", "5 mm"), ("10 GPa", "poisson = 0.48", "2 mm")]
-    {
+    for (young, poisson, thickness) in [("1 Pa", "poisson = 0.1", "3 mm"), ("10 MPa", "poisson = 0.49", "5 mm")] {
         let start = [("200 kPa", young), ("poisson = 0.4", poisson), ("3 mm", thickness)];
         let mut rms_newton = f64::INFINITY;
         for unknowns in
