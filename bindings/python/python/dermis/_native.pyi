@@ -341,7 +341,7 @@ class Batch(_Copyable, Generic[_R]):
     def travel(self) -> NDArray[_R]:
         """``Reading.travel`` of all readings (m), shape (n,); NaN for presses at given poses."""
     warnings: Final[list[str]]
-    """The first warning of each kind of all readings."""
+    """The first warning of each kind of all readings; of presses that miss their force, the one with the largest miss and its index."""
     def __len__(self) -> int: ...
     @overload
     def __getitem__(self, index: int, /) -> Reading[_R]: ...
