@@ -490,7 +490,7 @@ mod tests {
     #[test]
     fn blocks_leave_few_threads_idle() {
         for (taxels, group, expected) in
-            [(100, 4, [5, 128]), (1600, 4, [1, 416]), (84, 4, [6, 128]), (84, 1, [6, 512]), (1, 1, [8, 32])]
+            [(100, 4, [5, 128]), (1600, 4, [1, 416]), (84, 4, [3, 64]), (84, 1, [3, 256]), (1, 1, [8, 32])]
         {
             let blocks = Blocks::new(taxels, group);
             assert_eq!([blocks.at_once, blocks.threads], expected, "{taxels} taxels in groups of {group}");
