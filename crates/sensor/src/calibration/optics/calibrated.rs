@@ -21,8 +21,9 @@ pub struct CalibratedFit {
     pub cross_validated: f64,
 }
 
-/// Trial degrees: of the slope, of the position.
+/// Degrees: of the slope, of the position.
 type Degrees = (usize, usize);
+/// Trial degrees.
 const TRIED: [Degrees; 12] =
     [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (4, 0), (4, 1), (4, 2)];
 const MOST: Degrees = (MAX_SURFACE_DEGREE, MAX_PLACE_DEGREE);
@@ -207,10 +208,14 @@ fn joined<'a>(size: usize, parts: impl Iterator<Item = &'a NormalEquations>) -> 
     all
 }
 
+/// Number of monomials of the position up to a degree.
+fn places(degree: usize) -> usize {
+    coefficients(1, degree) / surface_monomials(1).len()
+}
+
 /// Indices of the coefficients of a smaller model in the largest model. The shadow and the part that grows with the depth
 /// do not depend on the position if the light does not.
 fn subset((degree, position_degree): Degrees, by_depth: bool) -> Vec<usize> {
-    let places = |degree: usize| coefficients(1, degree) / surface_monomials(1).len();
     let (few, many) = (places(position_degree), places(MOST.1));
     let lit = (0..surface_monomials(degree).len()).flat_map(|k| (0..few).map(move |j| k * many + j));
     let all = coefficients(MOST.0, MOST.1);
@@ -221,7 +226,6 @@ fn subset((degree, position_degree): Degrees, by_depth: bool) -> Vec<usize> {
 
 /// Regularisation of the coefficients of a [`subset`]: terms that depend on the position have their own.
 fn ridges(kept: &[usize], position_ridge: f64) -> impl Fn(usize) -> f64 + '_ {
-    let places = |degree: usize| coefficients(1, degree) / surface_monomials(1).len();
     let lit = coefficients(MOST.0, MOST.1);
     move |i| {
         let is_constant = match kept[i].checked_sub(lit) {
