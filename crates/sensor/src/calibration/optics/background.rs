@@ -17,6 +17,9 @@ const WEIGHT_MEASURED: f64 = 0.3;
 /// Standard deviation of the Gaussian that smooths the drift (parts of the height of the image).
 const SMOOTHED: f64 = 0.025;
 
+/// Standard deviation of the Gaussian (pixels) that separates what may be noise of a pixel from the rest of the image.
+const FINE_PX: f64 = 3.0;
+
 /// The image without contact at the time of the presses: [`quiet_background`], then [`drifted_background`].
 pub fn background_of_presses(measured: &FloatImage, presses: &[&BallPress]) -> Result<FloatImage, FitError> {
     drifted_background(&quiet_background(measured, presses), presses)
@@ -63,21 +66,40 @@ fn distance(press: &BallPress, pixel: usize) -> f64 {
     (column - press.label.column).hypot(row - press.label.row) / press.label.radius
 }
 
-/// Mean of the measured image without contact and of the parts of the presses that are far from their contact. The noise of
-/// one image would otherwise be part of every rendered one.
+/// The image without contact of which the measured one, and the parts of the presses that are far from their contact, are
+/// noisy images. The noise of one image would otherwise be part of every rendered one. What is finer than [`FINE_PX`] is
+/// their mean d times S/(S + N/n) (Wiener's filter): n is the number of images of a pixel, N the variance of one image
+/// about d, S that of d without its noise.
 pub fn quiet_background(measured: &FloatImage, presses: &[&BallPress]) -> FloatImage {
+    let (width, pixels) = (measured.width, measured.width * measured.height);
+    let untouched = |press: &&BallPress| (0..pixels).map(|i| distance(press, i) > UNTOUCHED).collect();
+    let seen: Vec<Vec<bool>> = presses.iter().map(untouched).chain([vec![true; pixels]]).collect();
+    let counts: Vec<f64> = (0..pixels).map(|i| seen.iter().filter(|seen| seen[i]).count() as f64).collect();
+    let blur = Blur::new(FINE_PX);
+    let borders = blur.apply(&vec![1.0; pixels], width);
     let mut image = measured.clone();
-    let mut counts = vec![1.0f32; measured.width * measured.height];
-    for press in presses {
-        for (i, count) in counts.iter_mut().enumerate().filter(|(i, _)| distance(press, *i) > UNTOUCHED) {
-            *count += 1.0;
-            for (sum, own) in image.channels.iter_mut().zip(&press.image.channels) {
-                sum[i] += own[i];
+    for (c, channel) in image.channels.iter_mut().enumerate() {
+        let (mut levels, mut fine, mut squares) = (vec![0.0; pixels], vec![0.0; pixels], vec![0.0; pixels]);
+        let images = presses.iter().map(|press| &press.image).chain([measured]);
+        for (own, seen) in images.zip(&seen) {
+            let own: Vec<f64> = own.channels[c].iter().map(|&level| level.into()).collect();
+            let smooth = blur.apply(&own, width);
+            for i in (0..pixels).filter(|&i| seen[i]) {
+                let detail = own[i] - smooth[i] / borders[i];
+                levels[i] += own[i] / counts[i];
+                fine[i] += detail / counts[i];
+                squares[i] += detail.powi(2) / counts[i];
             }
         }
-    }
-    for channel in &mut image.channels {
-        channel.iter_mut().zip(&counts).for_each(|(sum, count)| *sum /= count);
+        let often: Vec<usize> = (0..pixels).filter(|&i| counts[i] > 1.0).collect();
+        let mean = |of: &dyn Fn(usize) -> f64| often.iter().map(|&i| of(i)).sum::<f64>() / often.len().max(1) as f64;
+        let noise = mean(&|i| (squares[i] - fine[i].powi(2)) * counts[i] / (counts[i] - 1.0));
+        let signal = mean(&|i| fine[i].powi(2) - noise / counts[i]).max(0.0);
+        for (i, level) in channel.iter_mut().enumerate() {
+            let of_noise = noise / counts[i];
+            let kept = if of_noise > 0.0 { signal / (signal + of_noise) } else { 1.0 };
+            *level = (levels[i] - (1.0 - kept) * fine[i]) as f32;
+        }
     }
     image
 }
