@@ -69,6 +69,9 @@ enum Kind {
     Phong,
 }
 
+/// Minimum number of presses: every other one is enough for a fit.
+const MIN_PRESSES: usize = 5;
+
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (folder, name) = output_place(arguments)?;
     let [sensor_file, background_file, figure_file, report_file] =
@@ -79,6 +82,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     probe(folder.as_deref())?;
     let data = BallPresses::read(&arguments.background, &arguments.presses)?;
+    if data.presses.len() < MIN_PRESSES {
+        bail!(
+            "{}: has {} presses, but a light needs at least {MIN_PRESSES}: it is fitted to every other press and evaluated on the rest, before all are used",
+            arguments.presses.display(),
+            data.presses.len()
+        );
+    }
     let radius_m = 0.5 * arguments.ball.si();
     if radius_m.is_nan() || radius_m <= 0.0 {
         bail!("`--ball` must be a positive diameter, got {} mm", arguments.ball.si() * 1e3);
@@ -98,6 +108,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         labelled(arguments, &sensor, radius_m, data.presses, scale.pixel_m)?
     };
+    warn_of_depth(&sensor, &presses);
     let background = &data.background;
     let trial = judge(arguments, background, &presses, scale.pixel_m)?;
     let all: Vec<&BallPress> = presses.iter().collect();
@@ -105,15 +116,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let background = &background_of_presses(background, &all).with_context(table)?;
     let kept_as = BackgroundSpec::File(PathBuf::from(&background_file));
     let light = fit(arguments, background, &all, kept_as)?;
-    let mut report = json!({ "presses": presses.len(), "scale": scale, "held_out": trial.report });
-    if let LightSpec::Calibrated(light) = &light {
-        let replaces = light.shadow.as_ref().is_some_and(|shadow| shadow.replaces);
-        report["light"] = json!({
-            "degree": light.degree, "position_degree": light.position_degree, "proportional": light.proportional,
-            "shadow_replaces": replaces, "by_depth": light.depth.is_some(),
-        });
+    let form = Form::of(&light);
+    if form != trial.form {
+        say_aside(
+            "warning: the light fitted to every other press has another form than that fitted to all, so that the error of the latter may differ: more presses decide it",
+        );
     }
-    tell(arguments, &presses, &scale, &light, &trial, &report)?;
+    let mut report = json!({ "presses": presses.len(), "scale": scale, "held_out": trial.report });
+    if let Some(form) = &form {
+        report["light"] = json!(form);
+        report["held_out"]["light"] = json!(trial.form);
+    }
+    tell(arguments, &presses, &scale, form.as_ref(), &trial, &report)?;
     let Some(folder) = folder else { return Ok(()) };
     let description = format!("{}, its light fitted to {} presses of a ball", bare.name, presses.len());
     let spec = SensorSpec { name, description, light: Some(light), ..bare };
@@ -123,6 +137,41 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     output.add_image(figure_file, &trial.figure);
     output.add(report_file, serde_json::to_string_pretty(&report)? + "\n");
     commit(output, &folder, arguments.json)
+}
+
+/// What cross-validation chose of a polynomial light.
+#[derive(PartialEq, serde::Serialize)]
+struct Form {
+    degree: usize,
+    position_degree: usize,
+    proportional: bool,
+    shadow_replaces: bool,
+    by_depth: bool,
+}
+
+impl Form {
+    fn of(light: &LightSpec) -> Option<Self> {
+        let LightSpec::Calibrated(light) = light else { return None };
+        Some(Self {
+            degree: light.degree,
+            position_degree: light.position_degree,
+            proportional: light.proportional,
+            shadow_replaces: light.shadow.as_ref().is_some_and(|shadow| shadow.replaces),
+            by_depth: light.depth.is_some(),
+        })
+    }
+}
+
+impl std::fmt::Display for Form {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "degree {} of the slope, {} of the position", self.degree, self.position_degree)?;
+        f.write_str(if self.proportional { ", proportional to the image without contact" } else { "" })?;
+        f.write_str(if self.by_depth { ", dependent on the depth" } else { ", independent of the depth" })?;
+        f.write_str(match self.shadow_replaces {
+            true => "; shadows take the light of their lamp away",
+            false => "; shadows add to the light",
+        })
+    }
 }
 
 /// Depth by thickness up to which the linear theory of a layer is accurate.
@@ -151,21 +200,28 @@ fn labelled(
     if reliefs.len() != labels.len() {
         return Err(blind(sensor));
     }
-    let deepest_m = reliefs.iter().map(|pressed| pressed.depth_m).fold(0.0, f64::max);
-    let thickness_m = sensor.skin_as::<Layer>().map(Layer::thickness_m);
-    if let Some(thickness_m) = thickness_m.filter(|thickness_m| deepest_m > MAX_STRAIN * thickness_m) {
-        let deep = reliefs.iter().filter(|pressed| pressed.depth_m > MAX_STRAIN * thickness_m).count();
-        say_aside(format!(
-            "warning: {deep} of {} presses go up to {} mm deep into a layer that is {} mm thick; its linear theory is inaccurate above a fifth: give depth_mm in the table, or --skin gel",
-            reliefs.len(),
-            short(deepest_m * 1e3),
-            short(thickness_m * 1e3)
-        ));
-    }
     let pairs = data.into_iter().zip(reliefs);
     Ok(pairs
         .map(|(press, pressed)| BallPress { image: press.image, relief: pressed.relief, label: press.label })
         .collect())
+}
+
+/// Warns of presses that are too deep for the theory of a layer.
+fn warn_of_depth(sensor: &Sensor, presses: &[BallPress]) {
+    let Some(thickness_m) = sensor.skin_as::<Layer>().map(Layer::thickness_m) else { return };
+    let depth_m = |press: &BallPress| -f64::from(press.relief.z_m.iter().copied().fold(0.0, f32::min));
+    let depths_m = presses.iter().map(depth_m);
+    let (deep, deepest_m) = depths_m
+        .filter(|depth_m| *depth_m > MAX_STRAIN * thickness_m)
+        .fold((0, 0.0f64), |(count, deepest_m), depth_m| (count + 1, deepest_m.max(depth_m)));
+    if deep > 0 {
+        say_aside(format!(
+            "warning: {deep} of {} presses go up to {} mm deep into a layer that is {} mm thick; its linear theory is inaccurate above a fifth: give depth_mm in the table, or --skin gel",
+            presses.len(),
+            short(deepest_m * 1e3),
+            short(thickness_m * 1e3)
+        ));
+    }
 }
 
 /// Ratio between the contacts in the images and those of the given ball beyond which a warning is given.
@@ -311,6 +367,7 @@ fn fit(
 
 /// Evaluates a fit to every other press on the remaining presses.
 struct Trial {
+    form: Option<Form>,
     report: serde_json::Value,
     lines: Vec<String>,
     figure: Image,
@@ -322,6 +379,7 @@ fn judge(arguments: &Arguments, background: &FloatImage, presses: &[BallPress], 
     let without_contact =
         background_of_presses(background, &even).with_context(|| arguments.presses.display().to_string())?;
     let light = fit(arguments, &without_contact, &even, BackgroundSpec::Colour([0.0; 3]))?;
+    let form = Form::of(&light);
     let light = light.build(background.width, background.height, pixel_m, None)?.on_background(without_contact);
     let shade = |press: &BallPress| light.shade(&press.relief, || None);
     let (mut report, mut lines) = (serde_json::Map::new(), Vec::new());
@@ -340,7 +398,7 @@ fn judge(arguments: &Arguments, background: &FloatImage, presses: &[BallPress], 
         report.insert(key.into(), json!({ "rmse_255": ours, "null_rmse_255": alone }));
         lines.push(format!("{what:<27} {} of 255 (background alone: {})", short(ours), short(alone)));
     }
-    Ok(Trial { report: report.into(), lines, figure: figure(&odd, &light) })
+    Ok(Trial { form, report: report.into(), lines, figure: figure(&odd, &light) })
 }
 
 fn figure(odd: &[&BallPress], light: &Light) -> Image {
@@ -361,7 +419,7 @@ fn tell(
     arguments: &Arguments,
     presses: &[BallPress],
     scale: &ScaleFit,
-    light: &LightSpec,
+    form: Option<&Form>,
     trial: &Trial,
     report: &serde_json::Value,
 ) -> anyhow::Result<()> {
@@ -377,17 +435,8 @@ fn tell(
             "  positions                   within {rms_px} pixels rms of the images; camera rotated by {rotation}°{mirrored}"
         ));
     }
-    if let LightSpec::Calibrated(light) = light {
-        let change = if light.proportional { ", proportional to the image without contact" } else { "" };
-        let shadow = if light.shadow.as_ref().is_some_and(|shadow| shadow.replaces) {
-            "; shadows take the light of their lamp away"
-        } else {
-            "; shadows add to the light"
-        };
-        say(format!(
-            "  chosen by cross-validation  degree {} of the slope, {} of the position{change}{shadow}",
-            light.degree, light.position_degree
-        ));
+    if let Some(form) = form {
+        say(format!("  chosen by cross-validation  {form}"));
     }
     trial.lines.iter().for_each(|line| say(format!("  {line}")));
     say("  (fitted to every other press, evaluated on the rest; the written sensor is fitted to all)");

@@ -75,6 +75,9 @@ pub struct CameraFrame {
     pub markers: Vec<[f64; 4]>,
 }
 
+/// Fraction of the pressed pixels from which a warning is given.
+const WORTH_SAYING: f64 = 0.01;
+
 impl Optics {
     /// Builds a camera from its description. Relative file names are resolved against `folder`.
     pub fn new(spec: &OpticsSpec, folder: Option<&std::path::Path>) -> Result<Self, OpticsError> {
@@ -154,15 +157,26 @@ impl Optics {
         self.warning(&Relief::of(surface, &self.camera))
     }
 
-    /// A warning about a frame whose surface is steeper than the presses that its light was fitted to.
+    /// A warning about a frame whose surface is steeper or deeper than the presses that its light was fitted to.
     pub fn warning(&self, relief: &Relief) -> Option<String> {
-        Self::steep_warning(self.light.beyond_data(relief))
+        let steep = Self::steep_warning(self.light.beyond_data(relief));
+        let deep = Self::deep_warning(self.light.deeper_than_data(relief));
+        let both: Vec<String> = [steep, deep].into_iter().flatten().collect();
+        (!both.is_empty()).then(|| both.join("; "))
+    }
+
+    fn deep_warning(deep: f64) -> Option<String> {
+        (deep > WORTH_SAYING).then(|| {
+            let percent = 100.0 * deep;
+            format!(
+                "{percent:.0} % of the pressed pixels are deeper than the presses that the light was fitted to (`light.depth.deepest`); they have the light of the largest measured depth"
+            )
+        })
     }
 
     /// The warning about a frame of whose pressed pixels this fraction is steeper than the presses that its light was
     /// fitted to.
     pub fn steep_warning(steep: f64) -> Option<String> {
-        const WORTH_SAYING: f64 = 0.01;
         (steep > WORTH_SAYING).then(|| {
             let percent = 100.0 * steep;
             format!(

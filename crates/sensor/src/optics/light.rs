@@ -64,11 +64,19 @@ impl Light {
         }
     }
 
+    /// Fraction of the pressed pixels whose depth lies outside the data that the light was fitted to.
+    pub fn deeper_than_data(&self, relief: &Relief) -> f64 {
+        match self {
+            Self::Phong(_) => 0.0,
+            Self::Calibrated(calibrated) => calibrated.deeper(relief),
+        }
+    }
+
     /// True if a surface can lie outside the data that the light was fitted to.
     pub fn has_limits(&self) -> bool {
         match self {
             Self::Phong(_) => false,
-            Self::Calibrated(calibrated) => calibrated.steepest() < 1.0,
+            Self::Calibrated(calibrated) => calibrated.steepest() < 1.0 || calibrated.depends_on_depth(),
         }
     }
 

@@ -35,6 +35,9 @@ pub struct BallImages<'a> {
     pub loose: bool,
 }
 
+/// Gel far from the contact.
+const FAR: Region = Region { from: 3.0, to: 5.0 };
+
 /// Number of times that contacts and the image without contact are improved.
 const ROUNDS: usize = 2;
 
@@ -89,6 +92,9 @@ impl BallImages<'_> {
             measure("inside", "in contact, to 0.9 radii: rmse (levels of 255)", INSIDE, &kept_out, &renderers),
             measure("ring", "around, 1 to 2 radii: rmse (levels of 255)", AROUND, &kept_out, &renderers),
         ];
+        if kept_out.iter().any(|press| press.pixels(FAR).next().is_some()) {
+            measures.push(measure("far", "beyond, 3 to 5 radii: rmse (levels of 255)", FAR, &kept_out, &renderers));
+        }
         if self.loose && !fitted.is_empty() {
             let (fitted, kept_out) = (chosen(&labelled, &split.fitted), chosen(&labelled, &split.kept_out));
             let light = models.build(&calibrated_by_depth(&background, &fitted)?)?;
@@ -245,13 +251,14 @@ fn measure(
     measure
 }
 
+/// Errors of the presses whose image shows the region.
 fn errors(presses: &[&BallPress], region: Region, render: &dyn Fn(&BallPress) -> FloatImage) -> Vec<Sample> {
     let sample = |press: &&BallPress| {
         let weight = 3.0 * press.pixels(region).count() as f64;
         let rmse = rmse_255([*press], region, render);
-        Sample { error: rmse * rmse * weight, weight }
+        (weight > 0.0).then_some(Sample { error: rmse * rmse * weight, weight })
     };
-    presses.iter().map(sample).collect()
+    presses.iter().filter_map(sample).collect()
 }
 
 /// The median and the worst press: measured, simulated, difference.

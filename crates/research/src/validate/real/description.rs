@@ -170,7 +170,7 @@ impl Data {
     /// Names of the measures, the keys of bars.
     pub fn measures(&self) -> &'static [&'static str] {
         match self {
-            Self::BallImages { .. } => &["inside", "ring"],
+            Self::BallImages { .. } => &["inside", "ring", "far"],
             Self::Weights { .. } => &["taxels", "totals", "creep"],
             Self::ForceDepth { .. } => &["force"],
             Self::Markers { before: Some(_), .. } => &["markers", "shear"],

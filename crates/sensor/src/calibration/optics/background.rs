@@ -103,3 +103,50 @@ pub fn quiet_background(measured: &FloatImage, presses: &[&BallPress]) -> FloatI
     }
     image
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::optics::Label;
+    use crate::optics::Relief;
+    use dermis_geometry::random::Random;
+
+    /// An image without contact and nine presses, with noise of 3 levels, of a gel with dust of some levels: where only the
+    /// first shows the gel, nearly all of the noise is removed if there is no dust, and nothing is made worse if there is.
+    #[test]
+    fn noise_is_removed_and_dust_is_kept() {
+        let (width, height, sigma) = (96, 64, 3.0);
+        let mut random = Random::new(1);
+        for (dust, most) in [(0.0, 0.35), (3.0, 0.85), (20.0, 1.01)] {
+            let mut truth = FloatImage::new(width, height, [0.0; 3]);
+            for channel in &mut truth.channels {
+                for (i, level) in channel.iter_mut().enumerate() {
+                    *level = (100.0 + 0.2 * (i % width) as f64 + dust * random.normal()) as f32;
+                }
+            }
+            let mut noisy = || {
+                let mut image = truth.clone();
+                for level in image.channels.iter_mut().flatten() {
+                    *level += (sigma * random.normal()) as f32;
+                }
+                image
+            };
+            let zero = vec![0.0; width * height];
+            let [z_m, slope_right, slope_down] = [0; 3].map(|_| zero.clone());
+            let relief = Relief { width, height, pixel_m: 1e-4, z_m, slope_right, slope_down, seen: None };
+            let label = Label { column: 48.0, row: 32.0, radius: 12.0 };
+            let presses: Vec<BallPress> =
+                (0..9).map(|_| BallPress { image: noisy(), relief: relief.clone(), label }).collect();
+            let measured = noisy();
+            let found = quiet_background(&measured, &presses.iter().collect::<Vec<_>>());
+            let touched: Vec<usize> = (0..width * height).filter(|&i| distance(&presses[0], i) < 2.0).collect();
+            let error = |image: &FloatImage| {
+                let channels = || image.channels.iter().zip(&truth.channels);
+                let squares = channels().flat_map(|(a, b)| touched.iter().map(|&i| f64::from(a[i] - b[i]).powi(2)));
+                (squares.sum::<f64>() / (3 * touched.len()) as f64).sqrt()
+            };
+            let (before, after) = (error(&measured), error(&found));
+            assert!((before / sigma - 1.0).abs() < 0.05 && after < most * before, "{dust}: {before} to {after}");
+        }
+    }
+}

@@ -1,6 +1,9 @@
 //! The part of a calibrated light that grows with the depth of the surface.
 
-use super::{Calibrated, PROPORTIONAL_TO, SHADOW_DEGREE, SHADOW_POSITION_DEGREE, check_polynomial, surface_monomials};
+use super::{
+    Calibrated, MIN_PRESSED_MM, PROPORTIONAL_TO, SHADOW_DEGREE, SHADOW_POSITION_DEGREE, check_polynomial,
+    surface_monomials,
+};
 use crate::optics::{OpticsError, Relief};
 use dermis_geometry::quantity::Length;
 use serde::{Deserialize, Serialize};
@@ -15,12 +18,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DepthLightSpec {
-    /// Coefficients of D (levels per mm) for red, green and blue: polynomials of degree 1 of the position, for the
-    /// monomials m_k of degree 0 to 2, in the order of those of a shadow.
+    /// Coefficients of D (levels per mm) for red, green and blue, 18 each: for the monomials 1, n_r, n_d, n_r², n_r n_d and
+    /// n_d² in this order, the coefficients of 1, x and y.
     pub levels: [Vec<f64>; 3],
     /// Coefficients of E (levels per mm where the image without contact has the level 128), in the same order.
     pub proportional: [Vec<f64>; 3],
-    /// Largest depth of the calibration. Deeper surfaces have the light of this depth.
+    /// Largest depth of the calibration, at most 50 mm. Deeper surfaces have the light of this depth, with a warning.
     pub deepest: Length,
 }
 
@@ -32,14 +35,17 @@ pub(super) struct DepthLight {
     deepest_mm: f32,
 }
 
+/// Maximum of [`DepthLightSpec::deepest`] (mm): no gel is pressed deeper.
+const MAX_DEEPEST_MM: f64 = 50.0;
+
 impl DepthLightSpec {
     pub(super) fn build(&self) -> Result<DepthLight, OpticsError> {
         let terms = 1 + surface_monomials(SHADOW_DEGREE).len();
         check_polynomial("depth.levels", SHADOW_POSITION_DEGREE, &self.levels, terms)?;
         check_polynomial("depth.proportional", SHADOW_POSITION_DEGREE, &self.proportional, terms)?;
         let deepest_mm = 1e3 * self.deepest.si();
-        if !(deepest_mm > 0.0 && deepest_mm.is_finite()) {
-            let rule = format!("must be a positive length, got {deepest_mm} mm");
+        if !(deepest_mm > 0.0 && deepest_mm <= MAX_DEEPEST_MM) {
+            let rule = format!("must be a positive length of at most {MAX_DEEPEST_MM} mm, got {deepest_mm} mm");
             return Err(OpticsError::Bad { table: "light.depth", key: "deepest", rule });
         }
         let levels = [self.levels.clone(), self.proportional.clone()];
@@ -64,7 +70,18 @@ impl Calibrated {
     pub fn depends_on_depth(&self) -> bool {
         self.depth.is_some()
     }
+
+    /// Fraction of the pressed pixels that are deeper than the calibration of the part that grows with the depth.
+    pub fn deeper(&self, relief: &Relief) -> f64 {
+        let Some(depth) = &self.depth else { return 0.0 };
+        let pressed: Vec<f32> = relief.z_m.iter().map(|z_m| -1e3 * z_m).filter(|mm| *mm > MIN_PRESSED_MM).collect();
+        let deep = pressed.iter().filter(|mm| **mm > DEEPER * depth.deepest_mm).count();
+        deep as f64 / pressed.len().max(1) as f64
+    }
 }
+
+/// Ratio to the largest depth of the calibration from which a surface counts as deeper.
+const DEEPER: f32 = 1.02;
 
 /// The image without contact (levels) by the level where E has its coefficients.
 pub(crate) fn relative(background: f32) -> f32 {
@@ -119,9 +136,23 @@ mod tests {
     }
 
     #[test]
-    fn a_depth_without_length_is_refused() {
-        let light = CalibratedSpec { depth: Some(DepthLightSpec { deepest: Length::new(0.0), ..depth() }), ..spec() };
-        let message = light.build(8, 8, None).unwrap_err().to_string();
-        assert!(message.contains("`deepest`") && message.contains("0 mm"), "{message}");
+    fn a_depth_that_is_no_depth_of_a_gel_is_refused() {
+        for (deepest_m, said) in [(0.0, "0 mm"), (f64::NAN, "NaN mm"), (0.4, "400 mm")] {
+            let deepest = Length::new(deepest_m);
+            let light = CalibratedSpec { depth: Some(DepthLightSpec { deepest, ..depth() }), ..spec() };
+            let message = light.build(8, 8, None).unwrap_err().to_string();
+            assert!(message.contains("`deepest`") && message.contains(said), "{message}");
+        }
+    }
+
+    /// Of 100 pixels 20 are not pressed, 50 as deep as the calibration and 30 deeper.
+    #[test]
+    fn pixels_deeper_than_the_calibration_are_counted() {
+        let light = CalibratedSpec { depth: Some(depth()), ..spec() }.build(10, 10, None).unwrap();
+        let mut relief = relief(10, 10);
+        let depths = [(20, 0.0), (50, 0.5e-3), (30, 0.6e-3)];
+        relief.z_m = depths.iter().flat_map(|&(count, depth)| vec![-depth; count]).collect();
+        assert_eq!(light.deeper(&relief), 30.0 / 80.0);
+        assert_eq!(spec().build(10, 10, None).unwrap().deeper(&relief), 0.0);
     }
 }
