@@ -336,7 +336,6 @@ fn a_first_contact_is_named_where_thickness_or_poissons_ratio_is_fitted() {
     use MaterialUnknown::{Poisson, Thickness, Young};
     let says = |points: &[MaterialPoint], unknowns: &[MaterialUnknown]| {
         let fit = fitted(&[], points, unknowns);
-        println!("{unknowns:?} {:?} {:?}", fit.values, fit.warnings);
         fit.warnings.iter().any(|text| text.contains("a first contact at a depth of about 0.0"))
     };
     for unknowns in [[Young, Thickness].as_slice(), &[Young, Poisson], &[Young, Poisson, Thickness]] {
@@ -368,7 +367,8 @@ fn an_offset_of_the_load_cell_is_named() {
     for (offset, zero_m) in [(0.1, 0.0), (0.1, 0.4e-3), (-0.1, 0.0)] {
         for unknowns in [[Young].as_slice(), &[Young, Zero]] {
             let text = said(&before(offset, zero_m), unknowns);
-            assert!(text.contains(&format!("about {:.1}", offset)), "{offset} {zero_m} {unknowns:?}: {text}");
+            let found: f64 = text.split(' ').nth(5).unwrap_or_default().parse().unwrap_or(0.0);
+            assert!((found / offset - 1.0).abs() < 0.05, "{offset} {zero_m} {unknowns:?}: {text}");
         }
     }
     for clean in [real.clone(), before(0.0, 0.0), before(0.0, 0.4e-3), real[4..].to_vec(), deep_bench(&[], 0.0, 0.01)] {
@@ -378,26 +378,20 @@ fn an_offset_of_the_load_cell_is_named() {
     // One measurement without contact.
     let first: Vec<_> = before(0.1, 0.0)[3..].to_vec();
     assert!(said(&first, &[Young]).contains("about 0.1"), "{}", said(&first, &[Young]));
+    // Poisson's ratio is not determined by such forces.
+    let fit = fitted(&[], &before(0.1, 0.0), &[Young, MaterialUnknown::Poisson]);
+    let text = fit.warnings.join("; ");
+    assert!(fit.values[1].1.ci95 > fit.values[1].1.value, "{fit:?}");
+    assert!(text.contains("the interval of poisson is larger than its value"), "{text}");
 }
 
-/// A friction without slip is not determined, and is said not to be.
-#[test]
-fn an_interval_larger_than_its_value_is_said() {
-    let real = spec(&[]).build(None).unwrap();
-    let points = bench(&real, 0.0, &[2e-6], 0.05);
-    let fit = fitted(&[], &points, &[MaterialUnknown::Young, MaterialUnknown::Friction]);
-    let found = fit.value(MaterialUnknown::Friction).unwrap();
-    let said = fit.warnings.iter().any(|text| text.starts_with("the interval of friction is larger than its value"));
-    assert!(found.ci95 > found.value && said, "{fit:?}");
-}
-
-/// 95 % intervals of the modulus cover the truth in most of 60 draws of uniform noise: of one size in all measurements, or, with
+/// 95 % intervals of the modulus cover the truth in most of 30 draws of uniform noise: of one size in all measurements, or, with
 /// fewer measurements that count, in proportion to the force (a normal distribution covers 91 %).
 #[test]
 fn intervals_cover_the_truth() {
     let exact = deep_bench(&[], 0.0, 0.0);
     let largest = exact[exact.len() - 1].force_newton;
-    for (is_relative, least) in [(false, 55), (true, 52)] {
+    for (is_relative, least) in [(false, 27), (true, 25)] {
         let covers = |draw: &u64| {
             let mut random = dermis::geometry::Random::new(*draw);
             let noisy = |point: &MaterialPoint| {
@@ -408,9 +402,9 @@ fn intervals_cover_the_truth() {
             let found = fitted(&[], &points, &[MaterialUnknown::Young]).value(MaterialUnknown::Young).unwrap();
             (found.value - 200e3).abs() <= found.ci95
         };
-        let count = (1..=60).filter(covers).count();
-        println!("{is_relative}: {count} of 60");
-        assert!(count >= least, "{is_relative}: {count} of 60");
+        let count = (1..=30).filter(covers).count();
+        println!("{is_relative}: {count} of 30");
+        assert!(count >= least, "{is_relative}: {count} of 30");
     }
 }
 

@@ -93,9 +93,11 @@ pub fn of_fit(
     }
     doubts.extend(implausible(bench, solution)?);
     let offset = offset(bench.points, unknowns);
-    if offset.is_none() && solution.converged {
+    let measured = bench.measured();
+    let rms = (measured.iter().map(|force| force * force).sum::<f64>() / measured.len() as f64).sqrt();
+    if offset.is_none() && solution.converged && solution.rms() > MODEL_ERROR * rms {
         doubts.extend(if unknowns.iter().any(|unknown| GEOMETRY.contains(unknown)) {
-            zero_instead(bench, solution)?
+            zero_instead(bench, solution, &measured)?
         } else if is_best {
             shifted_zero(bench, solution)?
         } else {
@@ -133,14 +135,15 @@ fn implausible(bench: &Bench<'_>, solution: &Solution) -> Result<Option<String>,
     } else if young_pa > PLAUSIBLE_PA[1] {
         "stiffer than any skin".to_owned()
     } else if !(1.0 / FAR..=FAR).contains(&(young_pa / start_pa)) {
-        format!("far from that of the description, {start_pa:.3e} Pa")
+        format!("far from the {:.3} kPa of the description", 1e-3 * start_pa)
     } else {
         return Ok(None);
     };
     let force_n = bench.points.iter().map(|point| point.force_newton).fold(f64::NEG_INFINITY, f64::max);
     let depth_mm = 1e3 * bench.largest_m();
     Ok(Some(format!(
-        "young is {young_pa:.3e} Pa, {rule}: with depths up to {depth_mm:.3e} mm and forces up to {force_n:.3e} N, check the units of depth and force"
+        "young is {:.3} kPa, {rule}: with depths up to {depth_mm:.3} mm and forces up to {force_n:.4} N, check the units of depth and force",
+        1e-3 * young_pa
     )))
 }
 
@@ -168,7 +171,7 @@ fn offset(points: &[MaterialPoint], unknowns: &[MaterialUnknown]) -> Option<Stri
         rows[rows.len() - 1][0] - first[0] >= FLAT_PART * (last[0] - first[0]) && product.abs() < slope * square
     };
     let outside = sorted.partition_point(|row| row[0] <= 0.0);
-    let flat = (3..sorted.len()).map(|count| &sorted[..count]).filter(is_flat).last();
+    let flat = (3..sorted.len()).map(|count| &sorted[..count]).find(is_flat);
     let rows = flat.or((!unknowns.contains(&MaterialUnknown::Zero)).then_some(&sorted[..outside]))?;
     let force = rows.iter().map(|row| row[1]).sum::<f64>() / rows.len().max(1) as f64;
     (force.abs() > OFFSET * largest).then(|| {
@@ -220,21 +223,19 @@ fn shifted_zero(bench: &Bench<'_>, solution: &Solution) -> Result<Option<String>
 const GEOMETRY: [MaterialUnknown; 2] = [MaterialUnknown::Poisson, MaterialUnknown::Thickness];
 
 /// A doubt about fitted [`GEOMETRY`], if the values of the description and another first contact fit as well.
-fn zero_instead(bench: &Bench<'_>, solution: &Solution) -> Result<Option<String>, MaterialError> {
+fn zero_instead(bench: &Bench<'_>, solution: &Solution, measured: &[f64]) -> Result<Option<String>, MaterialError> {
     let (fitted, mut others): (Vec<_>, Vec<_>) = bench.material.unknowns.iter().partition(|it| GEOMETRY.contains(it));
-    let measured = bench.measured();
-    let rms = (measured.iter().map(|force| force * force).sum::<f64>() / measured.len() as f64).sqrt();
-    if others.contains(&MaterialUnknown::Zero) || solution.rms() < MODEL_ERROR * rms {
+    if others.contains(&MaterialUnknown::Zero) {
         return Ok(None);
     }
     others.push(MaterialUnknown::Zero);
     let other = bench.with_unknowns(&others)?;
-    let Ok(shifted) = search::solve(&other, &measured) else { return Ok(None) };
+    let Ok(shifted) = search::solve(&other, measured) else { return Ok(None) };
     let zero_m = shifted.values[others.len() - 1];
     let is_shifted = zero_m.abs() > SHIFTED * bench.largest_m() && shifted.rms() <= solution.rms();
     Ok(is_shifted.then(|| {
         format!(
-            "the forces fit as well with {} of the description and a first contact at a depth of about {:.3} mm instead of 0: fit zero instead, or correct the depths",
+            "the forces fit as well with {} as in the description and a first contact at a depth of about {:.3} mm instead of 0: fit zero instead, or correct the depths",
             listed(&fitted), 1e3 * zero_m
         )
     }))
