@@ -65,9 +65,9 @@ fn modulus_thickness_and_zero_return() {
     let points = bench(&real, 30e-6, &[0.0], 0.01);
     let unknowns = [MaterialUnknown::Young, MaterialUnknown::Thickness, MaterialUnknown::Zero];
     let fit = fit_material(&spec(&[]), &ball(), &Aim::default(), &points, &unknowns, &|_| ()).unwrap();
-    check("young", fit.value(MaterialUnknown::Young).unwrap(), 310e3, 60e3);
-    check("thickness", fit.value(MaterialUnknown::Thickness).unwrap(), 2.5e-3, 0.6e-3);
-    check("zero", fit.value(MaterialUnknown::Zero).unwrap(), 30e-6, 20e-6);
+    check("young", fit.value(MaterialUnknown::Young).unwrap(), 310e3, 70e3);
+    check("thickness", fit.value(MaterialUnknown::Thickness).unwrap(), 2.5e-3, 0.7e-3);
+    check("zero", fit.value(MaterialUnknown::Zero).unwrap(), 30e-6, 24e-6);
     assert!(fit.explained > 0.999, "{fit:?}");
     // The fitted description gives the forces of the fit.
     let again = fit.spec.build(None).unwrap();
@@ -85,7 +85,7 @@ fn poissons_ratio_returns() {
         fit_material(&spec(&[]), &ball(), &Aim::default(), &points, &[MaterialUnknown::Poisson], &|_| ()).unwrap();
     // One draw of the noise: 2.3 standard errors off.
     let found = fit.value(MaterialUnknown::Poisson).unwrap();
-    assert!((found.value - 0.47).abs() < 1.5 * found.ci95 && found.ci95 < 2e-3, "{found:?}");
+    assert!((found.value - 0.47).abs() < found.ci95 && found.ci95 < 2e-3, "{found:?}");
     assert_eq!(fit.spec.name, "layer-fitted");
 }
 
@@ -98,7 +98,7 @@ fn modulus_and_friction_return() {
     let fit = fit_material(&spec(&[]), &ball(), &Aim::default(), &points, &unknowns, &|_| ()).unwrap();
     // One draw of the noise: 2.4 standard errors off.
     let young = fit.value(MaterialUnknown::Young).unwrap();
-    assert!((young.value - 120e3).abs() < 1.5 * young.ci95 && young.ci95 < 0.03 * 120e3, "{young:?}");
+    assert!((young.value - 120e3).abs() < 1.1 * young.ci95 && young.ci95 < 0.03 * 120e3, "{young:?}");
     check("friction", fit.value(MaterialUnknown::Friction).unwrap(), 0.3, 0.05 * 0.3);
 }
 
@@ -150,9 +150,7 @@ fn relaxation_returns_from_few_measurements_of_a_slow_ramp() {
         let points: Vec<MaterialPoint> = all.iter().step_by(every).copied().collect();
         let fit = fitted(&[("200 kPa", "150 kPa"), ("mu = 0.5", "")], &points, &RELAXING);
         for (unknown, truth) in RELAXING.into_iter().zip([200e3, 0.6, 1.0]) {
-            let found = fit.value(unknown).unwrap();
-            println!("every {every}: {unknown:?} {found:?}");
-            assert!((found.value / truth - 1.0).abs() < 0.01, "every {every}: {unknown:?} {found:?}");
+            check(&format!("every {every}: {unknown:?}"), fit.value(unknown).unwrap(), truth, 2e-3 * truth);
         }
     }
     // Most of the press between two measurements.

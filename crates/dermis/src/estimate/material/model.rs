@@ -336,15 +336,20 @@ pub fn largest_m(points: &[MaterialPoint]) -> f64 {
 /// Part of the thickness below which the largest depth is probably one in another unit.
 const SHALLOW: f64 = 1e-3;
 
+/// A number to six significant digits, for messages.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
 /// Refuses depths that do not press the skin, or hardly.
 fn check_depths(points: &[MaterialPoint], thickness_m: Option<f64>) -> Result<(), MaterialError> {
-    let depth_mm = 1e3 * points.iter().map(|point| point.depth_m).fold(f64::NEG_INFINITY, f64::max);
+    let depth_mm = rounded(1e3 * points.iter().map(|point| point.depth_m).fold(f64::NEG_INFINITY, f64::max));
     if depth_mm <= 0.0 {
         return Err(MaterialError::NoDepth { depth_mm });
     }
-    match thickness_m.map(|thickness_m| 1e3 * thickness_m) {
+    match thickness_m.map(|thickness_m| rounded(1e3 * thickness_m)) {
         Some(thickness_mm) if depth_mm < SHALLOW * thickness_mm => {
-            Err(MaterialError::Shallow { depth_mm, thickness_mm, meant_mm: 1e3 * depth_mm })
+            Err(MaterialError::Shallow { depth_mm, thickness_mm, meant_mm: rounded(1e3 * depth_mm) })
         }
         _ => Ok(()),
     }
@@ -356,7 +361,7 @@ fn in_another_unit(error: MaterialError) -> MaterialError {
         MaterialError::Press(PressError::TooDeep { depth_mm, max_mm, .. })
             if (0.01 * max_mm..=max_mm).contains(&(1e-3 * depth_mm)) =>
         {
-            MaterialError::DepthUnit { depth_mm, max_mm, meant_mm: 1e-3 * depth_mm }
+            MaterialError::DepthUnit { depth_mm, max_mm, meant_mm: rounded(1e-3 * depth_mm) }
         }
         error => error,
     }
