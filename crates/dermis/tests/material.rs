@@ -83,7 +83,6 @@ fn poissons_ratio_returns() {
     let points = bench(&real, 0.0, &[0.0], 0.01);
     let fit =
         fit_material(&spec(&[]), &ball(), &Aim::default(), &points, &[MaterialUnknown::Poisson], &|_| ()).unwrap();
-    // One draw of the noise: 2.3 standard errors off.
     let found = fit.value(MaterialUnknown::Poisson).unwrap();
     assert!((found.value - 0.47).abs() < found.ci95 && found.ci95 < 2e-3, "{found:?}");
     assert_eq!(fit.spec.name, "layer-fitted");
@@ -96,9 +95,9 @@ fn modulus_and_friction_return() {
     let points = bench(&real, 0.0, &[0.0, 0.1e-3, 0.4e-3], 0.01);
     let unknowns = [MaterialUnknown::Young, MaterialUnknown::Friction];
     let fit = fit_material(&spec(&[]), &ball(), &Aim::default(), &points, &unknowns, &|_| ()).unwrap();
-    // One draw of the noise: 2.4 standard errors off.
+    // One draw of a noise in proportion to the force: 1.1 half-widths off (see `intervals_cover_the_truth`).
     let young = fit.value(MaterialUnknown::Young).unwrap();
-    assert!((young.value - 120e3).abs() < 1.1 * young.ci95 && young.ci95 < 0.03 * 120e3, "{young:?}");
+    assert!((young.value - 120e3).abs() < 1.2 * young.ci95 && young.ci95 < 0.03 * 120e3, "{young:?}");
     check("friction", fit.value(MaterialUnknown::Friction).unwrap(), 0.3, 0.05 * 0.3);
 }
 
@@ -365,7 +364,7 @@ fn an_offset_of_the_load_cell_is_named() {
     for (offset, zero_m) in [(0.1, 0.0), (0.1, 0.4e-3), (-0.1, 0.0)] {
         for unknowns in [[Young].as_slice(), &[Young, Zero]] {
             let text = said(&before(offset, zero_m), unknowns);
-            let found: f64 = text.split(' ').nth(5).unwrap_or_default().parse().unwrap_or(0.0);
+            let found: f64 = text.split(' ').nth(4).unwrap_or_default().parse().unwrap_or(0.0);
             assert!((found / offset - 1.0).abs() < 0.05, "{offset} {zero_m} {unknowns:?}: {text}");
         }
     }
@@ -401,7 +400,6 @@ fn intervals_cover_the_truth() {
             (found.value - 200e3).abs() <= found.ci95
         };
         let count = (1..=30).filter(covers).count();
-        println!("{is_relative}: {count} of 30");
         assert!(count >= least, "{is_relative}: {count} of 30");
     }
 }

@@ -81,7 +81,8 @@ mod tests {
     /// ```text
     /// F(t) + Σ r 2 c v² τ (m − τ (1 − e^(−m/τ))) e^(−(t − m)/τ),   m = min(t, T)
     /// ```
-    /// The error falls with the square of the number of steps; without points between, it is off by 7 %.
+    /// The error, relative to the largest force, falls with the square of the number of steps; measured constant 0.083.
+    /// Without points between it is 2 %.
     #[test]
     fn a_ramp_in_three_measurements_is_that_of_its_closed_form() {
         let (speed, whole_s, spectrum) = (0.25e-3, 2.0, [[0.6, 0.5], [0.3, 3.0]]);
@@ -102,9 +103,8 @@ mod tests {
             let forces = history.relaxed(&at_rest, &spectrum);
             let errors = forces.iter().zip(times_s).map(|(force, time_s)| (force[0] - truth(time_s)).abs());
             let error = errors.fold(0.0, f64::max) / truth(whole_s);
-            println!("{steps}: {error:e}");
             assert_eq!(forces.len(), times_s.len());
-            assert!(steps == 0 || error < 0.3 / f64::from(steps * steps), "{steps}: {error:e}");
+            assert_eq!(error < 0.1 / f64::from(steps * steps).max(10.0), steps > 0, "{steps}: {error:e}");
         }
     }
 }
