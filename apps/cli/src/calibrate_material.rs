@@ -7,14 +7,14 @@ use crate::sensor::SensorArguments;
 use crate::table::{DEPTH, FORCE, SHEAR, SHEAR_FORCE, TIME, Table};
 use anyhow::Context;
 use dermis::draw::{Image, Marker, Plot, Series};
-use dermis::estimate::{MaterialFit, MaterialPoint, MaterialUnknown, fit_material};
+use dermis::estimate::{MaterialError, MaterialFit, MaterialPoint, MaterialUnknown, fit_material};
 use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::Length;
 use dermis::object::ObjectSpec;
 use dermis::sensor::Aim;
 use dermis::sensor::calibration::Estimate;
 use serde_json::{Map, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -33,8 +33,8 @@ pub struct Arguments {
     /// Position on the sensor, such as 5mm,-3mm; by default its centre.
     #[arg(long, value_name = "X,Y", value_parser = pair::<Length>, allow_hyphen_values = true)]
     at: Option<(Length, Length)>,
-    /// What is fitted, starting from the sensor file: young, poisson, thickness, friction, relaxation_ratio, relaxation_time, and zero, the
-    /// depth at which the bench has its first contact.
+    /// What is fitted, starting from the sensor file: young, poisson, thickness, friction, relaxation_ratio and relaxation_time (of its first
+    /// branch), and zero, the depth at which the bench has its first contact.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "young")]
     fit: Vec<MaterialUnknown>,
     /// Write sensor.toml, fit.png and fit.json into this folder.
@@ -49,16 +49,25 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let folder = arguments.overwrite.open(arguments.out.as_deref())?;
-    let points = read(&arguments.data)?;
+    let table = Table::read(&arguments.data)?;
+    let points = read(&table)?;
     let (spec, _) = arguments.sensor.spec()?;
     let object = ObjectSpec::parse_flag(&arguments.object, arguments.unit)?.object(None, None)?;
     let at_m = arguments.at.map_or([0.0; 2], |(x, y)| [x.si(), y.si()]);
-    let bar = counter("simulated sensors:");
+    let bar = counter("simulated presses:");
     let fit = fit_material(&spec, &object, &Aim { at_m, ..Aim::default() }, &points, &arguments.fit, &|count| {
         bar.set_position(count as u64);
     });
     bar.finish_and_clear();
-    let fit = fit.with_context(|| arguments.data.display().to_string())?;
+    let fit = match fit {
+        Err(
+            error @ (MaterialError::DepthUnit { .. } | MaterialError::Shallow { .. } | MaterialError::NoDepth { .. }),
+        ) => {
+            let column = table.name("depth", DEPTH)?;
+            Err(error).with_context(|| format!("{}, column `{column}`", arguments.data.display()))
+        }
+        fit => fit.with_context(|| arguments.data.display().to_string()),
+    }?;
     let values: Map<_, _> = fit.values.iter().map(|(name, value)| (name.name().to_owned(), json!(value))).collect();
     let report = json!({
         "sensor": spec.name,
@@ -98,8 +107,7 @@ fn shown(unknown: MaterialUnknown) -> (f64, &'static str) {
     }
 }
 
-fn read(path: &Path) -> anyhow::Result<Vec<MaterialPoint>> {
-    let table = Table::read(path)?;
+fn read(table: &Table) -> anyhow::Result<Vec<MaterialPoint>> {
     Ok(MaterialPoint::of_columns(
         &table.values("depth", DEPTH)?,
         &table.values("force", FORCE)?,

@@ -101,13 +101,19 @@ impl Table {
         self.any_of(name, &[(name, 1.0)]).map(|(column, _)| column)
     }
 
-    /// The first of several names in the header, and the size of its unit.
+    /// The one of several names that the header has, and the size of its unit.
     fn any_of(&self, what: &str, names: &[(&str, f64)]) -> anyhow::Result<(Column, f64)> {
-        let place = |(name, size): &(&str, f64)| {
-            let index = self.header.iter().position(|column| column.eq_ignore_ascii_case(name))?;
+        let place = |(index, column): (usize, &str)| {
+            let (name, size) = names.iter().find(|(name, _)| column.eq_ignore_ascii_case(name))?;
             Some((Column { index, name: (*name).to_owned() }, *size))
         };
-        names.iter().find_map(place).with_context(|| {
+        let mut found = self.header.iter().enumerate().filter_map(place);
+        let first = found.next();
+        if let (Some((one, _)), Some((other, _))) = (&first, found.next()) {
+            let (file, one, other) = (&self.file, &one.name, &other.name);
+            bail!("{file}, line 1: the columns `{one}` and `{other}` are both the {what}: keep one of them");
+        }
+        first.with_context(|| {
             let known = names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
             let header = self.header.iter().take(12).collect::<Vec<_>>().join(",");
             let file = &self.file;
@@ -115,6 +121,11 @@ impl Table {
                 "{file}, line 1: no column for the {what}; its header must be one of {known}, the header is `{header}`"
             )
         })
+    }
+
+    /// The name in this file of a column with several names.
+    pub fn name(&self, what: &str, names: Names) -> anyhow::Result<String> {
+        self.any_of(what, names).map(|(column, _)| column.name)
     }
 
     /// A column in SI units.

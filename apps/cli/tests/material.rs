@@ -74,6 +74,10 @@ fn wrong_input_is_one_line() {
     write(here, "other.csv", "depth,force\n0.1,0.1\n");
     write(here, "deep.csv", "depth_mm,force_n\n1,1\n9,9\n");
     write(here, "metres.csv", "depth_m,force_n\n0.1,0.1\n0.2,0.3\n");
+    write(here, "shallow.csv", "depth_mm,force_n\n0.0001,0.1\n0.0002,0.3\n");
+    write(here, "negative.csv", "depth_mm,force_n\n-0.1,0.1\n-0.2,0.3\n");
+    write(here, "both.csv", "depth_mm,force_n,depth_m\n0.1,0.1,0.0001\n0.2,0.3,0.0002\n");
+    write(here, "alone.csv", "depth_mm,force_n,shear_force_n\n0.1,0.1,0.01\n0.2,0.3,0.02\n0.3,0.5,0.03\n");
     write(here, "shear.csv", "depth_mm,force_n,shear_mm,shear_force_n\n0.1,0.1,0.1,-0.01\n0.2,0.3,0.1,-0.02\n");
     for (line, words) in [
         (format!("{CALIBRATE} --fit jung"), "\"jung\" is no quantity of a material"),
@@ -86,6 +90,14 @@ fn wrong_input_is_one_line() {
         (format!("{CALIBRATE} --fit young,young"), "young is to be fitted twice: name every quantity once"),
         (format!("{CALIBRATE} --at 90mm,0mm"), "is not above sensor \"pad\" at x = 90 mm"),
         (CALIBRATE.replace("press.csv", "metres.csv"), "mm meant? Depths are in the unit of their column"),
+        (CALIBRATE.replace("press.csv", "metres.csv"), "metres.csv, column `depth_m`: a depth of"),
+        (CALIBRATE.replace("press.csv", "shallow.csv"), "column `depth_mm`: the largest depth is 0.0002 mm"),
+        (
+            CALIBRATE.replace("press.csv", "negative.csv"),
+            "column `depth_mm`: no depth is positive, the largest is -0.1 mm",
+        ),
+        (CALIBRATE.replace("press.csv", "both.csv"), "the columns `depth_mm` and `depth_m` are both the depth"),
+        (CALIBRATE.replace("press.csv", "alone.csv") + " --fit young,friction", "no displacement along x"),
         (CALIBRATE.replace("press.csv", "shear.csv"), "the forces along x point against the displacements"),
         (CALIBRATE.replace("press.csv", "deep.csv"), "a depth of 9 mm is more than sensor \"pad\""),
     ] {

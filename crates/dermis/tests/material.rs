@@ -65,9 +65,9 @@ fn modulus_thickness_and_zero_return() {
     let points = bench(&real, 30e-6, &[0.0], 0.01);
     let unknowns = [MaterialUnknown::Young, MaterialUnknown::Thickness, MaterialUnknown::Zero];
     let fit = fit_material(&spec(&[]), &ball(), &Aim::default(), &points, &unknowns, &|_| ()).unwrap();
-    check("young", fit.value(MaterialUnknown::Young).unwrap(), 310e3, 60e3);
-    check("thickness", fit.value(MaterialUnknown::Thickness).unwrap(), 2.5e-3, 0.6e-3);
-    check("zero", fit.value(MaterialUnknown::Zero).unwrap(), 30e-6, 20e-6);
+    check("young", fit.value(MaterialUnknown::Young).unwrap(), 310e3, 70e3);
+    check("thickness", fit.value(MaterialUnknown::Thickness).unwrap(), 2.5e-3, 0.7e-3);
+    check("zero", fit.value(MaterialUnknown::Zero).unwrap(), 30e-6, 24e-6);
     assert!(fit.explained > 0.999, "{fit:?}");
     // The fitted description gives the forces of the fit.
     let again = fit.spec.build(None).unwrap();
@@ -83,9 +83,9 @@ fn poissons_ratio_returns() {
     let points = bench(&real, 0.0, &[0.0], 0.01);
     let fit =
         fit_material(&spec(&[]), &ball(), &Aim::default(), &points, &[MaterialUnknown::Poisson], &|_| ()).unwrap();
-    // One draw of the noise: 2.3 standard errors off.
+    // One draw of a noise in proportion to the force: 1.02 half-widths off (see `intervals_cover_the_truth`).
     let found = fit.value(MaterialUnknown::Poisson).unwrap();
-    assert!((found.value - 0.47).abs() < 1.5 * found.ci95 && found.ci95 < 2e-3, "{found:?}");
+    assert!((found.value - 0.47).abs() < 1.2 * found.ci95 && found.ci95 < 2e-3, "{found:?}");
     assert_eq!(fit.spec.name, "layer-fitted");
 }
 
@@ -96,44 +96,87 @@ fn modulus_and_friction_return() {
     let points = bench(&real, 0.0, &[0.0, 0.1e-3, 0.4e-3], 0.01);
     let unknowns = [MaterialUnknown::Young, MaterialUnknown::Friction];
     let fit = fit_material(&spec(&[]), &ball(), &Aim::default(), &points, &unknowns, &|_| ()).unwrap();
-    // One draw of the noise: 2.4 standard errors off.
+    // One draw of a noise in proportion to the force: 1.1 half-widths off (see `intervals_cover_the_truth`).
     let young = fit.value(MaterialUnknown::Young).unwrap();
-    assert!((young.value - 120e3).abs() < 1.5 * young.ci95 && young.ci95 < 0.03 * 120e3, "{young:?}");
+    assert!((young.value - 120e3).abs() < 1.2 * young.ci95 && young.ci95 < 0.03 * 120e3, "{young:?}");
     check("friction", fit.value(MaterialUnknown::Friction).unwrap(), 0.3, 0.05 * 0.3);
 }
 
-/// The force of a relaxing layer, stepped in time by its own solver through a ramp and a hold, gives back the spectrum that
-/// it has.
-#[test]
-fn relaxation_returns_from_a_ramp_and_a_hold() {
-    let relaxation = "relaxation = [{ ratio = 0.6, time = \"0.3 s\" }]";
+/// Forces of a layer that relaxes, stepped in time by its own solver: a ramp to 0.5 mm, then a hold, in steps of 20 ms.
+fn ramp_and_hold(relaxation: &str, ramp: i32, steps: i32) -> Vec<MaterialPoint> {
     let real = spec(&[("mu = 0.5", relaxation)]).build(None).unwrap();
     let top = dermis::sensor::first_contact(&real, &ball(), &Aim::default()).unwrap();
-    let (mut state, mut points) = (real.skin().rest(), Vec::new());
-    let (object, dt_s) = (ball(), 0.02);
-    for i in 0..40 {
-        let depth_m = 0.5e-3 * (f64::from(i) / 15.0).min(1.0);
-        let speed = if i > 0 && i <= 15 { -0.5e-3 / 15.0 / dt_s } else { 0.0 };
+    let (mut state, object, dt_s) = (real.skin().rest(), ball(), 0.02);
+    let point = |i: i32| {
+        let depth_m = 0.5e-3 * (f64::from(i) / f64::from(ramp)).min(1.0);
+        let speed = if i > 0 && i <= ramp { -0.5e-3 / f64::from(ramp) / dt_s } else { 0.0 };
         let pose = Pose::from_translation(Vec3::NEG_Z * depth_m) * top;
         let velocity = Twist { linear: Vec3::Z * speed, angular: Vec3::ZERO };
         let target = Target { velocity, ..Target::at_rest(&object, pose) };
         let (touch, next) = real.touch(&state, &Motion { targets: &[target] }, dt_s).unwrap();
         state = next;
         let force_newton = -touch.on_sensor.force.z;
-        points.push(MaterialPoint { depth_m, time_s: f64::from(i) * dt_s, force_newton, ..MaterialPoint::default() });
-    }
-    let unknowns = [MaterialUnknown::Young, MaterialUnknown::RelaxationRatio, MaterialUnknown::RelaxationTime];
-    let start = spec(&[("200 kPa", "150 kPa"), ("mu = 0.5", "")]);
-    let fit = fit_material(&start, &object, &Aim::default(), &points, &unknowns, &|_| ()).unwrap();
-    for (unknown, truth) in unknowns.into_iter().zip([200e3, 0.6, 0.3]) {
+        MaterialPoint { depth_m, time_s: f64::from(i) * dt_s, force_newton, ..MaterialPoint::default() }
+    };
+    (0..steps).map(point).collect()
+}
+
+const RELAXING: [MaterialUnknown; 3] =
+    [MaterialUnknown::Young, MaterialUnknown::RelaxationRatio, MaterialUnknown::RelaxationTime];
+
+/// The force of a relaxing layer through a ramp and a hold gives back the spectrum that it has.
+#[test]
+fn relaxation_returns_from_a_ramp_and_a_hold() {
+    let points = ramp_and_hold("relaxation = [{ ratio = 0.6, time = \"0.3 s\" }]", 15, 40);
+    let start = [("200 kPa", "150 kPa"), ("mu = 0.5", "")];
+    let fit = fitted(&start, &points, &RELAXING);
+    for (unknown, truth) in RELAXING.into_iter().zip([200e3, 0.6, 0.3]) {
         let found = fit.value(unknown).unwrap().value;
         assert!((found / truth - 1.0).abs() < 0.03, "{unknown:?}: {found}, truth {truth}");
     }
     let says = |fit: &MaterialFit| fit.warnings.iter().any(|warning| warning.contains("add its beginning"));
     assert!(!says(&fit), "{:?}", fit.warnings);
     // Without the ramp the times do not tell when the press began.
-    let held = fit_material(&start, &object, &Aim::default(), &points[16..], &unknowns, &|_| ()).unwrap();
+    let held = fitted(&start, &points[16..], &RELAXING);
     assert!(says(&held), "{:?}", held.warnings);
+}
+
+/// A slow ramp in few measurements: the force between them does not grow evenly, though the depth does. With forces that do,
+/// the ratio is too large by 0.04.
+#[test]
+fn relaxation_returns_from_few_measurements_of_a_slow_ramp() {
+    let all = ramp_and_hold("relaxation = [{ ratio = 0.6, time = \"1 s\" }]", 100, 300);
+    for every in [25, 20, 10] {
+        let points: Vec<MaterialPoint> = all.iter().step_by(every).copied().collect();
+        let fit = fitted(&[("200 kPa", "150 kPa"), ("mu = 0.5", "")], &points, &RELAXING);
+        for (unknown, truth) in RELAXING.into_iter().zip([200e3, 0.6, 1.0]) {
+            check(&format!("every {every}: {unknown:?}"), fit.value(unknown).unwrap(), truth, 2e-3 * truth);
+        }
+    }
+    // Most of the press between two measurements.
+    let jump: Vec<MaterialPoint> = all[..1].iter().chain(&all[100..]).copied().collect();
+    let fit = fitted(&[("mu = 0.5", "")], &jump, &RELAXING);
+    assert!(
+        fit.warnings.iter().any(|text| text.contains("between measurements 1 and 2, evenly in the fit")),
+        "{fit:?}"
+    );
+}
+
+/// A fit changes the first branch of the description, and keeps the second.
+#[test]
+fn further_branches_of_the_relaxation_are_kept() {
+    let second = "{ ratio = 0.3, time = \"2 s\" }]";
+    let points = ramp_and_hold(&format!("relaxation = [{{ ratio = 0.6, time = \"0.3 s\" }}, {second}"), 15, 100);
+    let start = format!("relaxation = [{{ ratio = 0.2, time = \"0.5 s\" }}, {second}");
+    let fit = fitted(&[("mu = 0.5", &start)], &points, &RELAXING);
+    for (unknown, truth) in RELAXING.into_iter().zip([200e3, 0.6, 0.3]) {
+        let found = fit.value(unknown).unwrap().value;
+        assert!((found / truth - 1.0).abs() < 0.03, "{unknown:?}: {found}, truth {truth}");
+    }
+    let dermis::sensor::SkinSpec::Layer(layer) = &fit.spec.skin else { panic!("a layer") };
+    let branches: Vec<[f64; 2]> = layer.relaxation.iter().map(|branch| [branch.ratio, branch.time.si()]).collect();
+    assert_eq!(branches[0], [1, 2].map(|k| fit.values[k].1.value), "{fit:?}");
+    assert_eq!(branches[1..], [[0.3, 2.0]], "{fit:?}");
 }
 
 #[test]
@@ -158,9 +201,13 @@ fn what_cannot_be_fitted_is_said() {
     let pulled: Vec<_> =
         points.iter().map(|point| MaterialPoint { force_newton: -point.force_newton, ..*point }).collect();
     assert!(refusal(&spec(&[]), &pulled, &[MaterialUnknown::Young]).to_string().contains("positive"));
-    // A press without force has no stiffness.
-    let flat: Vec<_> = points.iter().map(|point| MaterialPoint { depth_m: -1e-3, ..*point }).collect();
-    assert!(matches!(refusal(&spec(&[]), &flat, &[MaterialUnknown::Young]), MaterialError::Undetermined { .. }));
+    let outside: Vec<_> = points.iter().map(|point| MaterialPoint { depth_m: -point.depth_m, ..*point }).collect();
+    let message = refusal(&spec(&[]), &outside, &[MaterialUnknown::Young]).to_string();
+    assert!(message.contains("no depth is positive, the largest is -0.1 mm"), "{message}");
+    let along: Vec<_> = points.iter().map(|point| MaterialPoint { shear_force_newton: Some(0.1), ..*point }).collect();
+    for unknown in [MaterialUnknown::Young, MaterialUnknown::Friction] {
+        assert!(matches!(refusal(&spec(&[]), &along, &[unknown]), MaterialError::ShearForceAlone));
+    }
 }
 
 const TRUE_YOUNG_PA: f64 = 237e3;
@@ -261,15 +308,101 @@ fn likely_mistakes_of_the_measurements_are_said() {
     let deeper = |factor: f64| -> Vec<MaterialPoint> {
         real.iter().map(|point| MaterialPoint { depth_m: factor * point.depth_m, ..*point }).collect()
     };
-    assert!(said(&deeper(1e-3)).contains("check the units of depth and force"), "{}", said(&deeper(1e-3)));
+    // Centimetres and inches as millimetres; millinewtons and grams as newtons.
+    let stronger = |factor: f64| -> Vec<MaterialPoint> {
+        real.iter().map(|point| MaterialPoint { force_newton: factor * point.force_newton, ..*point }).collect()
+    };
+    for wrong in [deeper(0.1), deeper(1.0 / 25.4), stronger(1e3), stronger(1e3 / 9.81), stronger(1e-3)] {
+        assert!(said(&wrong).contains("check the units of depth and force"), "{}", said(&wrong));
+    }
+    assert!(!said(&stronger(5.0)).contains("check the units"), "{}", said(&stronger(5.0)));
     let refusal = |points: &[MaterialPoint]| {
         fit_material(&spec(&[]), &ball(), &Aim::default(), points, &[MaterialUnknown::Young], &|_| ()).unwrap_err()
     };
+    let message = refusal(&deeper(1e-3)).to_string();
+    assert!(message.contains("the largest depth is 0.001 mm") && message.contains("is 1 mm meant?"), "{message}");
     let message = refusal(&deeper(1e3)).to_string();
     assert!(message.contains("mm meant? Depths are in the unit of their column"), "{message}");
     let mut sheared = bench(&spec(&[]).build(None).unwrap(), 0.0, &[0.0, 0.1e-3, 0.4e-3], 0.0);
     sheared.iter_mut().for_each(|point| point.shear_force_newton = point.shear_force_newton.map(|force| -force));
     assert!(matches!(refusal(&sheared), MaterialError::ShearSign));
+}
+
+/// A fitted thickness or Poisson's ratio replaces a first contact that is off: the fit says so.
+#[test]
+fn a_first_contact_is_named_where_thickness_or_poissons_ratio_is_fitted() {
+    use MaterialUnknown::{Poisson, Thickness, Young};
+    let says = |points: &[MaterialPoint], unknowns: &[MaterialUnknown]| {
+        let fit = fitted(&[], points, unknowns);
+        fit.warnings.iter().any(|text| text.contains("a first contact at a depth of about 0.0"))
+    };
+    for unknowns in [[Young, Thickness].as_slice(), &[Young, Poisson], &[Young, Poisson, Thickness]] {
+        assert!(says(&deep_bench(&[], 60e-6, 0.002), unknowns), "{unknowns:?}");
+    }
+    // Another thickness than that of the description.
+    assert!(!says(&deep_bench(&[("3 mm", "2 mm")], 0.0, 0.0), &[Young, Thickness]));
+}
+
+/// An offset of the load cell is no first contact. A contact whose force is small at first, or that begins deep, has none.
+#[test]
+fn an_offset_of_the_load_cell_is_named() {
+    use MaterialUnknown::{Young, Zero};
+    let real = deep_bench(&[], 0.0, 0.0);
+    let before = |force_newton: f64, zero_m: f64| -> Vec<MaterialPoint> {
+        let outside = (-3..=0).map(|i| MaterialPoint { depth_m: 0.1e-3 * f64::from(i), ..MaterialPoint::default() });
+        let all = outside.chain(real.iter().copied()).enumerate();
+        let moved = |(i, point): (usize, MaterialPoint)| MaterialPoint {
+            depth_m: point.depth_m + zero_m,
+            force_newton: point.force_newton + force_newton * (1.0 + 0.05 * noise(i)),
+            ..point
+        };
+        all.map(moved).collect()
+    };
+    let said = |points: &[MaterialPoint], unknowns: &[MaterialUnknown]| {
+        let fit = fitted(&[], points, unknowns);
+        fit.warnings.iter().filter(|text| text.contains("offset of the load cell")).cloned().collect::<String>()
+    };
+    for (offset, zero_m) in [(0.1, 0.0), (0.1, 0.4e-3), (-0.1, 0.0)] {
+        for unknowns in [[Young].as_slice(), &[Young, Zero]] {
+            let text = said(&before(offset, zero_m), unknowns);
+            let found: f64 = text.split(' ').nth(4).unwrap_or_default().parse().unwrap_or(0.0);
+            assert!((found / offset - 1.0).abs() < 0.05, "{offset} {zero_m} {unknowns:?}: {text}");
+        }
+    }
+    for clean in [real.clone(), before(0.0, 0.0), before(0.0, 0.4e-3), real[4..].to_vec(), deep_bench(&[], 0.0, 0.01)] {
+        assert_eq!(said(&clean, &[Young, Zero]), "");
+        assert_eq!(said(&clean, &[Young]), "");
+    }
+    // One measurement without contact.
+    let first: Vec<_> = before(0.1, 0.0)[3..].to_vec();
+    assert!(said(&first, &[Young]).contains("about 0.097"), "{}", said(&first, &[Young]));
+    // Poisson's ratio is not determined by such forces.
+    let fit = fitted(&[], &before(0.1, 0.0), &[Young, MaterialUnknown::Poisson]);
+    let text = fit.warnings.join("; ");
+    assert!(fit.values[1].1.ci95 > fit.values[1].1.value, "{fit:?}");
+    assert!(text.contains("the interval of poisson is larger than its value"), "{text}");
+}
+
+/// 95 % intervals of the modulus cover the truth in most of 30 draws of uniform noise: of one size in all measurements, or, with
+/// fewer measurements that count, in proportion to the force (a normal distribution covers 91 %).
+#[test]
+fn intervals_cover_the_truth() {
+    let exact = deep_bench(&[], 0.0, 0.0);
+    let largest = exact[exact.len() - 1].force_newton;
+    for (is_relative, least) in [(false, 27), (true, 25)] {
+        let covers = |draw: &u64| {
+            let mut random = dermis::geometry::Random::new(*draw);
+            let noisy = |point: &MaterialPoint| {
+                let size = if is_relative { point.force_newton } else { largest };
+                MaterialPoint { force_newton: point.force_newton + 0.01 * size * random.between(-1.0, 1.0), ..*point }
+            };
+            let points: Vec<MaterialPoint> = exact.iter().map(noisy).collect();
+            let found = fitted(&[], &points, &[MaterialUnknown::Young]).value(MaterialUnknown::Young).unwrap();
+            (found.value - 200e3).abs() <= found.ci95
+        };
+        let count = (1..=30).filter(covers).count();
+        assert!(count >= least, "{is_relative}: {count} of 30");
+    }
 }
 
 /// Outliers count less, also where the start is far off.

@@ -127,8 +127,9 @@ def material(
     depth: travel past first contact (m), (n,). force: force of the object against the normal (N), (n,). shear and shear_force: displacement along
     x after the press (m) and force on the sensor along x (N), (n,), for the friction. time: time of each measurement (s), not decreasing, (n,), for
     the relaxation; the depth may be held or grow. unknowns: what is fitted, starting from the values of the sensor: ``young`` (Pa), ``poisson``, ``thickness`` (m),
-    ``friction``, ``zero`` (the depth at which the bench has its first contact, m), ``relaxation_ratio`` and ``relaxation_time`` (s).
-    at: place of the object (m). Raises dermis.Error if the measurements do not determine an unknown, or have depths or forces along x of another unit or sign.
+    ``friction``, ``zero`` (the depth at which the bench has its first contact, m), ``relaxation_ratio`` and ``relaxation_time`` (s), of the first branch.
+    at: place of the object (m). Raises dermis.Error if the measurements do not determine an unknown, have depths or forces along x of another unit or sign, or a
+    shear_force without shear.
 
     >>> import dermis
     >>> from dermis import calibration

@@ -5,6 +5,7 @@
 //! time is stepped.
 
 mod doubts;
+mod history;
 mod model;
 mod search;
 
@@ -12,7 +13,7 @@ use super::gauss_newton::Solution;
 use dermis_sensor::calibration::{Estimate, student_975};
 use dermis_sensor::{Aim, PressError, SensorError, SensorSpec};
 use dermis_skin::Object;
-use model::{Bench, Material};
+use model::{Bench, Material, Progress};
 use serde::Serialize;
 
 /// Errors of a fit of a material.
@@ -45,6 +46,18 @@ pub enum MaterialError {
         "a depth of {depth_mm} mm is more than the sensor can be pressed ({max_mm:.3} mm): is {meant_mm} mm meant? Depths are in the unit of their column, or in metres (Python, Rust)"
     )]
     DepthUnit { depth_mm: f64, max_mm: f64, meant_mm: f64 },
+    #[error(
+        "the largest depth is {depth_mm} mm, less than a thousandth of the skin ({thickness_mm} mm): is {meant_mm} mm meant? Depths are in the unit of their column, or in metres (Python, Rust)"
+    )]
+    Shallow { depth_mm: f64, thickness_mm: f64, meant_mm: f64 },
+    #[error(
+        "no depth is positive, the largest is {depth_mm} mm: depths are positive into the skin, and 0 at first contact; change the sign of the depths, or their zero"
+    )]
+    NoDepth { depth_mm: f64 },
+    #[error(
+        "forces along x (shear_force_n) have no displacement along x that causes them (shear_mm): add it, or leave out the forces along x"
+    )]
+    ShearForceAlone,
     #[error(
         "the forces along x point against the displacements: both are those of the object on the sensor and have one sign; change the sign of one column"
     )]
@@ -254,7 +267,7 @@ impl MaterialFit {
 }
 
 /// Fits `unknowns` of the skin of `spec` to measurements in the order of time; the other quantities are those of the
-/// description. `progress` is called with the number of simulated sensors so far.
+/// description. `progress` is called with the number of simulated presses so far.
 ///
 /// ```
 /// use dermis::estimate::{MaterialPoint, MaterialUnknown, fit_material};
@@ -281,10 +294,11 @@ pub fn fit_material(
     aim: &Aim,
     points: &[MaterialPoint],
     unknowns: &[MaterialUnknown],
-    progress: &dyn Fn(usize),
+    progress: &(dyn Fn(usize) + Sync),
 ) -> Result<MaterialFit, MaterialError> {
     check(points, unknowns)?;
-    let bench = Bench::new(Material { spec, unknowns }, object, aim, points, progress)?;
+    let progress = Progress::new(progress);
+    let bench = Bench::new(Material { spec, unknowns }, object, aim, points, &progress)?;
     let measured = bench.measured();
     let solution = search::solve(&bench, &measured)?;
     let values = estimates(&bench.material, &solution, &measured);
@@ -299,7 +313,7 @@ pub fn fit_material(
     let mean = measured.iter().sum::<f64>() / measured.len() as f64;
     let squares = measured.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
     let explained = 1.0 - solution.rms().powi(2) * measured.len() as f64 / squares.max(f64::MIN_POSITIVE);
-    warnings.extend(doubts::of_fit(&bench, &solution, explained)?);
+    warnings.extend(doubts::of_fit(&bench, &solution, &values, explained)?);
     let held = unknowns.iter().zip(&solution.held).filter(|(_, held)| **held);
     Ok(MaterialFit {
         values,
@@ -345,6 +359,11 @@ fn check(points: &[MaterialPoint], unknowns: &[MaterialUnknown]) -> Result<(), M
     if has(MaterialUnknown::Friction) && points.iter().all(|point| point.shear_force_newton.is_none()) {
         return undetermined(MaterialUnknown::Friction, "measure the force along the surface too");
     }
+    if points.iter().all(|point| point.shear_m == 0.0)
+        && points.iter().any(|point| point.shear_force_newton.is_some_and(|force| force != 0.0))
+    {
+        return Err(MaterialError::ShearForceAlone);
+    }
     let along = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
         points.iter().map(|point| of(point.shear_m, point.shear_force_newton.unwrap_or(0.0))).sum()
     };
@@ -371,13 +390,15 @@ fn estimates(material: &Material<'_>, solution: &Solution, measured: &[f64]) -> 
     let mean_square = measured.iter().map(|force| force * force).sum::<f64>() / count;
     let scatter = solution.rms().powi(2) * count / freedom.max(1) as f64;
     let variance = scatter.max(MODEL_ERROR * MODEL_ERROR * mean_square);
+    let groups_freedom = (search::group_count(measured.len()) - 1).min(freedom);
     let one = |(k, &unknown): (usize, &MaterialUnknown)| {
-        let groups = solution.covariance[(k, k)];
-        let groups = if groups.is_finite() { groups } else { 0.0 };
-        let own = (solution.homogeneous[(k, k)] * variance).max(groups).max(0.0).sqrt();
+        let half_width = |variance: f64, freedom: usize| student_975(freedom) * variance.max(0.0).sqrt();
+        let single = half_width(solution.homogeneous[(k, k)] * variance, freedom);
+        let groups = Some(solution.covariance[(k, k)]).filter(|variance| variance.is_finite());
+        let groups = groups.map_or(0.0, |variance| half_width(variance, groups_freedom));
         let value = material.value(&solution.values, unknown).unwrap_or(0.0);
         let slope = if unknown.is_positive() { value } else { 1.0 };
-        (unknown, Estimate { value, ci95: student_975(freedom) * own * slope })
+        (unknown, Estimate { value, ci95: single.max(groups) * slope })
     };
     material.unknowns.iter().enumerate().map(one).collect()
 }

@@ -1,7 +1,7 @@
 //! What is doubtful about the fit of a material, and about its measurements.
 
 use super::model::Bench;
-use super::{MaterialError, MaterialPoint, MaterialUnknown, Solution};
+use super::{Estimate, MODEL_ERROR, MaterialError, MaterialPoint, MaterialUnknown, Solution, search};
 use nalgebra::{DMatrix, DVector};
 
 /// What to do about a quantity that is not determined.
@@ -63,9 +63,15 @@ fn hardly_told_apart(unknowns: &[MaterialUnknown], solution: &Solution) -> Optio
 }
 
 /// Reasons to doubt a fit.
-pub fn of_fit(bench: &Bench<'_>, solution: &Solution, explained: f64) -> Result<Vec<String>, MaterialError> {
+pub fn of_fit(
+    bench: &Bench<'_>,
+    solution: &Solution,
+    values: &[(MaterialUnknown, Estimate)],
+    explained: f64,
+) -> Result<Vec<String>, MaterialError> {
     let unknowns = bench.material.unknowns;
     let mut doubts: Vec<String> = hardly_told_apart(unknowns, solution).into_iter().collect();
+    doubts.extend(values.iter().filter_map(wide));
     for (&unknown, _) in unknowns.iter().zip(&solution.held).filter(|(_, held)| **held) {
         let value = bench.material.value(&solution.values, unknown).unwrap_or(0.0);
         let rounded = format!("{} {}", (value * 1e6).round() / 1e6, unknown.unit());
@@ -85,27 +91,93 @@ pub fn of_fit(bench: &Bench<'_>, solution: &Solution, explained: f64) -> Result<
         let wrong = if is_best { ": object, sensor or unknowns may be wrong" } else { "" };
         doubts.push(format!("the fit explains only {part:.0} % of the forces{wrong}"));
     }
-    doubts.extend(implausible(bench, solution));
-    if is_best {
-        doubts.extend(shifted_zero(bench, solution)?);
+    doubts.extend(implausible(bench, solution)?);
+    let offset = offset(bench.points, unknowns);
+    let measured = bench.measured();
+    let rms = (measured.iter().map(|force| force * force).sum::<f64>() / measured.len() as f64).sqrt();
+    if offset.is_none() && solution.converged && solution.rms() > MODEL_ERROR * rms {
+        doubts.extend(if unknowns.iter().any(|unknown| GEOMETRY.contains(unknown)) {
+            zero_instead(bench, solution, &measured)?
+        } else if is_best {
+            shifted_zero(bench, solution)?
+        } else {
+            None
+        });
     }
+    doubts.extend(offset);
     doubts.extend(unknown_beginning(bench.points, unknowns));
+    doubts.extend(long_steps(bench, solution)?);
     doubts.extend(unloading(bench.points));
     Ok(doubts)
 }
 
+/// A doubt about a quantity whose interval is larger than its value.
+fn wide((unknown, estimate): &(MaterialUnknown, Estimate)) -> Option<String> {
+    (*unknown != MaterialUnknown::Zero && estimate.ci95 > estimate.value).then(|| {
+        format!(
+            "the interval of {} is larger than its value, so the measurements do not determine it: {MEASURE_MORE}",
+            unknown.name()
+        )
+    })
+}
+
 /// Young's moduli (Pa) of skins, from the softest gels to hard plastics.
-const PLAUSIBLE_PA: [f64; 2] = [300.0, 500e6];
+const PLAUSIBLE_PA: [f64; 2] = [1e3, 1e9];
+/// Factor between the moduli of description and fit from which one of them is doubtful.
+const FAR: f64 = 20.0;
 
 /// A doubt about the units of the measurements, if only an unusual modulus fits.
-fn implausible(bench: &Bench<'_>, solution: &Solution) -> Option<String> {
-    let young_pa = bench.material.value(&solution.values, MaterialUnknown::Young)?;
-    let largest_m = bench.largest_m();
-    let rule = if young_pa < PLAUSIBLE_PA[0] { "softer than any skin" } else { "stiffer than any skin" };
-    (!(PLAUSIBLE_PA[0]..=PLAUSIBLE_PA[1]).contains(&young_pa)).then(|| {
+fn implausible(bench: &Bench<'_>, solution: &Solution) -> Result<Option<String>, MaterialError> {
+    let Some(young_pa) = bench.material.value(&solution.values, MaterialUnknown::Young) else { return Ok(None) };
+    let start_pa = bench.material.start(MaterialUnknown::Young)?;
+    let rule = if young_pa < PLAUSIBLE_PA[0] {
+        "softer than any skin".to_owned()
+    } else if young_pa > PLAUSIBLE_PA[1] {
+        "stiffer than any skin".to_owned()
+    } else if !(1.0 / FAR..=FAR).contains(&(young_pa / start_pa)) {
+        format!("far from the {:.3} kPa of the description", 1e-3 * start_pa)
+    } else {
+        return Ok(None);
+    };
+    let force_n = bench.points.iter().map(|point| point.force_newton).fold(f64::NEG_INFINITY, f64::max);
+    let depth_mm = 1e3 * bench.largest_m();
+    Ok(Some(format!(
+        "young is {:.3} kPa, {rule}: with depths up to {depth_mm:.3} mm and forces up to {force_n:.4} N, check the units of depth and force",
+        1e-3 * young_pa
+    )))
+}
+
+/// Part of the largest force from which a force without contact is no noise.
+const OFFSET: f64 = 0.02;
+/// Part of the range of depths over which a constant force has no contact, and its slope relative to that of all
+/// measurements.
+const FLAT_PART: f64 = 0.1;
+const FLAT_SLOPE: f64 = 0.05;
+
+/// A doubt about the zero of the load cell: a force at depths of 0 or less, or one that is constant while the depth grows
+/// from its smallest value. The force of a contact that begins there has as small a slope only below [`OFFSET`].
+fn offset(points: &[MaterialPoint], unknowns: &[MaterialUnknown]) -> Option<String> {
+    let mut sorted: Vec<[f64; 2]> = points.iter().map(|point| [point.depth_m, point.force_newton]).collect();
+    sorted.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let (first, last) = (*sorted.first()?, *sorted.last()?);
+    let largest = points.iter().map(|point| point.force_newton).fold(f64::MIN_POSITIVE, f64::max);
+    let slope = FLAT_SLOPE * (largest - first[1]) / (last[0] - first[0]);
+    let is_flat = |rows: &&[[f64; 2]]| {
+        let count = rows.len() as f64;
+        let mean = |axis: usize| rows.iter().map(|row| row[axis]).sum::<f64>() / count;
+        let (depth_m, force) = (mean(0), mean(1));
+        let product: f64 = rows.iter().map(|row| (row[0] - depth_m) * (row[1] - force)).sum();
+        let square: f64 = rows.iter().map(|row| (row[0] - depth_m).powi(2)).sum();
+        rows[rows.len() - 1][0] - first[0] >= FLAT_PART * (last[0] - first[0]) && product.abs() < slope * square
+    };
+    let outside = sorted.partition_point(|row| row[0] <= 0.0);
+    let flat = (3..sorted.len()).map(|count| &sorted[..count]).find(is_flat);
+    let rows = flat.or((!unknowns.contains(&MaterialUnknown::Zero)).then_some(&sorted[..outside]))?;
+    let force = rows.iter().map(|row| row[1]).sum::<f64>() / rows.len().max(1) as f64;
+    (force.abs() > OFFSET * largest).then(|| {
         format!(
-            "young is {rule} ({young_pa:.1e} Pa) with depths up to {:.3e} mm: check the units of depth and force",
-            1e3 * largest_m
+            "the force is about {force:.3} N at depths up to {:.3} mm, before contact: subtract this offset of the load cell from all forces, or correct the depths if that is a contact",
+            1e3 * rows[rows.len() - 1][0]
         )
     })
 }
@@ -147,14 +219,55 @@ fn shifted_zero(bench: &Bench<'_>, solution: &Solution) -> Result<Option<String>
     }))
 }
 
+/// Quantities whose effect on the forces is like that of another first contact.
+const GEOMETRY: [MaterialUnknown; 2] = [MaterialUnknown::Poisson, MaterialUnknown::Thickness];
+
+/// A doubt about fitted [`GEOMETRY`], if the values of the description and another first contact fit as well.
+fn zero_instead(bench: &Bench<'_>, solution: &Solution, measured: &[f64]) -> Result<Option<String>, MaterialError> {
+    let (fitted, mut others): (Vec<_>, Vec<_>) = bench.material.unknowns.iter().partition(|it| GEOMETRY.contains(it));
+    if others.contains(&MaterialUnknown::Zero) {
+        return Ok(None);
+    }
+    others.push(MaterialUnknown::Zero);
+    let other = bench.with_unknowns(&others)?;
+    let Ok(shifted) = search::solve(&other, measured) else { return Ok(None) };
+    let zero_m = shifted.values[others.len() - 1];
+    let is_shifted = zero_m.abs() > SHIFTED * bench.largest_m() && shifted.rms() <= solution.rms();
+    Ok(is_shifted.then(|| {
+        format!(
+            "the forces fit as well with {} as in the description and a first contact at a depth of about {:.3} mm instead of 0: fit zero instead, or correct the depths",
+            listed(&fitted), 1e3 * zero_m
+        )
+    }))
+}
+
+/// Part of the largest depth, and of the time constant, from which the motion between two measurements matters.
+const LONG_DEPTH: f64 = 0.3;
+const LONG_TIME: f64 = 0.3;
+
+/// A doubt about relaxation if most of a press lies between two measurements.
+fn long_steps(bench: &Bench<'_>, solution: &Solution) -> Result<Option<String>, MaterialError> {
+    let spectrum = bench.material.spectrum(&solution.values)?;
+    let shortest_s = spectrum.iter().map(|branch| branch[1]).fold(f64::INFINITY, f64::min);
+    let is_long = |pair: &[MaterialPoint]| {
+        (pair[1].depth_m - pair[0].depth_m.max(0.0)).abs() > LONG_DEPTH * bench.largest_m()
+            && pair[1].time_s - pair[0].time_s > LONG_TIME * shortest_s
+    };
+    Ok(bench.points.windows(2).position(is_long).filter(|_| bench.material.fits_relaxation()).map(|i| {
+        let [before, after] = [bench.points[i], bench.points[i + 1]];
+        format!(
+            "the depth changes by {:.3} mm in {:.3} s between measurements {} and {}, evenly in the fit: if it did not, add measurements between them",
+            1e3 * (after.depth_m - before.depth_m), after.time_s - before.time_s, i + 1, i + 2
+        )
+    }))
+}
+
 /// Part of the largest force from which a first measurement is in the middle of a press.
 const BEGUN: f64 = 0.1;
 
 /// A doubt about relaxation if the measurements may begin after the press did.
 fn unknown_beginning(points: &[MaterialPoint], unknowns: &[MaterialUnknown]) -> Option<String> {
-    let relaxes = unknowns
-        .iter()
-        .any(|unknown| matches!(unknown, MaterialUnknown::RelaxationRatio | MaterialUnknown::RelaxationTime));
+    let relaxes = unknowns.iter().any(|unknown| unknown.is_in_time());
     let largest = points.iter().map(|point| point.force_newton).fold(f64::MIN_POSITIVE, f64::max);
     let part = points.first().map_or(0.0, |point| point.force_newton / largest);
     (relaxes && part > BEGUN).then(|| {

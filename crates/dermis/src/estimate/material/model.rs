@@ -1,11 +1,13 @@
 //! The forces of a material under an object, for values of its unknowns as the solver sees them.
 
+use super::history::{History, STEPS};
 use super::{MaterialError, MaterialPoint, MaterialUnknown};
-use dermis_sensor::{Aim, Goal, PressError, Pressed, Sensor, SensorSpec, SkinSpec, press};
+use dermis_sensor::{Aim, Goal, PressError, Sensor, SensorSpec, SkinSpec, press};
 use dermis_skin::Object;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Largest Poisson's ratio of a fit: nearly incompressible.
 const MAX_POISSON: f64 = 0.4999;
@@ -23,7 +25,7 @@ pub struct Material<'a> {
 
 impl Material<'_> {
     /// The value of an unknown in the description.
-    fn start(&self, unknown: MaterialUnknown) -> Result<f64, MaterialError> {
+    pub fn start(&self, unknown: MaterialUnknown) -> Result<f64, MaterialError> {
         let refuse = |why: &'static str| {
             Err(MaterialError::NotOfThisSkin { unknown: unknown.name(), kind: self.spec.skin.kind().name(), why })
         };
@@ -76,8 +78,9 @@ impl Material<'_> {
                 MaterialUnknown::Zero | MaterialUnknown::RelaxationRatio | MaterialUnknown::RelaxationTime => {}
             }
         }
-        if let Some([ratio, time_s]) = self.relaxation(point)? {
-            skin.insert("relaxation".into(), json!([{ "ratio": ratio, "time": format!("{time_s:e} s") }]));
+        if self.fits_relaxation() {
+            let branch = |[ratio, time_s]: [f64; 2]| json!({ "ratio": ratio, "time": format!("{time_s:e} s") });
+            skin.insert("relaxation".into(), self.spectrum(point)?.into_iter().map(branch).collect());
         }
         let changes: Map<String, Value> = [("skin".to_owned(), Value::Object(skin))].into_iter().collect();
         Ok(Some(self.spec.with_overrides(&changes)?))
@@ -123,30 +126,41 @@ impl Material<'_> {
         (base, factor)
     }
 
-    /// Ratio and time constant (s) of the relaxation, if one of them is fitted.
-    fn relaxation(&self, point: &[f64]) -> Result<Option<[f64; 2]>, MaterialError> {
-        let both = [MaterialUnknown::RelaxationRatio, MaterialUnknown::RelaxationTime];
-        if !both.iter().any(|unknown| self.unknowns.contains(unknown)) {
-            return Ok(None);
-        }
-        let of = |unknown| self.value(point, unknown).map_or_else(|| self.start(unknown), Ok);
-        Ok(Some([of(both[0])?, of(both[1])?]))
+    /// True if a quantity of the relaxation is fitted.
+    pub fn fits_relaxation(&self) -> bool {
+        self.unknowns.iter().any(|unknown| unknown.is_in_time())
     }
 
-    /// Relaxation spectrum at a point of the solver: ratios and time constants (s).
+    /// Relaxation spectrum at a point of the solver: ratios and time constants (s). A fit changes the first branch of the
+    /// description, and adds one if there is none.
     pub fn spectrum(&self, point: &[f64]) -> Result<Vec<[f64; 2]>, MaterialError> {
-        match (self.relaxation(point)?, &self.spec.skin) {
-            (Some(branch), _) => Ok(vec![branch]),
-            (None, SkinSpec::Layer(layer)) => {
-                Ok(layer.relaxation.iter().map(|branch| [branch.ratio, branch.time.si()]).collect())
+        let mut spectrum: Vec<[f64; 2]> = match &self.spec.skin {
+            SkinSpec::Layer(layer) => layer.relaxation.iter().map(|branch| [branch.ratio, branch.time.si()]).collect(),
+            _ => Vec::new(),
+        };
+        if self.fits_relaxation() {
+            let of = |unknown| self.value(point, unknown).map_or_else(|| self.start(unknown), Ok);
+            let first = [of(MaterialUnknown::RelaxationRatio)?, of(MaterialUnknown::RelaxationTime)?];
+            match spectrum.first_mut() {
+                Some(branch) => *branch = first,
+                None => spectrum.push(first),
             }
-            _ => Ok(Vec::new()),
+        }
+        Ok(spectrum)
+    }
+
+    /// Thickness (m) of the skin of the description, if it has one.
+    fn thickness_m(&self) -> Option<f64> {
+        match &self.spec.skin {
+            SkinSpec::Layer(layer) => Some(layer.thickness.si()),
+            SkinSpec::Gel(gel) => gel.thickness.map(|thickness| thickness.si()),
+            _ => None,
         }
     }
 }
 
 /// Normal and shear force (N) of each measurement.
-type Forces = Vec<[f64; 2]>;
+pub type Forces = Vec<[f64; 2]>;
 
 /// Presses of a material by an object, at the measurements.
 pub struct Bench<'a> {
@@ -156,11 +170,29 @@ pub struct Bench<'a> {
     aim: &'a Aim,
     /// The measurements.
     pub points: &'a [MaterialPoint],
+    history: History,
     /// The unknowns of the description, for the solver.
     pub start: Vec<f64>,
-    /// Forces at rest of the sensors that were pressed.
+    /// Forces at rest of the sensors that were pressed, at the history.
     pressed: RefCell<Vec<(Vec<f64>, Forces)>>,
-    progress: &'a dyn Fn(usize),
+    progress: &'a Progress<'a>,
+}
+
+/// Counts presses, and tells their number.
+pub struct Progress<'a> {
+    presses: AtomicUsize,
+    tell: &'a (dyn Fn(usize) + Sync),
+}
+
+impl<'a> Progress<'a> {
+    /// No press so far.
+    pub fn new(tell: &'a (dyn Fn(usize) + Sync)) -> Self {
+        Self { presses: AtomicUsize::new(0), tell }
+    }
+
+    fn press(&self) {
+        (self.tell)(self.presses.fetch_add(1, Ordering::Relaxed) + 1);
+    }
 }
 
 impl<'a> Bench<'a> {
@@ -170,17 +202,26 @@ impl<'a> Bench<'a> {
         object: &'a Object,
         aim: &'a Aim,
         points: &'a [MaterialPoint],
-        progress: &'a dyn Fn(usize),
+        progress: &'a Progress<'a>,
     ) -> Result<Self, MaterialError> {
+        check_depths(points, material.thickness_m())?;
         let start = material.unknowns.iter().map(|&unknown| {
             let value = material.start(unknown)?;
             Ok(if unknown.is_positive() { value.ln() } else { value })
         });
         let start = start.collect::<Result<Vec<f64>, MaterialError>>()?;
-        let bench = Self { material, object, aim, points, start, pressed: RefCell::default(), progress };
+        let relaxes = !material.spectrum(&start)?.is_empty();
+        let history = History::new(points, if relaxes { STEPS } else { 0 });
+        let bench = Self { material, object, aim, points, history, start, pressed: RefCell::default(), progress };
         let (forces, _) = bench.at_rest(&bench.start).map_err(in_another_unit)?.unwrap_or_default();
         bench.pressed.borrow_mut().push((bench.start.clone(), forces));
         Ok(bench)
+    }
+
+    /// The same presses with other unknowns.
+    pub fn with_unknowns(&self, unknowns: &'a [MaterialUnknown]) -> Result<Self, MaterialError> {
+        let material = Material { unknowns, ..self.material };
+        Self::new(material, self.object, self.aim, self.points, self.progress)
     }
 
     /// Largest depth (m) of the measurements.
@@ -194,26 +235,33 @@ impl<'a> Bench<'a> {
         unknowns.map(|(&unknown, &start)| self.material.bounds(unknown, start, self.points)).collect()
     }
 
-    /// Forces at rest at the measurements and warnings of the skin; `None` if there is no such material.
+    /// Forces at rest at the history and warnings of the skin; `None` if there is no such material.
     fn at_rest(&self, at: &[f64]) -> Result<Option<(Forces, Vec<String>)>, MaterialError> {
-        let Some(spec) = self.material.spec(at)? else { return Ok(None) };
         let zero_m = self.material.value(at, MaterialUnknown::Zero).unwrap_or(0.0);
-        forces_at_rest(&spec.build(None)?, self.object, self.aim, self.points, zero_m).map(Some)
+        self.at_rest_from(at, zero_m)
+    }
+
+    /// [`Bench::at_rest`] with a first contact (m).
+    fn at_rest_from(&self, at: &[f64], zero_m: f64) -> Result<Option<(Forces, Vec<String>)>, MaterialError> {
+        let Some(spec) = self.material.spec(at)? else { return Ok(None) };
+        self.forces_at_rest(&spec.build(None)?, zero_m).map(Some)
+    }
+
+    /// Forces at the measurements, from those at rest at the history.
+    fn relaxed(&self, at: &[f64], at_rest: &[[f64; 2]]) -> Result<Forces, MaterialError> {
+        Ok(self.history.relaxed(at_rest, &self.material.spectrum(at)?))
     }
 
     /// Forces (N) against the normal and along x at the measurements, with warnings of the skin.
     pub fn with_warnings(&self, at: &[f64]) -> Result<(Forces, Vec<String>), MaterialError> {
         let (at_rest, warnings) = self.at_rest(at)?.unwrap_or_default();
-        Ok((relaxed(&at_rest, self.points, &self.material.spectrum(at)?), warnings))
+        Ok((self.relaxed(at, &at_rest)?, warnings))
     }
 
     /// [`Bench::predict`] with the first contact deeper by a length, if it is not fitted.
     pub fn shifted(&self, at: &[f64], zero_m: f64) -> Result<Option<Vec<f64>>, MaterialError> {
-        let Some(spec) = self.material.spec(at)? else { return Ok(None) };
-        let Ok((at_rest, _)) = forces_at_rest(&spec.build(None)?, self.object, self.aim, self.points, zero_m) else {
-            return Ok(None);
-        };
-        Ok(Some(self.flat(&relaxed(&at_rest, self.points, &self.material.spectrum(at)?))))
+        let Ok(Some((at_rest, _))) = self.at_rest_from(at, zero_m) else { return Ok(None) };
+        Ok(Some(self.flat(&self.relaxed(at, &at_rest)?)))
     }
 
     fn flat(&self, forces: &[[f64; 2]]) -> Vec<f64> {
@@ -231,13 +279,11 @@ impl<'a> Bench<'a> {
             None => {
                 let Ok(Some((forces, _))) = self.at_rest(&base) else { return Ok(None) };
                 self.pressed.borrow_mut().push((base, forces.clone()));
-                (self.progress)(self.pressed.borrow().len());
                 forces
             }
         };
         let at_rest: Vec<[f64; 2]> = at_rest.iter().map(|force| force.map(|part| part * factor)).collect();
-        let forces = relaxed(&at_rest, self.points, &self.material.spectrum(at)?);
-        Ok(Some(self.flat(&forces)))
+        Ok(Some(self.flat(&self.relaxed(at, &at_rest)?)))
     }
 
     /// The measured forces (N), in the order of [`Bench::predict`].
@@ -245,10 +291,68 @@ impl<'a> Bench<'a> {
         let along = self.points.iter().filter_map(|point| point.shear_force_newton);
         self.points.iter().map(|point| point.force_newton).chain(along).collect()
     }
+
+    /// Forces (N) of a sensor at rest at the history, against the normal and along x, and warnings of its skin about the
+    /// largest of them.
+    fn forces_at_rest(&self, sensor: &Sensor, zero_m: f64) -> Result<(Forces, Vec<String>), MaterialError> {
+        let Self { object, aim, progress, .. } = *self;
+        let one = |point: &MaterialPoint| -> Result<([f64; 2], Vec<String>), MaterialError> {
+            let depth_m = point.depth_m - zero_m;
+            if depth_m <= 0.0 {
+                return Ok(([0.0; 2], Vec::new()));
+            }
+            progress.press();
+            let goal = Goal::Depth(depth_m);
+            let pressed = press(sensor, object, aim, goal)?.sheared(sensor, object, [point.shear_m, 0.0], goal)?;
+            let force = pressed.touch.on_sensor.force;
+            Ok(([-force.z, force.x], pressed.touch.warning_texts()))
+        };
+        // Many measurements of a relaxation have one depth.
+        let mut distinct: Vec<MaterialPoint> = Vec::new();
+        let place: Vec<usize> = self
+            .history
+            .points
+            .iter()
+            .map(|point| {
+                let same = |other: &MaterialPoint| other.depth_m == point.depth_m && other.shear_m == point.shear_m;
+                distinct.iter().position(same).unwrap_or_else(|| {
+                    distinct.push(*point);
+                    distinct.len() - 1
+                })
+            })
+            .collect();
+        let solved = distinct.par_iter().map(one).collect::<Result<Vec<_>, _>>()?;
+        let forces = place.into_iter().map(|i| solved[i].0).collect();
+        let largest = solved.into_iter().max_by(|(a, _), (b, _)| a[0].total_cmp(&b[0]));
+        Ok((forces, largest.map_or_else(Vec::new, |(_, warnings)| warnings)))
+    }
 }
 
-fn largest_m(points: &[MaterialPoint]) -> f64 {
+/// Largest depth (m) of measurements.
+pub fn largest_m(points: &[MaterialPoint]) -> f64 {
     points.iter().map(|point| point.depth_m).fold(f64::MIN_POSITIVE, f64::max)
+}
+
+/// Part of the thickness below which the largest depth is probably one in another unit.
+const SHALLOW: f64 = 1e-3;
+
+/// A number to six significant digits, for messages.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+/// Refuses depths that do not press the skin, or hardly.
+fn check_depths(points: &[MaterialPoint], thickness_m: Option<f64>) -> Result<(), MaterialError> {
+    let depth_mm = rounded(1e3 * points.iter().map(|point| point.depth_m).fold(f64::NEG_INFINITY, f64::max));
+    if depth_mm <= 0.0 {
+        return Err(MaterialError::NoDepth { depth_mm });
+    }
+    match thickness_m.map(|thickness_m| rounded(1e3 * thickness_m)) {
+        Some(thickness_mm) if depth_mm < SHALLOW * thickness_mm => {
+            Err(MaterialError::Shallow { depth_mm, thickness_mm, meant_mm: rounded(1e3 * depth_mm) })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Names the unit of the depths, if a depth is too large by a factor of 1000.
@@ -257,71 +361,8 @@ fn in_another_unit(error: MaterialError) -> MaterialError {
         MaterialError::Press(PressError::TooDeep { depth_mm, max_mm, .. })
             if (0.01 * max_mm..=max_mm).contains(&(1e-3 * depth_mm)) =>
         {
-            MaterialError::DepthUnit { depth_mm, max_mm, meant_mm: 1e-3 * depth_mm }
+            MaterialError::DepthUnit { depth_mm, max_mm, meant_mm: rounded(1e-3 * depth_mm) }
         }
         error => error,
     }
-}
-
-/// Forces (N) of a sensor at rest at the measurements, against the normal and along x, and warnings of its skin about the
-/// largest of them.
-fn forces_at_rest(
-    sensor: &Sensor,
-    object: &Object,
-    aim: &Aim,
-    points: &[MaterialPoint],
-    zero_m: f64,
-) -> Result<(Forces, Vec<String>), MaterialError> {
-    let one = |point: &MaterialPoint| -> Result<([f64; 2], Vec<String>), MaterialError> {
-        let depth_m = point.depth_m - zero_m;
-        if depth_m <= 0.0 {
-            return Ok(([0.0; 2], Vec::new()));
-        }
-        let goal = Goal::Depth(depth_m);
-        let pressed: Pressed = press(sensor, object, aim, goal)?.sheared(sensor, object, [point.shear_m, 0.0], goal)?;
-        let force = pressed.touch.on_sensor.force;
-        Ok(([-force.z, force.x], pressed.touch.warning_texts()))
-    };
-    // Many measurements of a relaxation have one depth.
-    let mut distinct: Vec<MaterialPoint> = Vec::new();
-    let place: Vec<usize> = points
-        .iter()
-        .map(|point| {
-            let same = |other: &MaterialPoint| other.depth_m == point.depth_m && other.shear_m == point.shear_m;
-            distinct.iter().position(same).unwrap_or_else(|| {
-                distinct.push(*point);
-                distinct.len() - 1
-            })
-        })
-        .collect();
-    let solved = distinct.par_iter().map(one).collect::<Result<Vec<_>, _>>()?;
-    let forces = place.into_iter().map(|i| solved[i].0).collect();
-    let largest = solved.into_iter().max_by(|(a, _), (b, _)| a[0].total_cmp(&b[0]));
-    Ok((forces, largest.map_or_else(Vec::new, |(_, warnings)| warnings)))
-}
-
-/// Forces of a skin that relaxes, from those at rest: every change of the force at rest is larger by the ratio of each branch
-/// at first, and decays with its time constant. Between measurements the force at rest changes evenly.
-fn relaxed(at_rest: &[[f64; 2]], points: &[MaterialPoint], spectrum: &[[f64; 2]]) -> Vec<[f64; 2]> {
-    let mut branches = vec![[0.0; 2]; spectrum.len()];
-    let mut last: Option<([f64; 2], f64)> = None;
-    let mut all = Vec::with_capacity(at_rest.len());
-    for (force, point) in at_rest.iter().zip(points) {
-        let mut total = *force;
-        for (branch, [ratio, time_s]) in branches.iter_mut().zip(spectrum) {
-            let (before, dt_s) = last.map_or(([0.0; 2], 0.0), |(before, at_s)| (before, point.time_s - at_s));
-            let (kept, gained) = if dt_s > 0.0 {
-                ((-dt_s / time_s).exp(), time_s / dt_s * -(-dt_s / time_s).exp_m1())
-            } else {
-                (1.0, 1.0)
-            };
-            for axis in 0..2 {
-                branch[axis] = kept * branch[axis] + gained * ratio * (force[axis] - before[axis]);
-                total[axis] += branch[axis];
-            }
-        }
-        last = Some((*force, point.time_s));
-        all.push(total);
-    }
-    all
 }

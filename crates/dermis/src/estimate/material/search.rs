@@ -23,10 +23,20 @@ const COARSE_DECREASE: f64 = 0.01;
 const MAX_SCALINGS: usize = 4;
 const SCALED: f64 = 0.05;
 
+/// Number of neighbours in a group of one of some measurements.
+fn per_group(measurements: usize) -> usize {
+    measurements.div_ceil(GROUPS).max(1)
+}
+
+/// Number of groups of some measurements.
+pub fn group_count(measurements: usize) -> usize {
+    measurements.div_ceil(per_group(measurements))
+}
+
 /// The best fit to the measured forces.
 pub fn solve(bench: &Bench<'_>, measured: &[f64]) -> Result<Solution, MaterialError> {
     let unknowns = bench.material.unknowns;
-    let per_group = measured.len().div_ceil(GROUPS).max(1);
+    let per_group = per_group(measured.len());
     let groups: Vec<usize> = (0..measured.len()).map(|i| i / per_group).collect();
     let steps: Vec<f64> = unknowns.iter().map(|unknown| unknown.step(bench.largest_m())).collect();
     let predict = |at: &[f64]| bench.predict(at);
