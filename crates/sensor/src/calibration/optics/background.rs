@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::calibration::optics::Label;
     use crate::optics::Relief;
-    use dermis_geometry::random::Random;
+    use dermis_geometry::Random;
 
     /// An image without contact and nine presses, with noise of 3 levels, of a gel with dust of some levels: where only the
     /// first shows the gel, nearly all of the noise is removed if there is no dust, and nothing is made worse if there is.
