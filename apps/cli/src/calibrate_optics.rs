@@ -82,13 +82,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     probe(folder.as_deref())?;
     let data = BallPresses::read(&arguments.background, &arguments.presses)?;
-    if data.presses.len() < MIN_PRESSES {
-        bail!(
-            "{}: has {} presses, but a light needs at least {MIN_PRESSES}: it is fitted to every other press and evaluated on the rest, before all are used",
-            arguments.presses.display(),
-            data.presses.len()
-        );
-    }
     let radius_m = 0.5 * arguments.ball.si();
     if radius_m.is_nan() || radius_m <= 0.0 {
         bail!("`--ball` must be a positive diameter, got {} mm", arguments.ball.si() * 1e3);
@@ -108,6 +101,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         labelled(arguments, &sensor, radius_m, data.presses, scale.pixel_m)?
     };
+    if presses.len() < MIN_PRESSES {
+        bail!(
+            "{}: has {} presses, but a light needs at least {MIN_PRESSES}: it is fitted to every other press and evaluated on the rest, before all are used",
+            arguments.presses.display(),
+            presses.len()
+        );
+    }
     warn_of_depth(&sensor, &presses);
     let background = &data.background;
     let trial = judge(arguments, background, &presses, scale.pixel_m)?;
@@ -117,11 +117,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let kept_as = BackgroundSpec::File(PathBuf::from(&background_file));
     let light = fit(arguments, background, &all, kept_as)?;
     let form = Form::of(&light);
-    if let Some(of_trial) = trial.form.as_ref().filter(|of_trial| form.as_ref() != Some(of_trial)) {
-        say_aside(format!(
-            "warning: the errors are those of a light fitted to every other press, which has another form than the written one: {of_trial}"
-        ));
-    }
     let mut report = json!({ "presses": presses.len(), "scale": scale, "held_out": trial.report });
     if let Some(form) = &form {
         report["light"] = json!(form);
@@ -440,5 +435,8 @@ fn tell(
     }
     trial.lines.iter().for_each(|line| say(format!("  {line}")));
     say("  (fitted to every other press, evaluated on the rest; the written sensor is fitted to all)");
+    if let Some(of_trial) = trial.form.as_ref().filter(|of_trial| form != Some(of_trial)) {
+        say(format!("  (to every other press in another form: {of_trial})"));
+    }
     Ok(())
 }

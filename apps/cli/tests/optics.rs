@@ -370,7 +370,7 @@ fn bad_images_and_labels_are_refused_by_name() {
     plain(160, 120, "a.png");
     refused(path, &CALIBRATE, &["labels.csv", "x_mm", "--pixel"]);
     let with_pixel = [&CALIBRATE[..], &["--pixel", "0.07mm"]].concat();
-    refused(path, &with_pixel, &["labels.csv", "1 points", "at least 3"]);
+    refused(path, &with_pixel, &["labels.csv", "1 presses", "at least 5"]);
     write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px\na.png,80,60,10\na.png,200,60,10\n");
     refused(path, &with_pixel, &["labels.csv, line 3", "column 200", "outside the image of 160 x 120"]);
     write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px\na.png,80,60,ten\n");
