@@ -179,7 +179,7 @@ pub struct Bench<'a> {
 }
 
 /// Counts presses, and tells their number.
-pub struct Progress<'a> {
+pub(super) struct Progress<'a> {
     presses: AtomicUsize,
     tell: &'a (dyn Fn(usize) + Sync),
 }
