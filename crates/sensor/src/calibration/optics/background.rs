@@ -67,7 +67,7 @@ fn distance(press: &BallPress, pixel: usize) -> f64 {
 }
 
 /// The image without contact of which the measured one, and the parts of the presses that are far from their contact, are
-/// noisy images. The noise of one image would otherwise be part of every rendered one. What is finer than [`FINE_PX`] is
+/// noisy images. The noise of one image would otherwise be part of every rendered one. What is finer than 3 pixels is
 /// their mean d times S/(S + N/n) (Wiener's filter): n is the number of images of a pixel, N the variance of one image
 /// about d, S that of d without its noise.
 pub fn quiet_background(measured: &FloatImage, presses: &[&BallPress]) -> FloatImage {
