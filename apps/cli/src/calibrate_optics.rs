@@ -96,19 +96,21 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let pressed_as = arguments.skin.map_or_else(|| Ok(bare.clone()), |kind| bare.with_skin(kind))?;
     let sensor = pressed_as.build(None)?;
     warn_of_another_ball(&sensor, arguments.ball.si(), &data)?;
+    if data.presses.len() < MIN_PRESSES {
+        bail!(
+            "{}: has {} presses, but a light needs at least {MIN_PRESSES}: it is fitted to every other press and evaluated on the rest, before all are used",
+            arguments.presses.display(),
+            data.presses.len()
+        );
+    }
+    // `--align` finds depths in the images.
+    let has_depths = arguments.align || data.presses.iter().all(|press| press.depth_m.is_some());
     let presses = if arguments.align {
         aligned(&sensor, radius_m, data.presses, &data.background)?
     } else {
         labelled(arguments, &sensor, radius_m, data.presses, scale.pixel_m)?
     };
-    if presses.len() < MIN_PRESSES {
-        bail!(
-            "{}: has {} presses, but a light needs at least {MIN_PRESSES}: it is fitted to every other press and evaluated on the rest, before all are used",
-            arguments.presses.display(),
-            presses.len()
-        );
-    }
-    warn_of_depth(&sensor, &presses);
+    warn_of_depth(&sensor, &presses, has_depths);
     let background = &data.background;
     let trial = judge(arguments, background, &presses, scale.pixel_m)?;
     let all: Vec<&BallPress> = presses.iter().collect();
@@ -201,8 +203,8 @@ fn labelled(
         .collect())
 }
 
-/// Warns of presses that are too deep for the theory of a layer.
-fn warn_of_depth(sensor: &Sensor, presses: &[BallPress]) {
+/// Warns of presses that are too deep for the theory of a layer. `has_depths`: the table could not say more about them.
+fn warn_of_depth(sensor: &Sensor, presses: &[BallPress], has_depths: bool) {
     let Some(thickness_m) = sensor.skin_as::<Layer>().map(Layer::thickness_m) else { return };
     let depth_m = |press: &BallPress| -f64::from(press.relief.z_m.iter().copied().fold(0.0, f32::min));
     let depths_m = presses.iter().map(depth_m);
@@ -210,8 +212,9 @@ fn warn_of_depth(sensor: &Sensor, presses: &[BallPress]) {
         .filter(|depth_m| *depth_m > MAX_STRAIN * thickness_m)
         .fold((0, 0.0f64), |(count, deepest_m), depth_m| (count + 1, deepest_m.max(depth_m)));
     if deep > 0 {
+        let remedy = if has_depths { "try --skin gel" } else { "give depth_mm in the table, or --skin gel" };
         say_aside(format!(
-            "warning: {deep} of {} presses go up to {} mm deep into a layer that is {} mm thick; its linear theory is inaccurate above a fifth: give depth_mm in the table, or --skin gel",
+            "warning: {deep} of {} presses go up to {} mm deep into a layer that is {} mm thick; its linear theory is inaccurate above a fifth: {remedy}",
             presses.len(),
             short(deepest_m * 1e3),
             short(thickness_m * 1e3)

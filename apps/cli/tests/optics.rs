@@ -381,7 +381,8 @@ fn bad_images_and_labels_are_refused_by_name() {
     refused(path, &with_pixel, &["labels.csv", "unknown column `depht_mm`", "did you mean \"depth_mm\"?"]);
     write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px,x_mm,z_mm\na.png,80,60,10,0,0\n");
     refused(path, &with_pixel, &["labels.csv", "no column `y_mm`"]);
-    write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px\na.png,80,60,70\n");
+    let rows = "a.png,80,60,70\n".repeat(5);
+    write(path, "labels.csv", format!("file,center_x_px,center_y_px,contact_radius_px\n{rows}"));
     refused(path, &with_pixel, &["4.9 mm", "radius 2 mm"]);
     save(&Image::new(160, 120, [110, 120, 100]), &path.join("background.png"));
     refused(path, &with_pixel, &["a.png", "grey", "in colour"]);

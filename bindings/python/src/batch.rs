@@ -67,8 +67,8 @@ impl Batch {
         let (i, _, warning) = missed.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
         let of = self.presses.len();
         Some(match missed.len() {
-            1 => format!("press {i} of {of}: {warning}"),
-            several => format!("{several} of {of} presses miss their force, most of all press {i}: {warning}"),
+            1 => format!("press [{i}] of {of}: {warning}"),
+            several => format!("{several} of {of} presses miss their force, most of all press [{i}]: {warning}"),
         })
     }
 

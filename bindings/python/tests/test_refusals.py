@@ -96,7 +96,7 @@ def test_integers_and_floats_of_any_size_are_numbers(foam):
         (lambda s: s.environments(BALL, -1, device="cpu"), "`count` must be a whole number of at least 0, got -1: give the number"),
         (lambda s: s.environments(BALL, 2.5, device="cpu"), "`count` must be a whole number of at least 0, got 2.5"),
         (lambda s: s.environments(BALL, True, device="cpu"), "`count` must be a whole number of at least 0, got True"),
-        (lambda s: s.environments(BALL, 2**40, device="cpu"), r"`count` = 1099511627776 environments need at least \d+ GB of memory.*make fewer than \d+"),
+        (lambda s: s.environments(BALL, 2**40, device="cpu"), r"`count` = 1099511627776 environments need at least \d+ GB of memory.*make fewer"),
         (lambda s: s.environments(BALL, 2, device="cpu", seed=-1), "`seed` must be a whole number of at least 0, got -1"),
         (lambda s: s.environments(BALL, 2, device="cpu").reset(True), "`mask` must be a bool for each of the 2 environments, got True"),
         (lambda s: s.environments(BALL, 2, device="cpu", max_polygons=0), "`max_polygons` must be a whole number of at least 1, got 0: leave it out"),
@@ -121,9 +121,9 @@ def test_a_force_that_is_not_reached_has_a_warning(foam):
     for call in (lambda: foam.press(BALL, force=1e-18), lambda: foam.press_batch(BALL, force=[1, 1e-18])):
         with pytest.warns(RuntimeWarning, match="N instead of 1e-18 N, which is too small to be resolved"):
             call()
-    with pytest.warns(RuntimeWarning, match="2 of 3 presses miss their force, most of all press 2: .*N instead of 1e-18 N"):
+    with pytest.warns(RuntimeWarning, match=r"2 of 3 presses miss their force, most of all press \[2\]: .*N instead of 1e-18 N"):
         batch = foam.press_batch(BALL, force=[1, 1e-12, 1e-18])
-    assert [text for text in batch.warnings if "press 2" in text]
+    assert [text for text in batch.warnings if "press [2]" in text]
     foam.state = state
 
 

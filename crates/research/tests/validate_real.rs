@@ -328,4 +328,11 @@ fn the_depth_of_a_marker_field_follows_the_radius_of_its_contact() {
     let depths = [30.0, 30.3, 30.6].map(depth_mm);
     let steps: Vec<f64> = depths.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(steps.iter().all(|step| (0.003..0.03).contains(step)), "{depths:?}");
+    // Light presses are told apart, too; on a thick layer the depth grows with the square of the radius.
+    let light = [8.0, 11.0, 16.0].map(depth_mm);
+    assert!(light[0] < 0.06 && light.windows(2).all(|pair| pair[1] > 1.5 * pair[0]), "{light:?}");
+    folder.write("dataset.toml", text.replace(&line, "contact_px = 59.9"));
+    let board = run(std::slice::from_ref(&folder.0), &Options::default(), &mut |_| {}).unwrap();
+    let refused = board.rows[0].reason.clone().unwrap();
+    assert!(refused.contains("`contact_px = 59.9`") && refused.contains("no contact of this ball"), "{refused}");
 }

@@ -2,9 +2,10 @@
 
 use dermis_geometry::Random;
 use dermis_sensor::calibration::optics::{
-    AROUND, BallPress, CalibratedFit, INSIDE, Label, MAX_PLACE_DEGREE, Region, fit_calibrated, rmse_255,
+    AROUND, BallPress, CalibratedFit, INSIDE, Label, MAX_PLACE_DEGREE, Region, fit_calibrated, fit_calibrated_by_depth,
+    rmse_255,
 };
-use dermis_sensor::optics::{BackgroundSpec, FloatImage, Light, LightSpec, Relief};
+use dermis_sensor::optics::{BackgroundSpec, CalibratedSpec, FloatImage, Light, LightSpec, Relief};
 
 const WIDTH: usize = 160;
 const HEIGHT: usize = 120;
@@ -115,12 +116,14 @@ fn balls(count: usize, random: &mut Random) -> Vec<BallPress> {
     (0..count).map(press).collect()
 }
 
-fn fitted() -> (CalibratedFit, Light, Random) {
+/// A light fitted to ten balls, which may depend on the depth.
+fn fitted(by_depth: bool) -> (CalibratedFit, Light, Random) {
     let mut random = Random::new(7);
     let presses = balls(10, &mut random);
     let all: Vec<&BallPress> = presses.iter().collect();
     let levels = BackgroundSpec::Colour([0.0; 3]);
-    let fit = fit_calibrated(&background(), &all, levels, MAX_PLACE_DEGREE).unwrap();
+    let fit = if by_depth { fit_calibrated_by_depth } else { fit_calibrated };
+    let fit = fit(&background(), &all, levels, MAX_PLACE_DEGREE).unwrap();
     let light = LightSpec::Calibrated(fit.spec.clone()).build(WIDTH, HEIGHT, PIXEL_M, None).unwrap();
     (fit, light.on_background(background()), random)
 }
@@ -129,35 +132,46 @@ fn fitted() -> (CalibratedFit, Light, Random) {
 /// approximated by polynomials of the position: measured 0.24 of the error of no contact inside.
 #[test]
 fn ten_balls_under_near_lamps_give_the_light_of_others() {
-    let (_, light, mut random) = fitted();
-    let others = balls(5, &mut random);
-    for (region, max) in [(INSIDE, 0.35), (AROUND, 0.6)] {
-        let ours = rmse_255(&others, region, |press| light.shade(&press.relief, || None));
-        let null = rmse_255(&others, region, |_| background());
-        assert!(ours < max * null, "{region:?}: {ours} against {null}");
+    for by_depth in [false, true] {
+        let (_, light, mut random) = fitted(by_depth);
+        let others = balls(5, &mut random);
+        for (region, max) in [(INSIDE, 0.35), (AROUND, 0.6)] {
+            let ours = rmse_255(&others, region, |press| light.shade(&press.relief, || None));
+            let null = rmse_255(&others, region, |_| background());
+            println!("{by_depth} {region:?} {}", ours / null);
+            assert!(ours < max * null, "by depth {by_depth}, {region:?}: {ours} against {null}");
+        }
     }
 }
 
 /// Sharp objects are closer to their image than no contact is, and have no level or change that the balls did not have.
 #[test]
 fn a_prism_and_a_triangle_are_better_than_no_contact_and_have_no_new_colour() {
-    let (fit, light, mut random) = fitted();
-    let whole = Region { from: 0.0, to: 1.0 };
-    for (name, relief) in ["prism", "triangle"].into_iter().zip(sharp()) {
-        let image = photograph(&relief, &mut random);
-        let shown = light.shade(&relief, || None);
-        let label = Label { column: 79.5, row: 59.5, radius: 45.0 };
-        let press = [BallPress { image, relief, label }];
-        let ours = rmse_255(&press, whole, |_| shown.clone());
-        let null = rmse_255(&press, whole, |_| background());
-        assert!(ours < 0.8 * null, "{name}: {ours} against {null}");
-        for c in 0..3 {
-            let [[low, high], [least, most]] = [fit.spec.range.unwrap()[c], fit.spec.change.unwrap()[c]];
-            for (level, rest) in shown.channels[c].iter().zip(&background().channels[c]) {
-                let (level, change) = (f64::from(*level), f64::from(level - rest));
-                assert!(level > low - 1e-3 && level < high + 1e-3, "{name}: level {level} of {low} to {high}");
-                assert!(change > least - 1e-3 && change < most + 1e-3, "{name}: change {change} of {least} to {most}");
-            }
+    for by_depth in [false, true] {
+        let (fit, light, mut random) = fitted(by_depth);
+        let whole = Region { from: 0.0, to: 1.0 };
+        for (name, relief) in ["prism", "triangle"].into_iter().zip(sharp()) {
+            let image = photograph(&relief, &mut random);
+            let shown = light.shade(&relief, || None);
+            let label = Label { column: 79.5, row: 59.5, radius: 45.0 };
+            let press = [BallPress { image, relief, label }];
+            let ours = rmse_255(&press, whole, |_| shown.clone());
+            let null = rmse_255(&press, whole, |_| background());
+            println!("{by_depth} {name} {} {}", ours / null, fit.spec.depth.is_some());
+            assert!(ours < 0.8 * null, "by depth {by_depth}, {name}: {ours} against {null}");
+            has_no_new_colour(&fit.spec, &shown, name);
+        }
+    }
+}
+
+/// No level beyond those of the calibration, and no change beyond its changes.
+fn has_no_new_colour(spec: &CalibratedSpec, shown: &FloatImage, name: &str) {
+    for c in 0..3 {
+        let [[low, high], [least, most]] = [spec.range.unwrap()[c], spec.change.unwrap()[c]];
+        for (level, rest) in shown.channels[c].iter().zip(&background().channels[c]) {
+            let (level, change) = (f64::from(*level), f64::from(level - rest));
+            assert!(level > low - 1e-3 && level < high + 1e-3, "{name}: level {level} of {low} to {high}");
+            assert!(change > least - 1e-3 && change < most + 1e-3, "{name}: change {change} of {least} to {most}");
         }
     }
 }
@@ -165,7 +179,7 @@ fn a_prism_and_a_triangle_are_better_than_no_contact_and_have_no_new_colour() {
 /// Mirrored lamps make the predictions worse: the error measures the light.
 #[test]
 fn a_light_turned_over_is_worse_than_no_contact() {
-    let (mut fit, _, mut random) = fitted();
+    let (mut fit, _, mut random) = fitted(false);
     fit.spec.levels.iter_mut().flatten().for_each(|level| *level = -*level);
     let light =
         LightSpec::Calibrated(fit.spec).build(WIDTH, HEIGHT, PIXEL_M, None).unwrap().on_background(background());

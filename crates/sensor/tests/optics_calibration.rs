@@ -157,8 +157,8 @@ fn a_light_that_depends_on_the_depth_is_found() {
     let even_light = colour.build(320, 240, None).unwrap();
     // For each monomial of the slope a constant and two gradients over the image.
     let levels = [0, 1, 2].map(|c| (0..18).map(|i| [25.0, -40.0, 30.0, 10.0, 0.0][(i + c) % 5]).collect());
-    let proportional = [0; 3].map(|_| vec![0.0; 18]);
-    let depth = Some(DepthLightSpec { levels, proportional, deepest: Length::new(5e-3) });
+    let proportional_levels = [0; 3].map(|_| vec![0.0; 18]);
+    let depth = Some(DepthLightSpec { levels, proportional_levels, deepest: Length::new(5e-3) });
     let truth = CalibratedSpec { area: None, change: None, range: None, shadow: None, depth, ..fitted };
     let light = truth.build(320, 240, None).unwrap();
     presses.iter_mut().for_each(|press| press.image = light.shade(&press.relief, None));

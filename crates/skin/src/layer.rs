@@ -80,7 +80,7 @@ pub struct ContactExtent {
 }
 
 /// Maximum indentation, as a fraction of the thickness.
-const MAX_INDENTATION: f64 = 0.8;
+pub const MAX_INDENTATION: f64 = 0.8;
 /// Maximum strain of the linear range.
 const MAX_LINEAR_STRAIN: f64 = 0.2;
 /// Maximum relative error of a solver at its maximum number of iterations.

@@ -47,10 +47,6 @@ pub enum MaterialError {
     )]
     DepthUnit { depth_mm: f64, max_mm: f64, meant_mm: f64 },
     #[error(
-        "the largest depth is {depth_mm} mm, less than a thousandth of the skin ({thickness_mm} mm): is {meant_mm} mm meant? Depths are in the unit of their column, or in metres (Python, Rust)"
-    )]
-    Shallow { depth_mm: f64, thickness_mm: f64, meant_mm: f64 },
-    #[error(
         "no depth is positive, the largest is {depth_mm} mm: depths are positive into the skin, and 0 at first contact; change the sign of the depths, or their zero"
     )]
     NoDepth { depth_mm: f64 },
@@ -86,7 +82,7 @@ pub struct MaterialPoint {
     pub depth_m: f64,
     /// Displacement along x after the press (m).
     pub shear_m: f64,
-    /// Time since the first measurement (s), if the skin relaxes.
+    /// Time since the first measurement (s), if the skin relaxes. If all times are equal, the forces are those at rest.
     pub time_s: f64,
     /// Force on the sensor against its normal (N).
     pub force_newton: f64,

@@ -62,16 +62,11 @@ impl Own {
     }
 }
 
-/// The error for more environments than fit into memory: what they need at least, without the memory of skin and response, and a number
-/// that can be reserved.
+/// The error for more environments than fit into memory: what they need at least, without the memory of skin and response.
 fn too_many(count: usize) -> GpuError {
-    let mut fits = count / 2;
-    while Vec::<One>::new().try_reserve_exact(fits).is_err() {
-        fits /= 2;
-    }
     let needed_gb = count as f64 * size_of::<One>() as f64 / 1e9;
     let reason = format!(
-        "`count` = {count} environments need at least {needed_gb:.0} GB of memory, more than this machine has: make fewer than {fits}"
+        "`count` = {count} environments need at least {needed_gb:.0} GB of memory, and more for their contacts, which this machine does not have: make fewer"
     );
     GpuError::BadInput { reason }
 }

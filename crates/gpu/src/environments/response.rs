@@ -110,6 +110,11 @@ struct Kernels {
     reset: CudaFunction,
 }
 
+/// True if loads and reported loads can be read and written four at once.
+fn has_fours(bindings: &Bindings) -> bool {
+    bindings.taxels.has_fours() && bindings.reported.has_fours()
+}
+
 /// How taxels are divided among blocks and threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Blocks {
@@ -393,8 +398,8 @@ impl GpuResponse {
     /// Prepares what the bound arrays need: the kernels, and loads on the taxels if the caller does not bind any.
     pub fn prepare(&mut self, bindings: &Bindings) -> Result<(), GpuError> {
         let (taxels, count) = (self.view.taxels as usize, self.view.environments as usize);
-        let has_fours = bindings.taxels.has_fours() && bindings.reported.has_fours() && taxels.is_multiple_of(4);
-        let blocks = Blocks::new(taxels, if has_fours { 4 } else { 1 });
+        let in_fours = has_fours(bindings) && taxels.is_multiple_of(4);
+        let blocks = Blocks::new(taxels, if in_fours { 4 } else { 1 });
         if self.kernels.as_ref().is_none_or(|kernels| kernels.blocks != blocks) {
             let program = self.layout.program(taxels, blocks, is_wide(taxels));
             let (respond, reset) =
@@ -427,6 +432,11 @@ impl GpuResponse {
         let Some(Kernels { blocks, respond, .. }) = self.kernels.as_ref().filter(|_| taxels > 0) else {
             return Ok(());
         };
+        // The kernels are those of the last `prepare`, which an error may have followed.
+        if blocks.group > 1 && !has_fours(bindings) {
+            let reason = "the bound arrays are not those of the last `bind`, which failed: bind them again".to_owned();
+            return Err(GpuError::BadInput { reason });
+        }
         let rows = self.rows.as_ref().map_or(PtrMut::default(), |rows| rows.at_mut(0));
         let shared_bytes = if self.rows.is_some() { 0 } else { 16 * blocks.at_once * taxels };
         let grid = count.div_ceil(blocks.at_once).max(1);

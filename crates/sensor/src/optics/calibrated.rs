@@ -537,7 +537,7 @@ mod tests {
     /// A part that grows with the depth, up to half of that of [`relief`].
     pub(super) fn depth() -> DepthLightSpec {
         let levels = |k: usize| [0, 1, 2].map(|c| (0..18).map(|i| ((i * k + c) % 5) as f64 - 2.0).collect());
-        DepthLightSpec { levels: levels(3), proportional: levels(7), deepest: Length::new(5e-4) }
+        DepthLightSpec { levels: levels(3), proportional_levels: levels(7), deepest: Length::new(5e-4) }
     }
 
     pub(super) fn relief(width: usize, height: usize) -> Relief {
@@ -589,7 +589,8 @@ mod tests {
                 if let Some(depth) = &spec.depth {
                     let depth_mm = (-1e3 * f64::from(relief.z_m[i])).clamp(-0.5, 0.5);
                     let row = &row[spec.levels[c].len()..];
-                    let by_depth = sum(row, &depth.levels[c]) + background / 128.0 * sum(row, &depth.proportional[c]);
+                    let by_depth =
+                        sum(row, &depth.levels[c]) + background / 128.0 * sum(row, &depth.proportional_levels[c]);
                     change += if shadow.replaces { 1.0 - hidden } else { 1.0 } * depth_mm * by_depth;
                 }
                 let expected = (background + change.clamp(-4.0, 3.0)).clamp(97.0, 122.0);

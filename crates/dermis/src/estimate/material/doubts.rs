@@ -1,6 +1,6 @@
 //! What is doubtful about the fit of a material, and about its measurements.
 
-use super::model::Bench;
+use super::model::{Bench, is_in_time, largest_m, rounded};
 use super::{Estimate, MODEL_ERROR, MaterialError, MaterialPoint, MaterialUnknown, Solution, search};
 use nalgebra::{DMatrix, DVector};
 
@@ -41,13 +41,26 @@ pub fn undetermined(unknowns: &[MaterialUnknown], solution: &Solution) -> Materi
     }
 }
 
+/// Relative half-width of an interval up to which a quantity is known, whatever replaces it.
+const KNOWN: f64 = 0.05;
+
 /// Quantities that the others replace: the variance of their estimates is larger by 1/(1 − R²) than if the others were known.
-fn hardly_told_apart(unknowns: &[MaterialUnknown], solution: &Solution) -> Option<String> {
+fn hardly_told_apart(bench: &Bench<'_>, solution: &Solution, values: &[(MaterialUnknown, Estimate)]) -> Option<String> {
+    let unknowns = bench.material.unknowns;
     let covariance = &solution.homogeneous;
     let normal = covariance.clone().try_inverse()?;
     let is_replaced = |k: usize| covariance[(k, k)] * normal[(k, k)] > 1.0 / (1.0 - SAME * SAME);
     let members: Vec<usize> = (0..unknowns.len()).filter(|&k| is_replaced(k)).collect();
-    if members.len() < 2 {
+    let is_known = |k: &usize| {
+        let (unknown, estimate) = &values[*k];
+        let scale = match unknown {
+            MaterialUnknown::Zero => bench.largest_m(),
+            MaterialUnknown::Poisson => 1.0,
+            _ => estimate.value,
+        };
+        estimate.ci95 < KNOWN * scale
+    };
+    if members.len() < 2 || members.iter().all(is_known) {
         return None;
     }
     let names = listed(&members.iter().map(|&k| unknowns[k]).collect::<Vec<_>>());
@@ -57,9 +70,11 @@ fn hardly_told_apart(unknowns: &[MaterialUnknown], solution: &Solution) -> Optio
         }
         _ => String::new(),
     };
-    Some(format!(
-        "{names} are hardly told apart by these measurements{correlation}: fit fewer of them, or measure with another indenter"
-    ))
+    let remedy = match members.iter().any(|&k| unknowns[k].is_in_time()) {
+        true => "record a faster press that is held for longer",
+        false => "measure with another indenter",
+    };
+    Some(format!("{names} are hardly told apart by these measurements{correlation}: fit fewer of them, or {remedy}"))
 }
 
 /// Reasons to doubt a fit.
@@ -70,7 +85,7 @@ pub fn of_fit(
     explained: f64,
 ) -> Result<Vec<String>, MaterialError> {
     let unknowns = bench.material.unknowns;
-    let mut doubts: Vec<String> = hardly_told_apart(unknowns, solution).into_iter().collect();
+    let mut doubts: Vec<String> = hardly_told_apart(bench, solution, values).into_iter().collect();
     doubts.extend(values.iter().filter_map(wide));
     for (&unknown, _) in unknowns.iter().zip(&solution.held).filter(|(_, held)| **held) {
         let value = bench.material.value(&solution.values, unknown).unwrap_or(0.0);
@@ -92,6 +107,7 @@ pub fn of_fit(
         doubts.push(format!("the fit explains only {part:.0} % of the forces{wrong}"));
     }
     doubts.extend(implausible(bench, solution)?);
+    doubts.extend(shallow(bench));
     let offset = offset(bench.points, unknowns);
     let measured = bench.measured();
     let rms = (measured.iter().map(|force| force * force).sum::<f64>() / measured.len() as f64).sqrt();
@@ -147,6 +163,31 @@ fn implausible(bench: &Bench<'_>, solution: &Solution) -> Result<Option<String>,
     )))
 }
 
+/// Part of the thickness below which the largest depth is probably one in another unit.
+const SHALLOW: f64 = 1e-3;
+
+/// A doubt about the unit of the depths, if they hardly press the skin.
+fn shallow(bench: &Bench<'_>) -> Option<String> {
+    let thickness_m = bench.material.thickness_m()?;
+    (bench.largest_m() < SHALLOW * thickness_m).then(|| {
+        let depth_mm = rounded(1e3 * bench.largest_m());
+        format!(
+            "the largest depth is {depth_mm} mm, less than a thousandth of the skin ({} mm): is {} mm meant? Depths are in the unit of their column, or in metres (Python, Rust)",
+            rounded(1e3 * thickness_m),
+            rounded(1e3 * depth_mm)
+        )
+    })
+}
+
+/// Part of the largest depth that the depths must span to tell a first contact from another.
+const SPAN: f64 = 0.2;
+
+/// False if the depths are those of one press that is held, or repeated.
+fn spans_depths(points: &[MaterialPoint]) -> bool {
+    let least_m = points.iter().map(|point| point.depth_m).fold(f64::INFINITY, f64::min);
+    largest_m(points) - least_m > SPAN * largest_m(points)
+}
+
 /// Part of the largest force from which a force without contact is no noise.
 const OFFSET: f64 = 0.02;
 /// Part of the range of depths over which a constant force has no contact, and its slope relative to that of all
@@ -171,7 +212,10 @@ fn offset(points: &[MaterialPoint], unknowns: &[MaterialUnknown]) -> Option<Stri
         rows[rows.len() - 1][0] - first[0] >= FLAT_PART * (last[0] - first[0]) && product.abs() < slope * square
     };
     let outside = sorted.partition_point(|row| row[0] <= 0.0);
-    let flat = (3..sorted.len()).map(|count| &sorted[..count]).find(is_flat);
+    // A force that is constant up to the largest depths is held, not before contact.
+    let is_early = |rows: &&[[f64; 2]]| rows[rows.len() - 1][0] < 0.5 * last[0];
+    let lists = (3..sorted.len()).map(|count| &sorted[..count]).filter(|_| spans_depths(points));
+    let flat = lists.filter(is_early).find(is_flat);
     let rows = flat.or((!unknowns.contains(&MaterialUnknown::Zero)).then_some(&sorted[..outside]))?;
     let force = rows.iter().map(|row| row[1]).sum::<f64>() / rows.len().max(1) as f64;
     (force.abs() > OFFSET * largest).then(|| {
@@ -190,7 +234,7 @@ const SIGNIFICANT: f64 = 4.0;
 /// A doubt about the depth of first contact, if another one fits much better: one step of Gauss and Newton with it as an unknown.
 fn shifted_zero(bench: &Bench<'_>, solution: &Solution) -> Result<Option<String>, MaterialError> {
     let (count, freedom) = (bench.material.unknowns.len() + 1, solution.residuals.len());
-    if bench.material.unknowns.contains(&MaterialUnknown::Zero) || freedom < count + 2 {
+    if bench.material.unknowns.contains(&MaterialUnknown::Zero) || freedom < count + 2 || !spans_depths(bench.points) {
         return Ok(None);
     }
     let largest_m = bench.largest_m();
@@ -284,12 +328,14 @@ const HELD: f64 = 0.01;
 /// A doubt about measurements of unloading, whose forces are lower in a real skin. Without times, one smaller depth begins
 /// another press, and two in succession unload.
 fn unloading(points: &[MaterialPoint]) -> Option<String> {
-    let in_time = points.iter().any(|point| point.time_s != points[0].time_s);
+    let in_time = is_in_time(points);
     let falls = |i: usize| i > 0 && points[i].depth_m < points[i - 1].depth_m;
     let mut largest_m = 0.0_f64;
     let first = (0..points.len()).find(|&i| {
         largest_m = largest_m.max(points[i].depth_m);
-        points[i].depth_m < (1.0 - HELD) * largest_m && (in_time || (falls(i) && i + 1 < points.len() && falls(i + 1)))
+        largest_m > 0.0
+            && points[i].depth_m < (1.0 - HELD) * largest_m
+            && (in_time || (falls(i) && i + 1 < points.len() && falls(i + 1)))
     })?;
     Some(format!(
         "the depth decreases at measurement {}, and the fit is that of presses whose depth is held or grows: leave out the measurements of unloading",

@@ -4,13 +4,15 @@ use super::history::{History, STEPS};
 use super::{MaterialError, MaterialPoint, MaterialUnknown};
 use dermis_sensor::{Aim, Goal, PressError, Sensor, SensorSpec, SkinSpec, press};
 use dermis_skin::Object;
+use dermis_skin::layer::MAX_INDENTATION;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Largest Poisson's ratio of a fit: nearly incompressible.
+/// Largest Poisson's ratio of a fit: nearly incompressible. Gels end earlier.
 const MAX_POISSON: f64 = 0.4999;
+const MAX_POISSON_OF_GELS: f64 = 0.495;
 /// Largest factor between a quantity and a scale of the measurements.
 const MAX_FACTOR: f64 = 100.0;
 
@@ -68,12 +70,12 @@ impl Material<'_> {
                 MaterialUnknown::Young => drop(skin.insert("young".into(), quantity(value, "Pa"))),
                 MaterialUnknown::Thickness => drop(skin.insert("thickness".into(), quantity(value, "m"))),
                 MaterialUnknown::Friction => drop(skin.insert("mu".into(), json!(value))),
-                MaterialUnknown::Poisson if !(0.0..=MAX_POISSON).contains(&value) => return Ok(None),
                 MaterialUnknown::Poisson => {
-                    skin.insert("poisson".into(), json!(value));
-                    if matches!(&self.spec.skin, SkinSpec::Layer(layer) if layer.incompressible) {
-                        skin.insert("incompressible".into(), json!(false));
+                    let [least, largest] = self.poisson_range()?;
+                    if !(least..=largest).contains(&value) {
+                        return Ok(None);
                     }
+                    skin.insert("poisson".into(), json!(value));
                 }
                 MaterialUnknown::Zero | MaterialUnknown::RelaxationRatio | MaterialUnknown::RelaxationTime => {}
             }
@@ -86,14 +88,24 @@ impl Material<'_> {
         Ok(Some(self.spec.with_overrides(&changes)?))
     }
 
+    /// Poisson's ratios of a fit. A description outside, such as an auxetic foam, widens them.
+    fn poisson_range(&self) -> Result<[f64; 2], MaterialError> {
+        let largest = if matches!(self.spec.skin, SkinSpec::Gel(_)) { MAX_POISSON_OF_GELS } else { MAX_POISSON };
+        let start = self.start(MaterialUnknown::Poisson)?;
+        Ok([start.min(0.0), start.max(largest)])
+    }
+
     /// Bounds of an unknown for the solver: those that the measurements can tell from infinity, and from none.
     fn bounds(&self, unknown: MaterialUnknown, start: f64, points: &[MaterialPoint]) -> [f64; 2] {
         let largest_m = largest_m(points);
         let whole_s = points.iter().map(|point| point.time_s - points[0].time_s).fold(f64::MIN_POSITIVE, f64::max);
         let [least, largest] = match unknown {
             MaterialUnknown::Young => [1e-6_f64, 1e14].map(f64::ln),
-            MaterialUnknown::Poisson => [0.0, MAX_POISSON],
-            MaterialUnknown::Thickness => [start - MAX_FACTOR.ln(), start + MAX_FACTOR.ln()],
+            MaterialUnknown::Poisson => self.poisson_range().unwrap_or([start; 2]),
+            // A layer is pressed to a part of its thickness.
+            MaterialUnknown::Thickness => {
+                [(largest_m / MAX_INDENTATION).ln().max(start - MAX_FACTOR.ln()), start + MAX_FACTOR.ln()]
+            }
             MaterialUnknown::Friction => [1e-3_f64, 10.0].map(f64::ln),
             MaterialUnknown::Zero => [-largest_m, largest_m],
             MaterialUnknown::RelaxationRatio => [1.0 / MAX_FACTOR, MAX_FACTOR].map(f64::ln),
@@ -150,7 +162,7 @@ impl Material<'_> {
     }
 
     /// Thickness (m) of the skin of the description, if it has one.
-    fn thickness_m(&self) -> Option<f64> {
+    pub fn thickness_m(&self) -> Option<f64> {
         match &self.spec.skin {
             SkinSpec::Layer(layer) => Some(layer.thickness.si()),
             SkinSpec::Gel(gel) => gel.thickness.map(|thickness| thickness.si()),
@@ -204,7 +216,7 @@ impl<'a> Bench<'a> {
         points: &'a [MaterialPoint],
         progress: &'a Progress<'a>,
     ) -> Result<Self, MaterialError> {
-        check_depths(points, material.thickness_m())?;
+        check_depths(points)?;
         let start = material.unknowns.iter().map(|&unknown| {
             let value = material.start(unknown)?;
             Ok(if unknown.is_positive() { value.ln() } else { value })
@@ -213,8 +225,8 @@ impl<'a> Bench<'a> {
         let relaxes = !material.spectrum(&start)?.is_empty();
         let history = History::new(points, if relaxes { STEPS } else { 0 });
         let bench = Self { material, object, aim, points, history, start, pressed: RefCell::default(), progress };
-        let (forces, _) = bench.at_rest(&bench.start).map_err(in_another_unit)?.unwrap_or_default();
-        bench.pressed.borrow_mut().push((bench.start.clone(), forces));
+        let at_rest = bench.at_rest(&bench.start).map_err(in_another_unit)?;
+        bench.pressed.borrow_mut().extend(at_rest.map(|(forces, _)| (bench.start.clone(), forces)));
         Ok(bench)
     }
 
@@ -247,14 +259,15 @@ impl<'a> Bench<'a> {
         self.forces_at_rest(&spec.build(None)?, zero_m).map(Some)
     }
 
-    /// Forces at the measurements, from those at rest at the history.
+    /// Forces at the measurements, from those at rest at the history. Without times they are those at rest, as of a press.
     fn relaxed(&self, at: &[f64], at_rest: &[[f64; 2]]) -> Result<Forces, MaterialError> {
-        Ok(self.history.relaxed(at_rest, &self.material.spectrum(at)?))
+        let spectrum = if is_in_time(self.points) { self.material.spectrum(at)? } else { Vec::new() };
+        Ok(self.history.relaxed(at_rest, &spectrum))
     }
 
     /// Forces (N) against the normal and along x at the measurements, with warnings of the skin.
     pub fn with_warnings(&self, at: &[f64]) -> Result<(Forces, Vec<String>), MaterialError> {
-        let (at_rest, warnings) = self.at_rest(at)?.unwrap_or_default();
+        let Some((at_rest, warnings)) = self.at_rest(at)? else { return Ok((Forces::new(), Vec::new())) };
         Ok((self.relaxed(at, &at_rest)?, warnings))
     }
 
@@ -328,31 +341,25 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// True if the measurements have times.
+pub fn is_in_time(points: &[MaterialPoint]) -> bool {
+    points.iter().any(|point| point.time_s != points[0].time_s)
+}
+
 /// Largest depth (m) of measurements.
 pub fn largest_m(points: &[MaterialPoint]) -> f64 {
     points.iter().map(|point| point.depth_m).fold(f64::MIN_POSITIVE, f64::max)
 }
 
-/// Part of the thickness below which the largest depth is probably one in another unit.
-const SHALLOW: f64 = 1e-3;
-
 /// A number to six significant digits, for messages.
-fn rounded(value: f64) -> f64 {
+pub fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-/// Refuses depths that do not press the skin, or hardly.
-fn check_depths(points: &[MaterialPoint], thickness_m: Option<f64>) -> Result<(), MaterialError> {
+/// Refuses depths that do not press the skin.
+fn check_depths(points: &[MaterialPoint]) -> Result<(), MaterialError> {
     let depth_mm = rounded(1e3 * points.iter().map(|point| point.depth_m).fold(f64::NEG_INFINITY, f64::max));
-    if depth_mm <= 0.0 {
-        return Err(MaterialError::NoDepth { depth_mm });
-    }
-    match thickness_m.map(|thickness_m| rounded(1e3 * thickness_m)) {
-        Some(thickness_mm) if depth_mm < SHALLOW * thickness_mm => {
-            Err(MaterialError::Shallow { depth_mm, thickness_mm, meant_mm: rounded(1e3 * depth_mm) })
-        }
-        _ => Ok(()),
-    }
+    if depth_mm <= 0.0 { Err(MaterialError::NoDepth { depth_mm }) } else { Ok(()) }
 }
 
 /// Names the unit of the depths, if a depth is too large by a factor of 1000.

@@ -57,7 +57,7 @@ pub fn solve(bench: &Bench<'_>, measured: &[f64]) -> Result<Solution, MaterialEr
     for (k, unknown) in unknowns.iter().enumerate() {
         for sign in [-1.0, 1.0] {
             let mut beside = best.0.clone();
-            beside[k] += sign * unknown.hop();
+            beside[k] = (beside[k] + sign * unknown.hop()).clamp(bounds[k][0], bounds[k][1]);
             others.extend((unknown.hop() > 0.0).then_some(beside));
         }
     }

@@ -303,28 +303,47 @@ impl Field<'_> {
 
     /// The depth (m) at which the contact has its radius. Its area changes by whole cells, so that the logarithm of the area is fitted by a
     /// quadratic of that of the depth, which for a ball on a half-space or on a thin layer is a line: over all depths, then with
-    /// weights near the solution. The presses are the same for every radius, so that the depth follows it without steps.
+    /// weights nearer and nearer to the solution. The presses are the same for every radius, so that the depth follows it
+    /// without steps.
     fn depth_m(&self, sensor: &Sensor, ball: &Object, max_m: f64) -> Result<f64, RealError> {
-        const PRESSES: u32 = 24;
-        const MIN_PART: f64 = 0.05;
+        const PRESSES: u32 = 48;
+        const MIN_PART: f64 = 2e-3;
         let wanted = (std::f64::consts::PI * (self.contact_px * self.pixel_m).powi(2)).ln();
         let mut areas = Vec::new();
         for k in 0..PRESSES {
             let depth = f64::from(k) / f64::from(PRESSES - 1) * MIN_PART.ln();
-            let area_m2 = press(sensor, ball, &Aim::default(), Goal::Depth(max_m * depth.exp()))?.touch.area_m2();
+            // A skin may refuse the deepest.
+            let Ok(pressed) = press(sensor, ball, &Aim::default(), Goal::Depth(max_m * depth.exp())) else { continue };
+            let area_m2 = pressed.touch.area_m2();
             areas.extend((area_m2 > 0.0).then(|| (depth, area_m2.ln())));
         }
+        areas.reverse();
+        let ends = areas.first().zip(areas.last());
+        let Some((&(shallowest, least), &(deepest, largest))) = ends.filter(|_| areas.len() > 3) else {
+            return Err(RealError::NoSurface { sensor: sensor.name().to_owned() });
+        };
+        if !(least..=largest).contains(&wanted) {
+            let radius_px = |area: f64| (area.exp() / std::f64::consts::PI).sqrt() / self.pixel_m;
+            let rule = format!(
+                "is no contact of this ball on {}: from a depth of {:.3} to {:.3} mm its radius is {:.1} to {:.1} pixels",
+                sensor.name(),
+                1e3 * max_m * shallowest.exp(),
+                1e3 * max_m * deepest.exp(),
+                radius_px(least),
+                radius_px(largest)
+            );
+            return Err(RealError::Bad { what: format!("`contact_px = {}`", self.contact_px), rule });
+        }
         let mut found = 0.0;
-        for width in [f64::INFINITY, 0.4] {
+        for width in [f64::INFINITY, 0.8, 0.4] {
             let row = |&(depth, area): &(f64, f64)| {
                 let weight = (-0.5 * ((depth - found) / width).powi(2)).exp();
                 (vec![weight, weight * depth, weight * depth * depth], weight * area)
             };
             let [at_max, slope, curvature] = least_squares(&areas.iter().map(row).collect::<Vec<_>>())[..] else {
-                let rule = "needs a sensor that the ball touches".to_owned();
-                return Err(RealError::Bad { what: format!("`contact_px = {}`", self.contact_px), rule });
+                return Err(RealError::NoSurface { sensor: sensor.name().to_owned() });
             };
-            let (mut low, mut high) = (MIN_PART.ln().max(found - width), (found + width).min(0.0));
+            let (mut low, mut high) = (shallowest.max(found - width), (found + width).min(deepest));
             for _ in 0..50 {
                 let depth = 0.5 * (low + high);
                 if at_max + depth * (slope + depth * curvature) < wanted { low = depth } else { high = depth }

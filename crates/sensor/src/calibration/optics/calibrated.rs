@@ -134,7 +134,7 @@ fn fit(
     let shadow_levels = block(0);
     let deepest_mm = all().map(|sample| sample.depth_mm).fold(1e-3, f64::max);
     let deepest = Length::new(1e-3 * deepest_mm);
-    let depth = by_depth.then(|| DepthLightSpec { levels: block(1), proportional: block(2), deepest });
+    let depth = by_depth.then(|| DepthLightSpec { levels: block(1), proportional_levels: block(2), deepest });
     let spec = CalibratedSpec {
         background: kept_as,
         degree,

@@ -22,7 +22,7 @@ pub struct DepthLightSpec {
     /// n_d² in this order, the coefficients of 1, x and y.
     pub levels: [Vec<f64>; 3],
     /// Coefficients of E (levels per mm where the image without contact has the level 128), in the same order.
-    pub proportional: [Vec<f64>; 3],
+    pub proportional_levels: [Vec<f64>; 3],
     /// Largest depth of the calibration, at most 50 mm. Deeper surfaces have the light of this depth, with a warning.
     pub deepest: Length,
 }
@@ -42,13 +42,13 @@ impl DepthLightSpec {
     pub(super) fn build(&self) -> Result<DepthLight, OpticsError> {
         let terms = 1 + surface_monomials(SHADOW_DEGREE).len();
         check_polynomial("depth.levels", SHADOW_POSITION_DEGREE, &self.levels, terms)?;
-        check_polynomial("depth.proportional", SHADOW_POSITION_DEGREE, &self.proportional, terms)?;
+        check_polynomial("depth.proportional_levels", SHADOW_POSITION_DEGREE, &self.proportional_levels, terms)?;
         let deepest_mm = 1e3 * self.deepest.si();
         if !(deepest_mm > 0.0 && deepest_mm <= MAX_DEEPEST_MM) {
             let rule = format!("must be a positive length of at most {MAX_DEEPEST_MM} mm, got {deepest_mm} mm");
             return Err(OpticsError::Bad { table: "light.depth", key: "deepest", rule });
         }
-        let levels = [self.levels.clone(), self.proportional.clone()];
+        let levels = [self.levels.clone(), self.proportional_levels.clone()];
         Ok(DepthLight { levels, deepest_mm: deepest_mm as f32 })
     }
 }
