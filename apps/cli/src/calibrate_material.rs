@@ -60,7 +60,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     });
     bar.finish_and_clear();
     let fit = match fit {
-        Err(error @ (MaterialError::DepthUnit { .. } | MaterialError::NoDepth { .. })) => {
+        Err(
+            error @ (MaterialError::DepthUnit { .. } | MaterialError::Shallow { .. } | MaterialError::NoDepth { .. }),
+        ) => {
             let column = table.name("depth", DEPTH)?;
             Err(error).with_context(|| format!("{}, column `{column}`", arguments.data.display()))
         }

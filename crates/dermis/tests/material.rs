@@ -414,3 +414,51 @@ fn an_outlier_hardly_moves_the_modulus() {
     let found = fit.value(MaterialUnknown::Young).unwrap();
     assert!((found.value / TRUE_YOUNG_PA - 1.0).abs() < 0.02, "{fit:?}");
 }
+
+/// A description outside the usual Poisson's ratios, auxetic or nearly incompressible, is a start like another.
+#[test]
+fn unusual_poissons_ratios_are_starts() {
+    let points = deep_bench(&[], 0.0, 0.0);
+    for start in ["-0.1", "0.49995"] {
+        let fit = fitted(&[("poisson = 0.4", &format!("poisson = {start}"))], &points, &YOUNG_AND_POISSON);
+        let found = fit.value(MaterialUnknown::Young).unwrap();
+        assert!((found.value - 200e3).abs() <= found.ci95.max(2e3), "from {start}: {fit:?}");
+    }
+}
+
+const YOUNG_AND_POISSON: [MaterialUnknown; 2] = [MaterialUnknown::Young, MaterialUnknown::Poisson];
+
+/// Without times the forces are those at rest, as those of `press`, also of a skin that relaxes.
+#[test]
+fn without_times_a_skin_that_relaxes_is_at_rest() {
+    let relaxing = ("mu = 0.5", "relaxation = [{ ratio = 0.6, time = \"0.3 s\" }]");
+    let fit = fitted(
+        &[relaxing, ("200 kPa", "90 kPa")],
+        &deep_bench(&[("mu = 0.5", "")], 0.0, 0.0),
+        &[MaterialUnknown::Young],
+    );
+    let young_pa = fit.value(MaterialUnknown::Young).unwrap().value;
+    assert!((young_pa / 200e3 - 1.0).abs() < 1e-3, "{young_pa}");
+}
+
+/// A record that begins before contact has no unloading, and one of a held depth, or of presses to one depth, tells nothing
+/// about an offset or the first contact.
+#[test]
+fn a_beginning_before_contact_and_a_held_depth_are_no_doubts() {
+    let mut begun = deep_bench(&[], 0.0, 0.0);
+    begun.insert(0, MaterialPoint { depth_m: -0.1e-3, ..MaterialPoint::default() });
+    (0..).zip(&mut begun).for_each(|(i, point)| point.time_s = f64::from(i));
+    let fit = fitted(&[], &begun, &[MaterialUnknown::Young]);
+    assert!(fit.warnings.is_empty(), "{:?}", fit.warnings);
+    let point = deep_bench(&[], 0.0, 0.0)[4];
+    for seed in 0..3 {
+        let at_one_depth = |i: usize| MaterialPoint {
+            depth_m: point.depth_m + 1e-6 * noise(17 * i + 31 * seed),
+            force_newton: point.force_newton * (1.0 + 0.01 * noise(i + 40 * seed + 5)),
+            ..point
+        };
+        let fit = fitted(&[], &(0..12).map(at_one_depth).collect::<Vec<_>>(), &[MaterialUnknown::Young]);
+        let doubts = fit.warnings.join("; ");
+        assert!(!doubts.contains("before contact") && !doubts.contains("first contact"), "{doubts}");
+    }
+}

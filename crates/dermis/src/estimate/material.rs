@@ -47,6 +47,10 @@ pub enum MaterialError {
     )]
     DepthUnit { depth_mm: f64, max_mm: f64, meant_mm: f64 },
     #[error(
+        "the largest depth is {depth_mm} mm, less than a thousandth of what the skin ({thickness_mm} mm) can be pressed: is {meant_mm} mm meant? Depths are in the unit of their column, or in metres (Python, Rust)"
+    )]
+    Shallow { depth_mm: f64, thickness_mm: f64, meant_mm: f64 },
+    #[error(
         "no depth is positive, the largest is {depth_mm} mm: depths are positive into the skin, and 0 at first contact; change the sign of the depths, or their zero"
     )]
     NoDepth { depth_mm: f64 },

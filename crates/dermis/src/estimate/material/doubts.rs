@@ -1,6 +1,6 @@
 //! What is doubtful about the fit of a material, and about its measurements.
 
-use super::model::{Bench, is_in_time, largest_m, rounded};
+use super::model::{Bench, is_in_time, largest_m};
 use super::{Estimate, MODEL_ERROR, MaterialError, MaterialPoint, MaterialUnknown, Solution, search};
 use nalgebra::{DMatrix, DVector};
 
@@ -107,7 +107,6 @@ pub fn of_fit(
         doubts.push(format!("the fit explains only {part:.0} % of the forces{wrong}"));
     }
     doubts.extend(implausible(bench, solution)?);
-    doubts.extend(shallow(bench));
     let offset = offset(bench.points, unknowns);
     let measured = bench.measured();
     let rms = (measured.iter().map(|force| force * force).sum::<f64>() / measured.len() as f64).sqrt();
@@ -161,22 +160,6 @@ fn implausible(bench: &Bench<'_>, solution: &Solution) -> Result<Option<String>,
         "young is {:.3} kPa, {rule}: with depths up to {depth_mm:.3} mm and forces up to {force_n:.4} N, check the units of depth and force",
         1e-3 * young_pa
     )))
-}
-
-/// Part of the thickness below which the largest depth is probably one in another unit.
-const SHALLOW: f64 = 1e-3;
-
-/// A doubt about the unit of the depths, if they hardly press the skin.
-fn shallow(bench: &Bench<'_>) -> Option<String> {
-    let thickness_m = bench.material.thickness_m()?;
-    (bench.largest_m() < SHALLOW * thickness_m).then(|| {
-        let depth_mm = rounded(1e3 * bench.largest_m());
-        format!(
-            "the largest depth is {depth_mm} mm, less than a thousandth of the skin ({} mm): is {} mm meant? Depths are in the unit of their column, or in metres (Python, Rust)",
-            rounded(1e3 * thickness_m),
-            rounded(1e3 * depth_mm)
-        )
-    })
 }
 
 /// Part of the largest depth that the depths must span to tell a first contact from another.

@@ -162,7 +162,7 @@ impl Material<'_> {
     }
 
     /// Thickness (m) of the skin of the description, if it has one.
-    pub fn thickness_m(&self) -> Option<f64> {
+    fn thickness_m(&self) -> Option<f64> {
         match &self.spec.skin {
             SkinSpec::Layer(layer) => Some(layer.thickness.si()),
             SkinSpec::Gel(gel) => gel.thickness.map(|thickness| thickness.si()),
@@ -216,7 +216,7 @@ impl<'a> Bench<'a> {
         points: &'a [MaterialPoint],
         progress: &'a Progress<'a>,
     ) -> Result<Self, MaterialError> {
-        check_depths(points)?;
+        check_depths(points, material.thickness_m())?;
         let start = material.unknowns.iter().map(|&unknown| {
             let value = material.start(unknown)?;
             Ok(if unknown.is_positive() { value.ln() } else { value })
@@ -352,14 +352,22 @@ pub fn largest_m(points: &[MaterialPoint]) -> f64 {
 }
 
 /// A number to six significant digits, for messages.
-pub fn rounded(value: f64) -> f64 {
+fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-/// Refuses depths that do not press the skin.
-fn check_depths(points: &[MaterialPoint]) -> Result<(), MaterialError> {
+/// Refuses depths that do not press the skin, or so little that a thousand times as much would fit: another unit.
+fn check_depths(points: &[MaterialPoint], thickness_m: Option<f64>) -> Result<(), MaterialError> {
     let depth_mm = rounded(1e3 * points.iter().map(|point| point.depth_m).fold(f64::NEG_INFINITY, f64::max));
-    if depth_mm <= 0.0 { Err(MaterialError::NoDepth { depth_mm }) } else { Ok(()) }
+    if depth_mm <= 0.0 {
+        return Err(MaterialError::NoDepth { depth_mm });
+    }
+    match thickness_m.map(|thickness_m| rounded(1e3 * thickness_m)) {
+        Some(thickness_mm) if 1e3 * depth_mm <= MAX_INDENTATION * thickness_mm => {
+            Err(MaterialError::Shallow { depth_mm, thickness_mm, meant_mm: rounded(1e3 * depth_mm) })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Names the unit of the depths, if a depth is too large by a factor of 1000.

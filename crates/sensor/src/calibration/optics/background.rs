@@ -69,10 +69,10 @@ fn distance(press: &BallPress, pixel: usize) -> f64 {
     (column - press.label.column).hypot(row - press.label.row) / press.label.radius
 }
 
-/// The measured image without contact with less noise, which would otherwise be part of every rendered image. What is
-/// finer than 3 pixels is the mean d of the measured image and of the parts of the presses that are far from their
-/// contact, times S/(S + N/n) (Wiener's filter): n is the number of images of a pixel, N the variance of one image about d,
-/// S that of d without its noise. Specks that noise does not explain are kept.
+/// The image without contact of which the measured one, and the parts of the presses that are far from their contact, are
+/// noisy images. The noise of one image would otherwise be part of every rendered one. What is finer than 3 pixels is
+/// their mean d times S/(S + N/n) (Wiener's filter): n is the number of images of a pixel, N the variance of one image
+/// about d, S that of d without its noise. Specks that noise does not explain are kept.
 pub fn quiet_background(measured: &FloatImage, presses: &[&BallPress]) -> FloatImage {
     let (width, pixels) = (measured.width, measured.width * measured.height);
     let untouched = |press: &&BallPress| (0..pixels).map(|i| distance(press, i) > UNTOUCHED).collect();
@@ -82,18 +82,17 @@ pub fn quiet_background(measured: &FloatImage, presses: &[&BallPress]) -> FloatI
     let borders = blur.apply(&vec![1.0; pixels], width);
     let mut image = measured.clone();
     for (c, channel) in image.channels.iter_mut().enumerate() {
-        let (mut fine, mut squares) = (vec![0.0; pixels], vec![0.0; pixels]);
-        let mut smooth_of_measured = Vec::new();
+        let (mut levels, mut fine, mut squares) = (vec![0.0; pixels], vec![0.0; pixels], vec![0.0; pixels]);
         let images = presses.iter().map(|press| &press.image).chain([measured]);
         for (own, seen) in images.zip(&seen) {
             let own: Vec<f64> = own.channels[c].iter().map(|&level| level.into()).collect();
             let smooth = blur.apply(&own, width);
             for i in (0..pixels).filter(|&i| seen[i]) {
                 let detail = own[i] - smooth[i] / borders[i];
+                levels[i] += own[i] / counts[i];
                 fine[i] += detail / counts[i];
                 squares[i] += detail.powi(2) / counts[i];
             }
-            smooth_of_measured = smooth;
         }
         let often: Vec<usize> = (0..pixels).filter(|&i| counts[i] > 1.0).collect();
         let mean = |of: &dyn Fn(usize) -> f64| often.iter().map(|&i| of(i)).sum::<f64>() / often.len().max(1) as f64;
@@ -103,7 +102,7 @@ pub fn quiet_background(measured: &FloatImage, presses: &[&BallPress]) -> FloatI
             let of_noise = noise / counts[i];
             let is_noise = fine[i].powi(2) < SPECK * SPECK * of_noise;
             let kept = if is_noise { signal / (signal + of_noise) } else { 1.0 };
-            *level = (smooth_of_measured[i] / borders[i] + kept * fine[i]) as f32;
+            *level = (levels[i] - (1.0 - kept) * fine[i]) as f32;
         }
     }
     image
