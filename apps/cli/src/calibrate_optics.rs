@@ -10,7 +10,8 @@ use dermis::geometry::shapes::sphere;
 use dermis::output::Output;
 use dermis::sensor::calibration::optics::{
     AROUND, BallPress, Dent, INSIDE, Label, ScaleFit, align, background_of_presses, ball_reliefs, contact_of_depth,
-    find_contact, fit_calibrated, fit_calibrated_by_depth, fit_phong, fit_scale, position_degree, rmse_255,
+    doubt_at_rest, find_contact, fit_calibrated, fit_calibrated_by_depth, fit_phong, fit_scale, position_degree,
+    rmse_255,
 };
 use dermis::sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec, SkinKind};
@@ -90,12 +91,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(folder) = folder_of_base {
         base = base.with_files_in(folder);
     }
-    let scale = scale(arguments, &data)?;
+    let mut warnings = Warnings::default();
+    let scale = scale(arguments, &data, &mut warnings)?;
     let camera = camera(&base, &data.background, &scale);
     let bare = SensorSpec { camera: Some(camera), light: None, markers: None, ..base };
     let pressed_as = arguments.skin.map_or_else(|| Ok(bare.clone()), |kind| bare.with_skin(kind))?;
     let sensor = pressed_as.build(None)?;
-    warn_of_another_ball(&sensor, arguments.ball.si(), &data)?;
+    warn_of_another_ball(&sensor, arguments.ball.si(), &data, &mut warnings)?;
     if data.presses.len() < MIN_PRESSES {
         bail!(
             "{}: has {} presses, but a light needs at least {MIN_PRESSES}: it is fitted to every other press and evaluated on the rest, before all are used",
@@ -110,16 +112,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         labelled(arguments, &sensor, radius_m, data.presses, scale.pixel_m)?
     };
-    warn_of_depth(&sensor, &presses, has_depths);
+    warn_of_depth(&sensor, &presses, has_depths, &mut warnings);
     let background = &data.background;
-    let trial = judge(arguments, background, &presses, scale.pixel_m)?;
     let all: Vec<&BallPress> = presses.iter().collect();
+    if let Some(doubt) = doubt_at_rest(background, &all) {
+        warnings.add(doubt);
+    }
+    let trial = judge(arguments, background, &presses, scale.pixel_m, &mut warnings)?;
     let table = || arguments.presses.display().to_string();
     let background = &background_of_presses(background, &all).with_context(table)?;
     let kept_as = BackgroundSpec::File(PathBuf::from(&background_file));
     let light = fit(arguments, background, &all, kept_as)?;
     let form = Form::of(&light);
-    let mut report = json!({ "presses": presses.len(), "scale": scale, "held_out": trial.report });
+    let mut report =
+        json!({ "presses": presses.len(), "scale": scale, "held_out": trial.report, "warnings": warnings.0 });
     if let Some(form) = &form {
         report["light"] = json!(form);
         report["held_out"]["light"] = json!(trial.form);
@@ -134,6 +140,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     output.add_image(figure_file, &trial.figure);
     output.add(report_file, serde_json::to_string_pretty(&report)? + "\n");
     commit(output, &folder, arguments.json)
+}
+
+/// What is doubtful about the calibration: on stderr at once, and in the report.
+#[derive(Default)]
+struct Warnings(Vec<String>);
+
+impl Warnings {
+    fn add(&mut self, text: String) {
+        say_aside(format!("warning: {text}"));
+        self.0.push(text);
+    }
 }
 
 /// What cross-validation chose of a polynomial light.
@@ -204,7 +221,7 @@ fn labelled(
 }
 
 /// Warns of presses that are too deep for the theory of a layer. `has_depths`: the table could not say more about them.
-fn warn_of_depth(sensor: &Sensor, presses: &[BallPress], has_depths: bool) {
+fn warn_of_depth(sensor: &Sensor, presses: &[BallPress], has_depths: bool, warnings: &mut Warnings) {
     let Some(thickness_m) = sensor.skin_as::<Layer>().map(Layer::thickness_m) else { return };
     let depth_m = |press: &BallPress| -f64::from(press.relief.z_m.iter().copied().fold(0.0, f32::min));
     let depths_m = presses.iter().map(depth_m);
@@ -213,8 +230,8 @@ fn warn_of_depth(sensor: &Sensor, presses: &[BallPress], has_depths: bool) {
         .fold((0, 0.0f64), |(count, deepest_m), depth_m| (count + 1, deepest_m.max(depth_m)));
     if deep > 0 {
         let remedy = if has_depths { "try --skin gel" } else { "give depth_mm in the table, or --skin gel" };
-        say_aside(format!(
-            "warning: {deep} of {} presses go up to {} mm deep into a layer that is {} mm thick; its linear theory is inaccurate above a fifth: {remedy}",
+        warnings.add(format!(
+            "{deep} of {} presses go up to {} mm deep into a layer that is {} mm thick; its linear theory is inaccurate above a fifth: {remedy}",
             presses.len(),
             short(deepest_m * 1e3),
             short(thickness_m * 1e3)
@@ -226,7 +243,12 @@ fn warn_of_depth(sensor: &Sensor, presses: &[BallPress], has_depths: bool) {
 const MAX_RATIO: f64 = 1.25;
 
 /// Warns if the contacts in the images are too wide or too narrow for the ball at the depths of the table.
-fn warn_of_another_ball(sensor: &Sensor, ball_m: f64, data: &BallPresses) -> anyhow::Result<()> {
+fn warn_of_another_ball(
+    sensor: &Sensor,
+    ball_m: f64,
+    data: &BallPresses,
+    warnings: &mut Warnings,
+) -> anyhow::Result<()> {
     if data.presses.iter().all(|press| press.depth_m.is_none()) {
         return Ok(());
     }
@@ -242,8 +264,8 @@ fn warn_of_another_ball(sensor: &Sensor, ball_m: f64, data: &BallPresses) -> any
     let Some(&median) = ratios.get(ratios.len() / 2) else { return Ok(()) };
     if !(1.0 / MAX_RATIO..MAX_RATIO).contains(&median) {
         // At a given depth, the radius of the contact grows with the root of the diameter.
-        say_aside(format!(
-            "warning: the contacts in the images are {} times as wide as those of a ball of {} mm at the depths of the table; a ball of about {} mm would fit: check --ball, --pixel and depth_mm",
+        warnings.add(format!(
+            "the contacts in the images are {} times as wide as those of a ball of {} mm at the depths of the table; a ball of about {} mm would fit: check --ball, --pixel and depth_mm",
             short(median),
             short(ball_m * 1e3),
             short(ball_m * 1e3 * median * median)
@@ -298,7 +320,7 @@ fn output_place(arguments: &Arguments) -> anyhow::Result<(Option<PathBuf>, Strin
 /// Relative difference between two pixel sizes beyond which a warning is given.
 const MAX_PIXEL_ERROR: f64 = 0.03;
 
-fn scale(arguments: &Arguments, data: &BallPresses) -> anyhow::Result<ScaleFit> {
+fn scale(arguments: &Arguments, data: &BallPresses, warnings: &mut Warnings) -> anyhow::Result<ScaleFit> {
     let middle = [0.5 * (data.background.width as f64 - 1.0), 0.5 * (data.background.height as f64 - 1.0)];
     let places: Option<Vec<[f64; 2]>> = data.presses.iter().map(|press| press.place_m).collect();
     let middles: Vec<[f64; 2]> = data.presses.iter().map(|press| [press.label.column, press.label.row]).collect();
@@ -310,8 +332,8 @@ fn scale(arguments: &Arguments, data: &BallPresses) -> anyhow::Result<ScaleFit> 
         if let Some(Ok(ScaleFit { pixel_m, .. })) = from_places
             && (pixel_m / pixel.si() - 1.0).abs() > MAX_PIXEL_ERROR
         {
-            say_aside(format!(
-                "warning: `--pixel` is {} mm, but x_mm and y_mm of {} give {} mm; `--pixel` is used: omit it to use the table",
+            warnings.add(format!(
+                "`--pixel` is {} mm, but x_mm and y_mm of {} give {} mm; `--pixel` is used: omit it to use the table",
                 short(pixel.si() * 1e3),
                 arguments.presses.display(),
                 short(pixel_m * 1e3)
@@ -371,7 +393,13 @@ struct Trial {
     figure: Image,
 }
 
-fn judge(arguments: &Arguments, background: &FloatImage, presses: &[BallPress], pixel_m: f64) -> anyhow::Result<Trial> {
+fn judge(
+    arguments: &Arguments,
+    background: &FloatImage,
+    presses: &[BallPress],
+    pixel_m: f64,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Trial> {
     let even: Vec<&BallPress> = presses.iter().step_by(2).collect();
     let odd: Vec<&BallPress> = presses.iter().skip(1).step_by(2).collect();
     let without_contact =
@@ -387,8 +415,8 @@ fn judge(arguments: &Arguments, background: &FloatImage, presses: &[BallPress], 
         let ours = rmse_255(odd.iter().copied(), region, shade);
         let alone = rmse_255(odd.iter().copied(), region, |_| background.clone());
         if ours >= alone {
-            say_aside(format!(
-                "warning: {what}, the fitted light is no better than the background alone ({} against {} of 255): check the labels, --ball and --pixel",
+            warnings.add(format!(
+                "{what}, the fitted light is no better than the background alone ({} against {} of 255): check the labels, --ball and --pixel",
                 short(ours),
                 short(alone)
             ));
@@ -427,7 +455,8 @@ fn tell(
     say(format!("light from {} presses of a ball of {} mm", presses.len(), short(arguments.ball.si() * 1e3)));
     say(format!("  pixel size                  {} mm", short(scale.pixel_m * 1e3)));
     if arguments.pixel.is_none() {
-        let (rms_px, rotation) = (short(scale.rms_px), short(scale.rotation_deg));
+        // Rounded, because an upright camera has a rotation of rounding errors.
+        let (rms_px, rotation) = (short(scale.rms_px), short((scale.rotation_deg * 1e3).round() / 1e3));
         let mirrored = if scale.mirror { ", +x to the left of the image" } else { "" };
         say(format!(
             "  positions                   within {rms_px} pixels rms of the images; camera rotated by {rotation}°{mirrored}"

@@ -381,11 +381,16 @@ fn bad_images_and_labels_are_refused_by_name() {
     refused(path, &with_pixel, &["labels.csv", "unknown column `depht_mm`", "did you mean \"depth_mm\"?"]);
     write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px,x_mm,z_mm\na.png,80,60,10,0,0\n");
     refused(path, &with_pixel, &["labels.csv", "no column `y_mm`"]);
-    let rows = "a.png,80,60,70\n".repeat(5);
+    write(path, "labels.csv", "file,center_x_px,center_y_px,contact_radius_px\na.png,80,60,10\na.png,90,60,10\n");
+    refused(path, &with_pixel, &["labels.csv, line 3", "a.png is the same image as a.png above"]);
+    for level in 0..5 {
+        save(&Image::new(160, 120, [100 + level; 3]), &path.join(format!("p{level}.png")));
+    }
+    let rows: String = (0..5).map(|level| format!("p{level}.png,80,60,70\n")).collect();
     write(path, "labels.csv", format!("file,center_x_px,center_y_px,contact_radius_px\n{rows}"));
     refused(path, &with_pixel, &["4.9 mm", "radius 2 mm"]);
     save(&Image::new(160, 120, [110, 120, 100]), &path.join("background.png"));
-    refused(path, &with_pixel, &["a.png", "grey", "in colour"]);
+    refused(path, &with_pixel, &["p0.png", "grey", "in colour"]);
     write(path, "background.png", "no image");
     refused(path, &with_pixel, &["background.png", "no PNG image"]);
 }

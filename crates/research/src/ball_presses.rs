@@ -49,6 +49,9 @@ pub enum BallPressesError {
     /// A grey image beside a coloured background.
     #[error("{path}: the image of a press is grey, but the image without contact has colours: give both in colour")]
     Grey { path: String },
+    /// Two presses with one image.
+    #[error("{path}, line {line}: {file} is the same image as {other} above: every press needs its own")]
+    Same { path: String, line: usize, file: String, other: String },
     /// A table without presses.
     #[error("{path}: lists no presses")]
     Empty { path: String },
@@ -137,7 +140,7 @@ impl BallPresses {
                 .ok_or_else(|| BallPressesError::NoColumnOfChoice { path: path.clone(), column: column.clone() })
         };
         let wanted = only.iter().map(chosen).collect::<Result<Vec<_>, _>>()?;
-        let mut presses = Vec::new();
+        let mut presses: Vec<LabelledPress> = Vec::new();
         for (index, line) in lines {
             let fields: Vec<&str> = line.split(',').map(str::trim).collect();
             let number = |at: usize, column: &'static str| {
@@ -189,6 +192,10 @@ impl BallPresses {
             if let Some(depth_m) = depth_m.filter(|depth_m| *depth_m <= 0.0) {
                 let got = format!("{} (a depth past first contact is positive)", depth_m * 1e3);
                 return Err(BallPressesError::BadNumber { path, line: index + 1, column: "depth_mm", got });
+            }
+            if let Some(LabelledPress { file: other, .. }) = presses.iter().find(|other| other.image == image) {
+                let (file, other) = (name.to_owned(), other.clone());
+                return Err(BallPressesError::Same { path, line: index + 1, file, other });
             }
             presses.push(LabelledPress { file: name.to_owned(), image, label, place_m, depth_m });
         }

@@ -336,3 +336,44 @@ fn the_depth_of_a_marker_field_follows_the_radius_of_its_contact() {
     let refused = board.rows[0].reason.clone().unwrap();
     assert!(refused.contains("`contact_px = 59.9`") && refused.contains("no contact of this ball"), "{refused}");
 }
+
+fn reason(folder: &Folder) -> String {
+    let board = run(std::slice::from_ref(&folder.0), &Options::default(), &mut |_| {}).unwrap();
+    board.rows[0].reason.clone().unwrap()
+}
+
+/// Forces and depths that are not positive have no relative error, and two presses one image.
+#[test]
+fn measurements_that_are_none_are_refused_by_name() {
+    let folder = Folder::new("forces");
+    folder.write(
+        "dataset.toml",
+        "name = \"made\"\n[[row]]\nsensor = \"gelsight\"\nfit = 1\nbars = { force = 5.0 }\n[row.data]\nkind = \"force-depth\"\n\
+         table = \"force.csv\"\nball = \"4 mm\"\n",
+    );
+    for (rows, words) in [("0.5,-1.0\n1.0,-3.0\n", "`force_N`: must be positive, got -1"), ("0,1\n1,3\n", "`depth_mm`")]
+    {
+        folder.write("force.csv", format!("depth_mm,force_N\n{rows}"));
+        assert!(reason(&folder).contains(words), "{}", reason(&folder));
+    }
+    // Millinewtons as newtons.
+    folder.write("force.csv", "depth_mm,force_N\n0.3,300\n0.4,500\n");
+    let notes = row(&folder.0).comparison.notes.join("; ");
+    assert!(notes.contains("check the sensor, and the units"), "{notes}");
+    let images = Folder::new("same");
+    let first = std::cell::OnceCell::new();
+    ball_images(&images, |i, image| if i < 2 { first.get_or_init(|| image).clone() } else { image }, |_, label| label);
+    assert!(reason(&images).contains("1.png is the same image as 0.png above"), "{}", reason(&images));
+}
+
+/// A folder without a description that has the files of a public data set is scored as one, and says so.
+#[test]
+fn a_folder_that_is_taken_for_a_public_data_set_says_so() {
+    let folder = Folder::new("taken");
+    ball_images(&folder, |_, image| image, |_, label| label);
+    std::fs::remove_file(folder.0.join("dataset.toml")).unwrap();
+    let board = run(std::slice::from_ref(&folder.0), &Options::default(), &mut |_| {}).unwrap();
+    let row = &board.rows[0];
+    let notes = row.comparison.notes.join("; ");
+    assert!(row.name.starts_with("digit-ball") && notes.contains("write a dataset.toml if it is another"), "{notes}");
+}

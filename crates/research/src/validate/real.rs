@@ -216,7 +216,9 @@ pub fn run(folders: &[PathBuf], options: &Options, progress: &mut dyn FnMut(&str
     for found in find::all(folders)? {
         for row in &found.set.row {
             progress(&format!("{}/{}", found.set.name, row.name()));
-            rows.push(row.row(&found.set, found.folder.as_deref(), options));
+            let mut scored = row.row(&found.set, found.folder.as_deref(), options);
+            scored.comparison.notes.extend(found.note.clone());
+            rows.push(scored);
         }
     }
     Ok(Scoreboard { version: env!("CARGO_PKG_VERSION"), seed: SEED, rows })

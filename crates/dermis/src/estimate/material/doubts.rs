@@ -42,7 +42,7 @@ pub fn undetermined(unknowns: &[MaterialUnknown], solution: &Solution) -> Materi
 }
 
 /// Relative half-width of an interval up to which a quantity is known, whatever replaces it.
-const KNOWN: f64 = 0.05;
+const KNOWN: f64 = 0.1;
 
 /// Quantities that the others replace: the variance of their estimates is larger by 1/(1 − R²) than if the others were known.
 fn hardly_told_apart(bench: &Bench<'_>, solution: &Solution, values: &[(MaterialUnknown, Estimate)]) -> Option<String> {
@@ -106,6 +106,8 @@ pub fn of_fit(
         let wrong = if is_best { ": object, sensor or unknowns may be wrong" } else { "" };
         doubts.push(format!("the fit explains only {part:.0} % of the forces{wrong}"));
     }
+    doubts.extend(unexplained_shear(bench, solution));
+    doubts.extend(reversed(bench.points));
     doubts.extend(implausible(bench, solution)?);
     let offset = offset(bench.points, unknowns);
     let measured = bench.measured();
@@ -124,6 +126,34 @@ pub fn of_fit(
     doubts.extend(long_steps(bench, solution)?);
     doubts.extend(unloading(bench.points));
     Ok(doubts)
+}
+
+/// A doubt about the forces along x, which larger ones against the normal would hide.
+fn unexplained_shear(bench: &Bench<'_>, solution: &Solution) -> Option<String> {
+    let along: Vec<f64> = bench.points.iter().filter_map(|point| point.shear_force_newton).collect();
+    let left = &solution.residuals[solution.residuals.len() - along.len()..];
+    let squares = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
+    let explained = 1.0 - squares(left) / squares(&along).max(f64::MIN_POSITIVE);
+    (squares(&along) > 0.0 && explained < WELL_EXPLAINED).then(|| {
+        format!(
+            "the fit explains only {:.0} % of the forces along x: check their unit, and the displacements",
+            100.0 * explained.max(0.0)
+        )
+    })
+}
+
+/// Correlation of depth and force below which the depths are reversed.
+const REVERSED: f64 = -0.5;
+
+/// A doubt about the sign of depths that fall as the force grows.
+fn reversed(points: &[MaterialPoint]) -> Option<String> {
+    let mean = |of: fn(&MaterialPoint) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+    let (depth_m, force) = (mean(|point| point.depth_m), mean(|point| point.force_newton));
+    let parts = points.iter().map(|point| [point.depth_m - depth_m, point.force_newton - force]);
+    let [xx, xy, yy] = parts.fold([0.0; 3], |[xx, xy, yy], [x, y]| [xx + x * x, xy + x * y, yy + y * y]);
+    (spans_depths(points) && xy < REVERSED * (xx * yy).sqrt()).then(|| {
+        "the force falls where the depth grows: depths are positive into the skin, and these look reversed".to_owned()
+    })
 }
 
 /// A doubt about a quantity whose interval is larger than its value.

@@ -10,8 +10,8 @@ use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::sphere;
 use dermis::image::measured_and_simulated;
 use dermis::sensor::calibration::optics::{
-    AROUND, BallPress, Dent, INSIDE, Label, Region, ball_reliefs, depth_of_contact, drifted_background, find_contact,
-    fit_calibrated, fit_calibrated_by_depth, fit_phong, position_degree, quiet_background, rmse_255,
+    AROUND, BallPress, Dent, INSIDE, Label, Region, ball_reliefs, depth_of_contact, doubt_at_rest, drifted_background,
+    find_contact, fit_calibrated, fit_calibrated_by_depth, fit_phong, position_degree, quiet_background, rmse_255,
 };
 use dermis::sensor::optics::{BackgroundSpec, CalibratedSpec, CameraSpec, FloatImage, Light, LightSpec, PhongSpec};
 use dermis::sensor::{Sensor, SensorSpec};
@@ -59,6 +59,7 @@ impl BallImages<'_> {
         let (spec, sensor) = self.sensor(setting, &data.background)?;
         let labelled = self.labelled(&sensor, &data)?;
         let raw = data.background.clone();
+        let mut notes: Vec<String> = doubt_at_rest(&raw, &labelled.iter().collect::<Vec<_>>()).into_iter().collect();
         let mut found = if self.loose { Some(self.found(&sensor, &data)?) } else { None };
         data.background = quiet_background(&raw, &chosen(found.as_ref().unwrap_or(&labelled), &split.fitted));
         // Only fitted presses may show what changed since the image without contact was taken. Contacts are found better on
@@ -75,7 +76,6 @@ impl BallImages<'_> {
         let (fitted, kept_out) = (chosen(presses, &split.fitted), chosen(presses, &split.kept_out));
         let mut models =
             Models { background: &background, raw: &raw, pixel_m: self.pixel_m, lights: Vec::new(), table: None };
-        let mut notes = Vec::new();
         if !fitted.is_empty() {
             models.add(FITTED, &calibrated_by_depth(&background, &fitted)?)?;
             models.table = Some(MeanShape::fit(&background, &fitted));

@@ -51,7 +51,10 @@ pub fn check(folder: &Path) -> Result<Vec<Finding>, RealError> {
     };
     findings.push(good(match has_own {
         true => format!("{DESCRIPTION} describes {:?} with {} rows", set.name, set.row.len()),
-        false => format!("no {DESCRIPTION}, but the files are those of the public data set {:?}", set.name),
+        false => format!(
+            "no {DESCRIPTION}, but files as those of the public data set {:?}, which it is taken for: write a {DESCRIPTION} if another sensor was measured",
+            set.name
+        ),
     }));
     if has_own && set.source.is_empty() {
         findings.push(missing("`source` is missing: who measured it, and its licence".into()));

@@ -27,6 +27,23 @@ pub struct Found {
     pub set: RealSpec,
     /// The folder.
     pub folder: Option<PathBuf>,
+    /// How a folder without a description of its own, and with another name, was recognised.
+    pub note: Option<String>,
+}
+
+impl Found {
+    fn in_folder(set: RealSpec, folder: &Path) -> Self {
+        let is_named = folder.file_name().is_some_and(|name| name == set.name.as_str());
+        let is_taken = !is_named && !folder.join(DESCRIPTION).is_file();
+        let note = is_taken.then(|| {
+            format!(
+                "{} has no {DESCRIPTION} and files as those of the public data set {:?}, so it is taken for measurements of its sensor: write a {DESCRIPTION} if it is another",
+                folder.display(),
+                set.name
+            )
+        });
+        Self { set, folder: Some(folder.to_owned()), note }
+    }
 }
 
 /// Descriptions of public data sets, which folders without a description may match.
@@ -41,7 +58,7 @@ pub fn all(folders: &[PathBuf]) -> Result<Vec<Found>, RealError> {
     let (mut found, mut is_root) = (Vec::new(), folders.is_empty());
     for folder in folders {
         if let Some(set) = set_of(folder, &shipped)? {
-            found.push(Found { set, folder: Some(folder.clone()) });
+            found.push(Found::in_folder(set, folder));
             continue;
         }
         let unreadable = |error: std::io::Error| RealError::Unreadable {
@@ -58,7 +75,7 @@ pub fn all(folders: &[PathBuf]) -> Result<Vec<Found>, RealError> {
         let before = found.len();
         for folder in inner {
             if let Some(set) = set_of(&folder, &shipped)? {
-                found.push(Found { set, folder: Some(folder) });
+                found.push(Found::in_folder(set, &folder));
             }
         }
         if found.len() == before {
@@ -74,7 +91,7 @@ pub fn all(folders: &[PathBuf]) -> Result<Vec<Found>, RealError> {
     if is_root {
         let is_missing = |set: &&RealSpec| found.iter().all(|found| found.set.name != set.name);
         let missing: Vec<RealSpec> = shipped.iter().filter(is_missing).cloned().collect();
-        found.extend(missing.into_iter().map(|set| Found { set, folder: None }));
+        found.extend(missing.into_iter().map(|set| Found { set, folder: None, note: None }));
     }
     Ok(found)
 }

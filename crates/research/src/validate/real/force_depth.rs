@@ -14,6 +14,8 @@ use std::path::Path;
 /// A model and its forces (N) at all depths; NaN where it has none.
 type Curve = (&'static str, Vec<f64>);
 
+/// Factor between the moduli of preset and fit from which one of them is doubtful.
+const FAR: f64 = 20.0;
 /// Name of the peer without a layer.
 const HERTZ: &str = "Hertz half-space, fitted";
 /// Name of the authors' own simulation.
@@ -26,8 +28,17 @@ pub fn compare(
     ball_m: f64,
     finite_elements: &[ForceAtDepth],
 ) -> Result<Comparison, RealError> {
-    let table = Table::read(&setting.folder.join(table))?;
+    let path = setting.folder.join(table);
+    let table = Table::read(&path)?;
     let (depths_mm, measured) = (table.column("depth_mm")?, table.column("force_N")?);
+    for (column, values) in [("depth_mm", &depths_mm), ("force_N", &measured)] {
+        // Errors are relative to the force.
+        if let Some(value) = values.iter().find(|value| !(**value > 0.0)) {
+            let what = format!("{}, column `{column}`", path.display());
+            let rule = format!("must be positive, got {value}: depths are past first contact, forces press the sensor");
+            return Err(RealError::Bad { what, rule });
+        }
+    }
     let sensor = setting.spec()?.build(None)?;
     let ball = Object::new(sphere(0.5 * ball_m, ball_m / 100.0)?);
     let force = |depth_mm: &f64| {
@@ -47,6 +58,13 @@ pub fn compare(
     if !split.fitted.is_empty() {
         curves.push((FITTED, scaled(&ours)));
         notes.push(format!("the modulus of the preset times {:.3}", factor(&ours)));
+        if !(1.0 / FAR..=FAR).contains(&factor(&ours)) {
+            notes.push(format!(
+                "this modulus is far from that of the preset: check the sensor, and the units of `depth_mm` (up to {} mm) and `force_N` (up to {} N)",
+                depths_mm.iter().copied().fold(0.0, f64::max),
+                measured.iter().copied().fold(0.0, f64::max)
+            ));
+        }
     }
     curves.push((PRESET, ours.clone()));
     if !split.fitted.is_empty() {

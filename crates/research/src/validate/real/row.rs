@@ -83,7 +83,7 @@ impl Measure {
     pub fn judge(&mut self, bar: f64) {
         self.bar = Some(bar);
         let meets = |value: f64| if self.statistic.higher_is_better() { value >= bar } else { value <= bar };
-        self.holds = self.scores.first().map(|score| meets(score.value));
+        self.holds = self.scores.first().map(|score| score.n > 0 && meets(score.value));
     }
 
     /// The score of a model.

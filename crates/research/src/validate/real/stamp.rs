@@ -9,7 +9,14 @@ use dermis::skin::Object;
 /// Where the stamp is, and the share of its force on every taxel after the spread of the sensor.
 pub struct Stamp {
     shares: Vec<f64>,
+    /// Cosine between the shares and the mean reading.
+    likeness: f64,
 }
+
+/// Likeness below which stamp and readings do not fit together.
+const UNLIKE: f64 = 0.7;
+/// Part of the largest share from which a taxel lies under the stamp.
+const UNDER: f64 = 0.25;
 
 impl Stamp {
     /// Finds the position whose shares resemble the mean reading most: around its centroid, within a pitch.
@@ -54,10 +61,29 @@ impl Stamp {
                 }
             }
         }
-        best.map(|(_, shares)| Self { shares }).ok_or_else(|| RealError::Bad {
+        let size = mean.iter().map(|counts| counts * counts).sum::<f64>().sqrt();
+        best.map(|(likeness, shares)| Self { shares, likeness: likeness / size }).ok_or_else(|| RealError::Bad {
             what: sensor.name().to_owned(),
             rule: format!("cannot carry {newton:.1} N on a stamp of {:.1} mm", stamp_m * 1e3),
         })
+    }
+
+    /// A doubt about stamp and readings, given the taxels that read nothing.
+    pub fn doubt(&self, dark: &[bool]) -> Option<String> {
+        let largest = self.shares.iter().copied().fold(0.0, f64::max);
+        let is_under = |share: f64| share > UNDER * largest;
+        let under = self.shares.iter().filter(|share| is_under(**share)).count();
+        let dead = self.shares.iter().zip(dark).filter(|(share, dark)| is_under(**share) && **dark).count();
+        let check = "check `stamp`, the sensor, and the order of the taxels in the records";
+        if dead > 0 {
+            Some(format!(
+                "{dead} of the {under} taxels under the stamp read nothing under any fitted weight: dead taxels, or {check}"
+            ))
+        } else {
+            (self.likeness < UNLIKE).then(|| {
+                format!("the readings hardly have the shape of the stamp (likeness {:.2} of 1): {check}", self.likeness)
+            })
+        }
     }
 
     /// Load of every taxel (N) for a force on the stamp.

@@ -28,6 +28,36 @@ pub fn background_of_presses(measured: &FloatImage, presses: &[&BallPress]) -> R
     drifted_background(&quiet_background(measured, presses), presses)
 }
 
+/// Change at rest (levels) beyond which images do not belong together: lamps and gels drift by less.
+const MAX_CHANGE_AT_REST: f64 = 10.0;
+
+/// A doubt about presses that differ from the image without contact where nothing touches, by the median over the presses
+/// of the mean change of a colour.
+pub fn doubt_at_rest(background: &FloatImage, presses: &[&BallPress]) -> Option<String> {
+    let of_press = |press: &&BallPress| -> Option<[f64; 3]> {
+        let far: Vec<usize> =
+            (0..background.width * background.height).filter(|&i| distance(press, i) > UNTOUCHED).collect();
+        let mean = |c: usize| {
+            let changes = far.iter().map(|&i| f64::from(press.image.channels[c][i] - background.channels[c][i]));
+            changes.sum::<f64>() / far.len() as f64
+        };
+        (!far.is_empty()).then(|| [0, 1, 2].map(mean))
+    };
+    let means: Vec<[f64; 3]> = presses.iter().filter_map(of_press).collect();
+    let median = |c: usize| {
+        let mut values: Vec<f64> = means.iter().map(|mean| mean[c]).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or(0.0)
+    };
+    let change = [0, 1, 2].map(median);
+    change.iter().any(|change| change.abs() > MAX_CHANGE_AT_REST).then(|| {
+        let [red, green, blue] = change.map(|change| format!("{change:+.0}"));
+        format!(
+            "where nothing touches, the presses differ by {red}, {green} and {blue} levels (red, green, blue) from the image without contact: is it of another exposure, or are its colours in another order?"
+        )
+    })
+}
+
 /// An image without contact with what changed until the presses were taken, since lamps and gels drift: the mean difference
 /// between the presses and a light fitted to them, smoothed.
 pub fn drifted_background(background: &FloatImage, presses: &[&BallPress]) -> Result<FloatImage, FitError> {
