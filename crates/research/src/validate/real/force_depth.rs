@@ -33,7 +33,7 @@ pub fn compare(
     let (depths_mm, measured) = (table.column("depth_mm")?, table.column("force_N")?);
     for (column, values) in [("depth_mm", &depths_mm), ("force_N", &measured)] {
         // Errors are relative to the force.
-        if let Some(value) = values.iter().find(|value| !(**value > 0.0)) {
+        if let Some(value) = values.iter().find(|value| **value <= 0.0) {
             let what = format!("{}, column `{column}`", path.display());
             let rule = format!("must be positive, got {value}: depths are past first contact, forces press the sensor");
             return Err(RealError::Bad { what, rule });
