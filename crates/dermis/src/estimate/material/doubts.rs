@@ -1,12 +1,11 @@
 //! What is doubtful about the fit of a material, and about its measurements.
 
-use super::model::{Bench, is_in_time, largest_m};
+use super::history::{is_in_time, largest_m};
+use super::model::Bench;
+use super::search::MEASURE_MORE;
 use super::{Estimate, MODEL_ERROR, MaterialError, MaterialPoint, MaterialUnknown, Solution, search};
 use nalgebra::{DMatrix, DVector};
 
-/// What to do about a quantity that is not determined.
-pub const MEASURE_MORE: &str =
-    "measure more depths, or displacements along the surface for friction and times for relaxation";
 /// Two quantities with a correlation beyond this are not told apart.
 const SAME: f64 = 0.98;
 /// Part of the forces below which a fit is doubtful.

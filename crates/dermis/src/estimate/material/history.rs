@@ -1,12 +1,24 @@
 //! The depths of a press in time, and the forces of a skin that relaxes.
 
 use super::MaterialPoint;
-use super::model::{Forces, largest_m};
 
 /// Number of steps to the largest depth, or displacement along x, in which the history of a skin that relaxes is computed.
 pub const STEPS: u32 = 32;
 /// Maximum number of steps between two measurements.
 const MAX_STEPS: f64 = 1000.0;
+
+/// Normal and shear force (N) of each measurement.
+pub type Forces = Vec<[f64; 2]>;
+
+/// True if the measurements have times.
+pub fn is_in_time(points: &[MaterialPoint]) -> bool {
+    points.iter().any(|point| point.time_s != points[0].time_s)
+}
+
+/// Largest depth (m) of measurements.
+pub fn largest_m(points: &[MaterialPoint]) -> f64 {
+    points.iter().map(|point| point.depth_m).fold(f64::MIN_POSITIVE, f64::max)
+}
 
 /// The measurements, and points between them where depth or displacement along x change in time. These change evenly there;
 /// the force of a ball does not.

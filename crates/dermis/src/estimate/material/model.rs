@@ -1,6 +1,6 @@
 //! The forces of a material under an object, for values of its unknowns as the solver sees them.
 
-use super::history::{History, STEPS};
+use super::history::{Forces, History, STEPS, is_in_time, largest_m};
 use super::{MaterialError, MaterialPoint, MaterialUnknown};
 use dermis_sensor::{Aim, Goal, PressError, Sensor, SensorSpec, SkinSpec, press};
 use dermis_skin::Object;
@@ -171,9 +171,6 @@ impl Material<'_> {
     }
 }
 
-/// Normal and shear force (N) of each measurement.
-pub type Forces = Vec<[f64; 2]>;
-
 /// Presses of a material by an object, at the measurements.
 pub struct Bench<'a> {
     /// The material.
@@ -339,16 +336,6 @@ impl<'a> Bench<'a> {
         let largest = solved.into_iter().max_by(|(a, _), (b, _)| a[0].total_cmp(&b[0]));
         Ok((forces, largest.map_or_else(Vec::new, |(_, warnings)| warnings)))
     }
-}
-
-/// True if the measurements have times.
-pub fn is_in_time(points: &[MaterialPoint]) -> bool {
-    points.iter().any(|point| point.time_s != points[0].time_s)
-}
-
-/// Largest depth (m) of measurements.
-pub fn largest_m(points: &[MaterialPoint]) -> f64 {
-    points.iter().map(|point| point.depth_m).fold(f64::MIN_POSITIVE, f64::max)
 }
 
 /// A number to six significant digits, for messages.

@@ -1,10 +1,12 @@
 //! The search for the material that fits best.
 
-use super::doubts::MEASURE_MORE;
 use super::model::Bench;
 use super::{MaterialError, MaterialUnknown};
 use crate::estimate::gauss_newton::{LeastSquares, Solution};
 
+/// What to do about a quantity that is not determined.
+pub const MEASURE_MORE: &str =
+    "measure more depths, or displacements along the surface for friction and times for relaxation";
 /// Groups of neighbouring measurements whose errors are alike.
 const GROUPS: usize = 8;
 /// Order in which unknowns are added to a fit: those that need no further presses first.
