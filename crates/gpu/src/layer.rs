@@ -308,7 +308,7 @@ mod tests {
         let Some(LightSpec::Calibrated(light)) = &mut deep.light else { panic!("a calibrated light") };
         let levels = || [0; 3].map(|_| vec![0.0; 18]);
         let deepest = "1 mm".parse().unwrap();
-        light.depth = Some(DepthLightSpec { levels: levels(), proportional: levels(), deepest });
+        light.depth = Some(DepthLightSpec { levels: levels(), proportional_levels: levels(), deepest });
         let message = refusal(deep);
         assert!(message.contains("gelsight") && message.contains("`light.depth`"), "{message}");
     }
