@@ -194,7 +194,7 @@ LONG = {
 }
 # What is made before the call.
 BEFORE = {
-    "images": "batch = dermis.Sensor.preset('gelsight').press_batch(ball, depth=np.full(60, 1e-4))",
+    "images": "batch = dermis.Sensor.preset('gelsight').press_batch(ball, depth=np.full(240, 1e-4))",
     "environments": """envs = dermis.Sensor.preset('uji-foam-14x6').environments(ball, 200000, device='cpu')
 poses = np.tile([0, 0, 3.7e-3, 1, 0, 0, 0], (200000, 1))
 envs.bind(dt=1e-3, pose=poses)""",
