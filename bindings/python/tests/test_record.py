@@ -145,7 +145,8 @@ def test_what_a_killed_process_has_recorded_opens_elsewhere(tmp_path, kind, name
     process.stdin.write(scene)
     process.stdin.close()
     assert process.stdout.readline() == "started\n"
-    time.sleep(random.uniform(1.0, 2.5))
+    _wait_until_written(tmp_path)
+    time.sleep(random.uniform(0.5, 2.0))
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
@@ -161,6 +162,18 @@ def test_what_a_killed_process_has_recorded_opens_elsewhere(tmp_path, kind, name
         file = path / "b_0.mcap" if kind == "ros2" else path
         times = np.array([when for topic, when, *_ in _read_what_is_there(file) if topic == "/left_pad/wrench"])
     assert np.diff(times) == pytest.approx(0.01, abs=1e-6) and times[0] == 0 and len(times) > 1
+
+
+def _wait_until_written(folder, times=5):
+    """Waits until what is in a folder has grown several times: on busy cores the first rows may take seconds."""
+    size, end = 0, time.monotonic() + 60
+    while times > 0 and time.monotonic() < end:
+        time.sleep(0.05)
+        try:
+            now = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        except FileNotFoundError:  # renamed meanwhile
+            continue
+        times, size = times - (now > size), max(now, size)
 
 
 def _read_what_is_there(path):
