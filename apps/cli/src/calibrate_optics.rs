@@ -9,9 +9,9 @@ use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::sphere;
 use dermis::output::Output;
 use dermis::sensor::calibration::optics::{
-    AROUND, BallPress, Dent, INSIDE, Label, ScaleFit, align, background_of_presses, ball_reliefs, contact_of_depth,
-    doubt_at_rest, find_contact, fit_calibrated, fit_calibrated_by_depth, fit_phong, fit_scale, position_degree,
-    rmse_255,
+    AROUND, BallPress, Dent, INSIDE, Label, MIN_PRESSES, ScaleFit, align, background_of_presses, ball_reliefs,
+    contact_of_depth, doubt_at_rest, find_contact, fit_calibrated, fit_calibrated_by_depth, fit_phong, fit_scale,
+    position_degree, rmse_255,
 };
 use dermis::sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec, SkinKind};
@@ -70,8 +70,8 @@ enum Kind {
     Phong,
 }
 
-/// Minimum number of presses: every other one is enough for a fit.
-const MIN_PRESSES: usize = 5;
+/// Minimum number of presses of which every other one is enough for a fit.
+const MIN_LISTED: usize = 2 * MIN_PRESSES - 1;
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (folder, name) = output_place(arguments)?;
@@ -98,9 +98,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let pressed_as = arguments.skin.map_or_else(|| Ok(bare.clone()), |kind| bare.with_skin(kind))?;
     let sensor = pressed_as.build(None)?;
     warn_of_another_ball(&sensor, arguments.ball.si(), &data, &mut warnings)?;
-    if data.presses.len() < MIN_PRESSES {
+    if data.presses.len() < MIN_LISTED {
         bail!(
-            "{}: has {} presses, but a light needs at least {MIN_PRESSES}: it is fitted to every other press and evaluated on the rest, before all are used",
+            "{}: has {} presses, but a light needs at least {MIN_LISTED}: it is fitted to every other press and evaluated on the rest, before all are used",
             arguments.presses.display(),
             data.presses.len()
         );

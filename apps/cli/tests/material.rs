@@ -90,7 +90,7 @@ fn wrong_input_is_one_line() {
         (format!("{CALIBRATE} --fit young,young"), "young is to be fitted twice: name every quantity once"),
         (format!("{CALIBRATE} --at 90mm,0mm"), "is not above sensor \"pad\" at x = 90 mm"),
         (CALIBRATE.replace("press.csv", "metres.csv"), "mm meant? Depths are in the unit of their column"),
-        (CALIBRATE.replace("press.csv", "metres.csv"), "metres.csv, column `depth_m`: a depth of"),
+        (CALIBRATE.replace("press.csv", "metres.csv"), "metres.csv, column `depth_m`: a depth of 100 mm"),
         (CALIBRATE.replace("press.csv", "shallow.csv"), "column `depth_mm`: the largest depth is 0.0002 mm"),
         (
             CALIBRATE.replace("press.csv", "negative.csv"),

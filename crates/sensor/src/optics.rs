@@ -160,27 +160,24 @@ impl Optics {
     /// A warning about a frame whose surface is steeper or deeper than the presses that its light was fitted to.
     pub fn warning(&self, relief: &Relief) -> Option<String> {
         let steep = Self::steep_warning(self.light.beyond_data(relief));
-        let deep = Self::deep_warning(self.light.deeper_than_data(relief));
+        let deep = self.light.deeper_than_data(relief);
+        let deep = Self::limit_warning(deep, ["deeper", "depth.deepest", "largest measured depth"]);
         let both: Vec<String> = [steep, deep].into_iter().flatten().collect();
         (!both.is_empty()).then(|| both.join("; "))
-    }
-
-    fn deep_warning(deep: f64) -> Option<String> {
-        (deep > WORTH_SAYING).then(|| {
-            let percent = 100.0 * deep;
-            format!(
-                "{percent:.0} % of the pressed pixels are deeper than the presses that the light was fitted to (`light.depth.deepest`); they have the light of the largest measured depth"
-            )
-        })
     }
 
     /// The warning about a frame of whose pressed pixels this fraction is steeper than the presses that its light was
     /// fitted to.
     pub fn steep_warning(steep: f64) -> Option<String> {
-        (steep > WORTH_SAYING).then(|| {
-            let percent = 100.0 * steep;
+        Self::limit_warning(steep, ["steeper", "steepest", "steepest measured slope"])
+    }
+
+    /// A warning about a part of the pressed pixels beyond a limit of the light: how they are, and what they have instead.
+    fn limit_warning(part: f64, [are, key, instead]: [&str; 3]) -> Option<String> {
+        (part > WORTH_SAYING).then(|| {
+            let percent = 100.0 * part;
             format!(
-                "{percent:.0} % of the pressed pixels are steeper than the presses that the light was fitted to (`light.steepest`); they have the light of the steepest measured slope"
+                "{percent:.0} % of the pressed pixels are {are} than the presses that the light was fitted to (`light.{key}`); they have the light of the {instead}"
             )
         })
     }

@@ -138,7 +138,6 @@ fn ten_balls_under_near_lamps_give_the_light_of_others() {
         for (region, max) in [(INSIDE, 0.35), (AROUND, 0.6)] {
             let ours = rmse_255(&others, region, |press| light.shade(&press.relief, || None));
             let null = rmse_255(&others, region, |_| background());
-            println!("{by_depth} {region:?} {}", ours / null);
             assert!(ours < max * null, "by depth {by_depth}, {region:?}: {ours} against {null}");
         }
     }
@@ -157,7 +156,6 @@ fn a_prism_and_a_triangle_are_better_than_no_contact_and_have_no_new_colour() {
             let press = [BallPress { image, relief, label }];
             let ours = rmse_255(&press, whole, |_| shown.clone());
             let null = rmse_255(&press, whole, |_| background());
-            println!("{by_depth} {name} {} {}", ours / null, fit.spec.depth.is_some());
             assert!(ours < 0.8 * null, "by depth {by_depth}, {name}: {ours} against {null}");
             has_no_new_colour(&fit.spec, &shown, name);
         }

@@ -29,7 +29,7 @@ pub use equilibrium::inverted_state;
 pub use fixed_faces::{Face, FixedFaces, FixedInterface};
 pub use indenter::Gap;
 pub use mpm::{MpmSetup, MpmSteps, ParticleBlock, ParticleState, Totals, Wall};
-pub use parameters::{Coefficients, Constitution, GelFriction, GelParameters, StepConstants};
+pub use parameters::{Coefficients, Constitution, GelFriction, GelParameters, MAX_POISSON, StepConstants};
 pub use problem::{EquilibriumProblem, EquilibriumSolution, LoadPath, Precision, SolverStats};
 pub use reference_grid::{ReferenceGrid, Stencil};
 pub use state::GelState;

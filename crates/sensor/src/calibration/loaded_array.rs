@@ -36,7 +36,10 @@ pub struct LoadedArrayFit {
     /// frames of a taxel in a record for dependent on each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gain_per_kelvin: Option<Estimate>,
-    /// Taxels that read something. The others have the median gain and threshold.
+    /// True for the taxels that read something. The others have the median gain and threshold.
+    #[serde(skip)]
+    pub reads: Vec<bool>,
+    /// Number of taxels that read something.
     pub lit: usize,
     /// Root mean square of the residuals of lit taxels (counts).
     pub rms_counts: f64,
@@ -152,6 +155,7 @@ pub fn fit_loaded_array(records: &[LoadRecord], counts: Response) -> Result<Load
         creep: shared.creep,
         creep_s: shared.creep_s,
         gain_per_kelvin,
+        reads: fits.iter().map(Option::is_some).collect(),
         lit: fits.iter().flatten().count(),
         rms_counts: (squares.0 / squares.1.max(1) as f64).sqrt(),
         newton_per_count: 1.0 / counts.counts_per_newton,

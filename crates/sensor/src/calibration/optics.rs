@@ -21,7 +21,9 @@ mod side_lamps;
 pub use align::align;
 pub use background::{background_of_presses, doubt_at_rest, drifted_background, quiet_background};
 pub use ball::{BallRelief, Label, ball_reliefs};
-pub use calibrated::{CalibratedFit, MAX_PLACE_DEGREE, fit_calibrated, fit_calibrated_by_depth, position_degree};
+pub use calibrated::{
+    CalibratedFit, MAX_PLACE_DEGREE, MIN_PRESSES, fit_calibrated, fit_calibrated_by_depth, position_degree,
+};
 pub use contact::{contact_of_depth, depth_of_contact, find_contact};
 pub use dent::Dent;
 pub use lamps::fit_phong;

@@ -82,6 +82,9 @@ impl Default for GelParameters {
     }
 }
 
+/// Largest Poisson's ratio of a gel.
+pub const MAX_POISSON: f64 = 0.495;
+
 impl GelParameters {
     /// Checks the ranges of all parameters.
     pub fn validate(&self) -> Result<(), SkinError> {
@@ -89,10 +92,10 @@ impl GelParameters {
         require_positive("density", "kg/m³", self.density_kg_per_m3)?;
         require_positive("cell", "m", self.cell_m)?;
         require_not_negative("damping", "1/s", self.damping_per_s)?;
-        if !(0.0..=0.495).contains(&self.poisson) {
+        if !(0.0..=MAX_POISSON).contains(&self.poisson) {
             return Err(SkinError::BadGel {
                 key: "poisson",
-                rule: format!("must be from 0 to 0.495: a gel is compressible, got {}", self.poisson),
+                rule: format!("must be from 0 to {MAX_POISSON}: a gel is compressible, got {}", self.poisson),
             });
         }
         if !(self.mass_scaling >= 1.0 && self.mass_scaling <= 1e6) {

@@ -3,8 +3,8 @@
 use super::history::{Forces, History, STEPS, is_in_time, largest_m};
 use super::{MaterialError, MaterialPoint, MaterialUnknown};
 use dermis_sensor::{Aim, Goal, PressError, Sensor, SensorSpec, SkinSpec, press};
-use dermis_skin::Object;
 use dermis_skin::layer::MAX_INDENTATION;
+use dermis_skin::{Object, gel};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Largest Poisson's ratio of a fit: nearly incompressible. Gels end earlier.
 const MAX_POISSON: f64 = 0.4999;
-const MAX_POISSON_OF_GELS: f64 = 0.495;
 /// Largest factor between a quantity and a scale of the measurements.
 const MAX_FACTOR: f64 = 100.0;
 
@@ -71,7 +70,7 @@ impl Material<'_> {
                 MaterialUnknown::Thickness => drop(skin.insert("thickness".into(), quantity(value, "m"))),
                 MaterialUnknown::Friction => drop(skin.insert("mu".into(), json!(value))),
                 MaterialUnknown::Poisson => {
-                    let [least, largest] = self.poisson_range()?;
+                    let [least, largest] = self.poisson_range(self.start(unknown)?);
                     if !(least..=largest).contains(&value) {
                         return Ok(None);
                     }
@@ -88,11 +87,10 @@ impl Material<'_> {
         Ok(Some(self.spec.with_overrides(&changes)?))
     }
 
-    /// Poisson's ratios of a fit. A description outside, such as an auxetic foam, widens them.
-    fn poisson_range(&self) -> Result<[f64; 2], MaterialError> {
-        let largest = if matches!(self.spec.skin, SkinSpec::Gel(_)) { MAX_POISSON_OF_GELS } else { MAX_POISSON };
-        let start = self.start(MaterialUnknown::Poisson)?;
-        Ok([start.min(0.0), start.max(largest)])
+    /// Poisson's ratios of a fit from a start. One outside, such as that of an auxetic foam, widens them.
+    fn poisson_range(&self, start: f64) -> [f64; 2] {
+        let largest = if matches!(self.spec.skin, SkinSpec::Gel(_)) { gel::MAX_POISSON } else { MAX_POISSON };
+        [start.min(0.0), start.max(largest)]
     }
 
     /// Bounds of an unknown for the solver: those that the measurements can tell from infinity, and from none.
@@ -101,7 +99,7 @@ impl Material<'_> {
         let whole_s = points.iter().map(|point| point.time_s - points[0].time_s).fold(f64::MIN_POSITIVE, f64::max);
         let [least, largest] = match unknown {
             MaterialUnknown::Young => [1e-6_f64, 1e14].map(f64::ln),
-            MaterialUnknown::Poisson => self.poisson_range().unwrap_or([start; 2]),
+            MaterialUnknown::Poisson => self.poisson_range(start),
             // A layer is pressed to a part of its thickness.
             MaterialUnknown::Thickness => {
                 [(largest_m / MAX_INDENTATION).ln().max(start - MAX_FACTOR.ln()), start + MAX_FACTOR.ln()]
@@ -331,7 +329,9 @@ impl<'a> Bench<'a> {
                 })
             })
             .collect();
-        let solved = distinct.par_iter().map(one).collect::<Result<Vec<_>, _>>()?;
+        // Of several presses that fail, the first is named, whatever the order of the threads.
+        let solved: Vec<_> = distinct.par_iter().map(one).collect();
+        let solved = solved.into_iter().collect::<Result<Vec<_>, _>>()?;
         let forces = place.into_iter().map(|i| solved[i].0).collect();
         let largest = solved.into_iter().max_by(|(a, _), (b, _)| a[0].total_cmp(&b[0]));
         Ok((forces, largest.map_or_else(Vec::new, |(_, warnings)| warnings)))

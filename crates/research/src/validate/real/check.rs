@@ -1,6 +1,6 @@
 //! Checks a new data set and says what is missing: `dermis validate real --new DIR`.
 
-use super::find::{DESCRIPTION, set_of, shipped};
+use super::find::{DESCRIPTION, Found, set_of, shipped};
 use super::{Data, Options, RealError, Setting};
 use serde::Serialize;
 use std::path::Path;
@@ -51,10 +51,9 @@ pub fn check(folder: &Path) -> Result<Vec<Finding>, RealError> {
     };
     findings.push(good(match has_own {
         true => format!("{DESCRIPTION} describes {:?} with {} rows", set.name, set.row.len()),
-        false => format!(
-            "no {DESCRIPTION}, but files as those of the public data set {:?}, which it is taken for: write a {DESCRIPTION} if another sensor was measured",
-            set.name
-        ),
+        false => Found::in_folder(set.clone(), folder)
+            .note
+            .unwrap_or_else(|| format!("no {DESCRIPTION}, but the files of the public data set {:?}", set.name)),
     }));
     if has_own && set.source.is_empty() {
         findings.push(missing("`source` is missing: who measured it, and its licence".into()));

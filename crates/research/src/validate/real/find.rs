@@ -32,7 +32,8 @@ pub struct Found {
 }
 
 impl Found {
-    fn in_folder(set: RealSpec, folder: &Path) -> Self {
+    /// A data set in a folder, with a note if the folder was recognised by its files alone.
+    pub fn in_folder(set: RealSpec, folder: &Path) -> Self {
         let is_named = folder.file_name().is_some_and(|name| name == set.name.as_str());
         let is_taken = !is_named && !folder.join(DESCRIPTION).is_file();
         let note = is_taken.then(|| {

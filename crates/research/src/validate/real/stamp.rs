@@ -68,12 +68,12 @@ impl Stamp {
         })
     }
 
-    /// A doubt about stamp and readings, given the taxels that read nothing.
-    pub fn doubt(&self, dark: &[bool]) -> Option<String> {
+    /// A doubt about stamp and readings, given which taxels read something.
+    pub fn doubt(&self, reads: &[bool]) -> Option<String> {
         let largest = self.shares.iter().copied().fold(0.0, f64::max);
         let is_under = |share: f64| share > UNDER * largest;
         let under = self.shares.iter().filter(|share| is_under(**share)).count();
-        let dead = self.shares.iter().zip(dark).filter(|(share, dark)| is_under(**share) && **dark).count();
+        let dead = self.shares.iter().zip(reads).filter(|(share, reads)| is_under(**share) && !**reads).count();
         let check = "check `stamp`, the sensor, and the order of the taxels in the records";
         if dead > 0 {
             Some(format!(

@@ -59,15 +59,14 @@ pub fn compare(setting: &Setting<'_>, pattern: &str, stamp_m: f64, fit_grams: &[
         // The loads already contain the spread.
         let kept = ResponseSpec { spread: None, hysteresis: None, noise: None, ..spec.response.clone() };
         let mut predictions = respond(&fit.response(&kept))?;
-        let dark = dark_taxels(&fitted);
         let heaviest = fitted.iter().map(|record| record.newton()).fold(0.0, f64::max);
         let lighter = kept_out.iter().zip(&mut predictions).filter(|(record, _)| record.newton() <= heaviest);
         for (_, frames) in lighter {
             for (_, counts) in frames {
-                counts.iter_mut().zip(&dark).filter(|(_, dark)| **dark).for_each(|(counts, _)| *counts = 0.0);
+                counts.iter_mut().zip(&fit.reads).filter(|(_, reads)| !**reads).for_each(|(counts, _)| *counts = 0.0);
             }
         }
-        notes.extend(stamp.doubt(&dark));
+        notes.extend(stamp.doubt(&fit.reads));
         models.push((FITTED, predictions));
     }
     let own = ResponseSpec { spread: None, noise: None, ..spec.response.clone() };
@@ -109,17 +108,6 @@ pub fn compare(setting: &Setting<'_>, pattern: &str, stamp_m: f64, fit_grams: &[
         notes,
     })
 }
-
-/// True for taxels that read nothing in any frame of the records: they read nothing under less, either.
-fn dark_taxels(records: &[&Record]) -> Vec<bool> {
-    let frames = || records.iter().flat_map(|record| &record.frames);
-    let taxels = frames().next().map_or(0, |frame| frame.1.len());
-    let top = frames().flat_map(|frame| &frame.1).copied().fold(0.0, f64::max);
-    (0..taxels).map(|taxel| frames().all(|frame| frame.1[taxel] <= DARK * top)).collect()
-}
-
-/// Part of the largest reading up to which a taxel reads nothing.
-const DARK: f64 = 0.01;
 
 /// Readings of a response to a constant load, at the scored frames.
 fn predict(sensor: &Sensor, response: &ResponseSpec, loads: &[f64], record: &Record) -> Result<Prediction, RealError> {

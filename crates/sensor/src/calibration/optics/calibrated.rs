@@ -30,7 +30,7 @@ const MOST: Degrees = (MAX_SURFACE_DEGREE, MAX_PLACE_DEGREE);
 /// Maximum trial degree of the position.
 pub const MAX_PLACE_DEGREE: usize = 2;
 /// Minimum number of presses to which a light can be fitted.
-pub(super) const MIN_PRESSES: usize = 3;
+pub const MIN_PRESSES: usize = 3;
 /// Number of presses from which a degree of the position is tried: fewer leave its corners undetermined.
 const NEEDED_FOR: [usize; MAX_PLACE_DEGREE + 1] = [0, 4, 20];
 /// Regularisation of coefficients that the presses do not determine.
