@@ -6,6 +6,9 @@ use crate::{Bounds, PlacedShape, Pose, Primitive, Ray, RayHit, ShapeGradient, Su
 const SLACK: f64 = 5e-3;
 /// Number of samples of a cell under a cliff along each axis.
 const SAMPLES: usize = 6;
+/// Largest second difference of heights a cell apart, as a fraction of a cell, over which a surface is smooth: the height of a
+/// cell's centre is then its mean height to a twelfth of this.
+const SMOOTH: f64 = 0.25;
 
 /// A regular grid of square cells in the plane z = 0, row 0 at +y, column 0 at −x.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,8 +93,8 @@ impl HeightField {
     /// rounding; a primitive is evaluated in closed form. A centre under an edge or a corner of a mesh belongs to all
     /// triangles there, so a closed mesh leaves no gap.
     ///
-    /// A cell under a cliff, such as the rim of a punch, holds the fraction of its area where the object reaches below
-    /// z = 0, and the average height there. Without this the rim would be a staircase of whole cells.
+    /// A cell under a cliff, such as the rim of a punch or the edge of a prism, holds the fraction of its area where the object
+    /// reaches below z = 0, and the average height there. Without this the rim would be a staircase of whole cells.
     pub fn of_surface(grid: HeightGrid, surface: &Surface, grid_from_surface: &Pose) -> Self {
         let mut field = Self::empty(grid);
         field.lower(surface, grid_from_surface, f64::INFINITY);
@@ -218,16 +221,37 @@ impl HeightField {
         }
     }
 
-    /// True if a cell or one of its eight neighbours is below z = 0 and their heights differ by more than a cell.
+    /// True if a cell or one of its eight neighbours is below z = 0, their heights differ by more than a cell, and the surface
+    /// is not smooth over the cell: the steep flank of a ball is no cliff.
     fn is_at_cliff(&self, cell: usize) -> bool {
         let HeightGrid { rows, cols, cell_m, .. } = self.grid;
         let (row, col, own) = (cell / cols, cell % cols, self.heights_m[cell]);
-        (row.saturating_sub(1)..=(row + 1).min(rows - 1)).any(|row| {
+        let is_steep = (row.saturating_sub(1)..=(row + 1).min(rows - 1)).any(|row| {
             (col.saturating_sub(1)..=(col + 1).min(cols - 1)).any(|col| {
                 let other = self.heights_m[row * cols + col];
                 own.min(other) < 0.0 && own.max(other) - own.min(other) > cell_m
             })
-        })
+        });
+        is_steep && !self.is_smooth(row, col)
+    }
+
+    /// True if the second differences of the heights along rows, columns and diagonals are small at a cell. A surface that
+    /// ends at the cell, or at the grid, is not smooth there.
+    fn is_smooth(&self, row: usize, col: usize) -> bool {
+        let HeightGrid { rows, cols, cell_m, .. } = self.grid;
+        if row == 0 || col == 0 || row + 1 == rows || col + 1 == cols {
+            return false;
+        }
+        let at = |row: usize, col: usize| self.heights_m[row * cols + col];
+        // Along a diagonal the heights are √2 cells apart, and a curvature gives twice the difference.
+        let pairs = [
+            (at(row, col - 1) + at(row, col + 1), 1.0),
+            (at(row - 1, col) + at(row + 1, col), 1.0),
+            (at(row - 1, col - 1) + at(row + 1, col + 1), 2.0),
+            (at(row - 1, col + 1) + at(row + 1, col - 1), 2.0),
+        ];
+        // False for infinite heights.
+        pairs.iter().all(|(pair, by)| (pair - 2.0 * at(row, col)).abs() <= by * SMOOTH * cell_m)
     }
 
     fn draw(&mut self, a: Vec3, b: Vec3, c: Vec3, only_downward: bool) {

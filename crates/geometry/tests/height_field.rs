@@ -130,3 +130,43 @@ fn the_rim_of_a_punch_lies_between_cells() {
         }
     }
 }
+
+/// The flank of a ball is smooth, however steep: its cells have the height over their centres. Those of the edge of a wedge
+/// have the mean over their area.
+#[test]
+fn edges_are_averaged_and_smooth_flanks_are_not() {
+    let grid = HeightGrid { rows: 80, cols: 80, cell_m: 0.1e-3, center: Vec2::ZERO };
+    let (radius_m, depth) = (4e-3, 1.9e-3);
+    let ball = Surface::of_primitive(Primitive::Sphere { radius_m }, 1e-4).unwrap();
+    let middle = Vec3::new(3e-5, -1e-5, radius_m - depth);
+    let field = HeightField::of_surface(grid, &ball, &Pose::from_translation(middle));
+    let mut steepest = 0.0_f64;
+    for (i, &height) in field.heights_m.iter().enumerate() {
+        let from_axis = (grid.cell_center(i / grid.cols, i % grid.cols) - middle.truncate()).length();
+        if height < 0.0 {
+            let truth = middle.z - (radius_m * radius_m - from_axis * from_axis).sqrt();
+            assert!((height - truth).abs() < 1e-15, "{from_axis}: {height} for {truth}");
+            assert_eq!(field.covered[i], 1.0);
+            steepest = steepest.max(from_axis / (middle.z - height));
+        }
+    }
+    assert!(steepest > 1.5, "{steepest}");
+
+    // The edge of a wedge lies along y; its flanks rise by 60°.
+    let (slope, edge_m, tip_m) = (3.0_f64.sqrt(), 2e-5, -1e-3);
+    let corner = |x: f64, y: f64| Vec3::new(edge_m + x, y, tip_m + slope * x.abs());
+    let corners = [-2e-3, 0.0, 2e-3].into_iter().flat_map(|x| [-4e-3, 4e-3].map(|y| corner(x, y))).collect();
+    let wedge = TriMesh::new("wedge", corners, vec![[0, 1, 2], [2, 1, 3], [2, 3, 4], [4, 3, 5]]).unwrap();
+    let field = HeightField::of_surface(grid, &Surface::new(wedge), &Pose::IDENTITY);
+    for row in 1..grid.rows - 1 {
+        for col in 1..grid.cols - 1 {
+            let (x, half) = (grid.cell_center(row, col).x - edge_m, 0.5 * grid.cell_m);
+            let height = field.heights_m[row * grid.cols + col];
+            let mean_distance = if x.abs() >= half { x.abs() } else { (x * x + half * half) / (2.0 * half) };
+            let truth = tip_m + slope * mean_distance;
+            if truth < -2.0 * slope * grid.cell_m {
+                assert!((height - truth).abs() < 1e-3 * grid.cell_m, "{x}: {height} for {truth}");
+            }
+        }
+    }
+}

@@ -3,6 +3,8 @@
 
 // Samples of a cell under a cliff along each axis, as on the CPU.
 constexpr int SAMPLES = 6;
+// Largest second difference of heights a cell apart, as a fraction of a cell, over which a surface is smooth, as on the CPU.
+constexpr double SMOOTH = 0.25;
 
 // The distances (m) along a line between which it is inside a convex solid; empty if enter > leave.
 struct Span {
@@ -84,7 +86,24 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// True if the cell or one of its eight neighbours is below z = 0 and their heights differ by more than a cell.
+// True if the second differences of the heights along rows, columns and diagonals are small at a cell. A surface that ends at the cell, or
+// at the grid, is not smooth there.
+__device__ __forceinline__ bool is_smooth(const LayerGrid& grid, const unsigned long long* keys, int row, int col) {
+    if (row == 0 || col == 0 || row + 1 == grid.rows || col + 1 == grid.cols) return false;
+    const unsigned long long* key = keys + (row * grid.cols + col);
+    const double doubled = 2.0 * height_of(*key);
+    const int ways[] = {1, grid.cols, grid.cols + 1, grid.cols - 1};
+    bool is_small = true;
+    // Along a diagonal a curvature gives twice the difference. False for infinite heights.
+    for (int k = 0; k < 4; k++) {
+        const double bend = fabs(height_of(key[-ways[k]]) + height_of(key[ways[k]]) - doubled);
+        is_small &= bend <= (k < 2 ? 1.0 : 2.0) * SMOOTH * grid.cell;
+    }
+    return is_small;
+}
+
+// True if the cell or one of its eight neighbours is below z = 0, their heights differ by more than a cell, and the surface is not smooth over
+// the cell.
 __device__ __forceinline__ bool is_at_cliff(const LayerGrid& grid, const unsigned long long* keys, int row, int col) {
     // Most cells are far from contact: keys of heights from 0 on have the highest bit set.
     const int first_row = max(row - 1, 0), last_row = min(row + 1, grid.rows - 1), first_col = max(col - 1, 0);
@@ -98,7 +117,7 @@ __device__ __forceinline__ bool is_at_cliff(const LayerGrid& grid, const unsigne
     for (int r = first_row; r <= last_row; r++) {
         for (int c = first_col; c <= last_col; c++) {
             const double other = height_of(keys[r * grid.cols + c]), low = fmin(own, other);
-            if (low < 0.0 && fmax(own, other) - low > grid.cell) return true;
+            if (low < 0.0 && fmax(own, other) - low > grid.cell) return !is_smooth(grid, keys, row, col);
         }
     }
     return false;
