@@ -24,6 +24,7 @@ mod response;
 mod skin_steps;
 mod springs;
 mod status;
+mod timing;
 mod view;
 
 pub use bindings::{Bindings, BodyArrays, NO_OFFSET, ObjectArrays, RotationFormat};
@@ -35,7 +36,6 @@ pub use status::{
 pub use view::{Element, View};
 
 pub(crate) use objects::BoundObjects;
-pub(crate) use response::Clock;
 pub(crate) use skin_steps::SkinSteps;
 pub(crate) use springs::{Memory, bounding_spheres};
 
@@ -52,6 +52,9 @@ use std::sync::Arc;
 pub(crate) const FRAMES: &str = include_str!("environments/frames.cuh");
 /// Source of the kernels that step springs.
 pub(crate) const SPRINGS: &str = include_str!("environments/springs.cu");
+
+/// Source of the time of a response.
+pub(crate) const TIMING: &str = include_str!("environments/timing.cuh");
 
 /// Source of the order of parameters that differ.
 pub(crate) const RANDOMISATION: &str = include_str!("environments/randomisation.cuh");

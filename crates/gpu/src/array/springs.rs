@@ -5,7 +5,7 @@ use super::grid;
 use super::poses::Poses;
 use super::presses::Presses;
 use crate::cuda_struct::{Ptr, cuda_struct};
-use crate::environments::{self, Bindings, BodyArrays, Clock, Memory, ObjectArrays, View, bounding_spheres};
+use crate::environments::{self, Bindings, BodyArrays, Memory, ObjectArrays, View, bounding_spheres};
 use crate::memory::launch;
 use crate::object::{ObjectView, SurfaceKind};
 use crate::precision::Scalar;
@@ -39,7 +39,6 @@ const STEP_SOURCE: &[&str] = &[
     ObjectArrays::CUDA,
     Bindings::CUDA,
     Memory::CUDA,
-    Clock::CUDA,
     include_str!("../cuda/view.cuh"),
     include_str!("../cuda/ray.cuh"),
     FRICTION,

@@ -1,5 +1,5 @@
 // Reads the bodies of n environments, one thread each: in the kernel of a step many threads would compute the same. Advances the
-// clocks (n) of the response, unless null. parameters: (n, PARAMETERS) or null. Computes in f64 and writes numbers of the type STORED, the
+// clocks of the response, unless null. parameters: (n, PARAMETERS) or null. Computes in f64 and writes numbers of the type STORED, the
 // Scalar of the kernel of the step.
 
 // `Bodies` of the kernel of the step.
@@ -17,10 +17,26 @@ __device__ __forceinline__ StoredBodies stored(const Bodies& read, u32 fault, u3
     return all;
 }
 
-__device__ __forceinline__ void advance(Clock* clocks, u32 i, double dt_s) {
-    if (!clocks) return;
-    Clock clock = clocks[i];
-    clocks[i] = Clock{clock.next_s, clock.next_s + dt_s, clock.next_number, clock.next_number + 1};
+// Advances a clock by a step.
+__device__ __forceinline__ void advance(const Timing& timing, u32 i, const double* parameters) {
+    if (!timing.clocks) return;
+    Clock clock = timing.clocks[i];
+    clock.start_s = clock.next_s;
+    clock.next_s += timing.dt_s;
+    clock.number = clock.next_number++;
+    clock.loss_by_time = -timing.loss_by_time * expm1(-clock.next_s * timing.losses_per_s);
+    // The state of `Random` after the seed of this step, before the first taxel.
+    clock.random = (mixed(timing.seed ^ mixed(clock.number)) + 1442695040888963407ull) * 6364136223846793005ull + 1442695040888963407ull;
+    const double noise = parameters ? parameters[(u64)i * PARAMETERS + NOISE_FACTOR] : 1.0;
+    clock.noise_sd = (float)(timing.noise_sd * noise);
+    clock.noise_relative = (float)(timing.noise_relative * noise);
+    if (timing.slots) {
+        const Frame frame = frame_of(timing, clock.start_s, 0.0);
+        clock.is_new = frame.is_new;
+        clock.slot = frame.slot;
+        clock.shown = frame.shown;
+    }
+    timing.clocks[i] = clock;
 }
 
 __device__ __forceinline__ u32 read_sensor(const Bindings& b, const double* parameters, u32 i, BodyState& sensor) {
@@ -42,10 +58,10 @@ __device__ __forceinline__ u32 read_object(const BodyArrays& body, u32 i, const 
 }
 
 // One object in every environment. bodies: (n).
-extern "C" __global__ void read_bodies(Bindings b, StoredBodies* bodies, Clock* clocks, const double* parameters, u32 n) {
+extern "C" __global__ void read_bodies(Bindings b, StoredBodies* bodies, Timing timing, const double* parameters, u32 n) {
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    advance(clocks, i, b.dt_s);
+    advance(timing, i, parameters);
     BodyState sensor;
     Bodies read;
     u32 fault = read_sensor(b, parameters, i, sensor);
@@ -55,11 +71,11 @@ extern "C" __global__ void read_bodies(Bindings b, StoredBodies* bodies, Clock* 
 
 // `count` objects in every environment, of any of `shapes` shapes; a fault of one is a fault of the environment. objects: (count).
 // bodies: (n, count).
-extern "C" __global__ void read_objects(Bindings b, const ObjectArrays* objects, u32 count, u32 shapes, StoredBodies* bodies, Clock* clocks,
+extern "C" __global__ void read_objects(Bindings b, const ObjectArrays* objects, u32 count, u32 shapes, StoredBodies* bodies, Timing timing,
                                         const double* parameters, u32 n) {
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    advance(clocks, i, b.dt_s);
+    advance(timing, i, parameters);
     BodyState sensor;
     u32 of_sensor = read_sensor(b, parameters, i, sensor), all = of_sensor;
     StoredBodies* own = bodies + (u64)i * count;

@@ -3,8 +3,8 @@
 use super::bindings::{Bindings, ObjectArrays};
 use super::frames::{self, BodyState};
 use super::randomisation::{self, PARAMETERS, Randomisation};
-use super::response::STEPS_APART;
 use super::status::{FAILED, NO_SUCH_OBJECT, OTHER_HISTORY, SATURATED, skin_warning};
+use super::timing::STEPS_APART;
 use super::view::View;
 use crate::GpuError;
 use dermis_geometry::{Vec3, Wrench};

@@ -6,13 +6,14 @@ use super::history::GpuHistory;
 use super::objects::BoundObjects;
 use super::pads::PadSteps;
 use super::randomisation::{self, PARAMETERS, Randomisation};
-use super::response::{Clock, GpuResponse};
+use super::response::GpuResponse;
 use super::skin_steps::SkinSteps;
 use super::springs::spring_steps;
 use super::status::skin_warning;
+use super::timing::{Clock, Timing};
 use super::view::View;
 use crate::array::{Arrays, Poses, Presses, Twists};
-use crate::cuda_struct::{Ptr, PtrMut};
+use crate::cuda_struct::Ptr;
 use crate::layer::LayerSteps;
 use crate::memory::launch_on;
 use crate::program::{COMMON, Program, UNFUSED};
@@ -39,8 +40,10 @@ const SOURCE: &[&str] = &[
     ObjectArrays::CUDA,
     Bindings::CUDA,
     Clock::CUDA,
+    Timing::CUDA,
     include_str!("../cuda/view.cuh"),
     super::RANDOMISATION,
+    super::TIMING,
     super::FRAMES,
     include_str!("bodies.cu"),
 ];
@@ -266,7 +269,7 @@ impl GpuEnvironments {
     /// As for [`GpuEnvironments::launch`].
     unsafe fn read(&self, bindings: &Bindings, stream: usize) -> Result<[Ptr<f64>; 2], GpuError> {
         let has_reading = bindings.reported.is_bound();
-        let clocks = self.response.as_ref().filter(|_| has_reading).map_or(PtrMut::default(), GpuResponse::clocks);
+        let timing = self.response.as_ref().filter(|_| has_reading).map_or_else(Timing::default, GpuResponse::timing);
         let (parameters, n) = (self.own_parameters(), self.count as u32);
         let blocks = self.count.div_ceil(READ_THREADS).max(1);
         let bodies = self.objects.as_ref().map_or_else(|| self.bodies.at_mut(0), BoundObjects::bodies);
@@ -275,10 +278,10 @@ impl GpuEnvironments {
             match &self.objects {
                 Some(objects) => launch_on!(
                     self.gpu, stream, self.read_objects, (blocks, READ_THREADS); bindings, &objects.arrays(),
-                    &(objects.count() as u32), &(self.shapes as u32), &bodies, &clocks, &parameters, &n
+                    &(objects.count() as u32), &(self.shapes as u32), &bodies, &timing, &parameters, &n
                 )?,
                 None => launch_on!(
-                    self.gpu, stream, self.read, (blocks, READ_THREADS); bindings, &bodies, &clocks, &parameters, &n
+                    self.gpu, stream, self.read, (blocks, READ_THREADS); bindings, &bodies, &timing, &parameters, &n
                 )?,
             }
         }

@@ -1,12 +1,13 @@
 // The response of all environments: `Chain::respond` of `dermis_sensor`. One block for AT_ONCE environments: their values are in shared memory, and their taxels
-// are numbered one environment after the other. The numbers of the stages are in shared memory.
+// are numbered one environment after the other. The numbers of the stages are in shared memory, if HAS_SHARED_NUMBERS.
 // Most taxels are at rest: their value is zero, and they were not pressed since their reset. Stages that leave such taxels as they are do not compute them
 // and do not read their memory, and sums are computed where a source may differ from zero. Stages without memory before the sampling are computed where a sample is taken only.
 // A thread reads loads and samples and writes readings of GROUP taxels at once, and starts to read all that it needs before it computes: the kernel waits for memory more than it computes.
+// Samples are kept frame by frame in SLOTS lists, in turn: a delay reads an earlier one, and a step without a frame writes none.
 // Compile-time definitions are STAGES, the kinds of all stages in the order of `Chain`, so that the code of a response has no branches between them, NUMBERS, LENGTHS, TAXEL_LISTS,
 // MEMORY_LISTS and MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, REACHES, the largest difference between the
 // numbers of a taxel and of a source of its sum, NUMBER_COUNT, TAXELS, AT_ONCE, THREADS, GROUP (1 or 4), which divides TAXELS, WIDE, if the rows of values do not fit into shared memory,
-// HAS_OFFSETS and HAS_PHASES, if some are not zero, and SAMPLE, the type of samples.
+// HAS_OFFSETS and HAS_PHASES, if some are not zero, SLOTS, HAS_DELAY, and SAMPLE, the type of samples.
 // Values are rounded to counts before they are sampled and delayed, which gives the same readings: counts take fewer bytes.
 
 // Kinds of stages, numbered as on the host.
@@ -28,10 +29,6 @@
 #define SAMPLING 15
 #define DELAY 16
 #define COUNTS 17
-// Tolerance of times as a fraction of a frame.
-#define SAME_MOMENT 1e-7
-// The part of a step's number that counts the steps of one environment.
-#define STEP_BITS ((1ull << 40) - 1)
 
 // The larger and the smaller of two numbers of which the first may be NaN, which is not chosen; fewer instructions than fmax and fmin.
 template <class T> __device__ __forceinline__ T larger(T a, T b) { return a > b ? a : b; }
@@ -97,9 +94,9 @@ __device__ constexpr u32 first_of(u32 kind) {
 }
 // The stage that takes samples, and the one that rounds to counts: values are counts from there on.
 constexpr u32 SAMPLER = first_of(SAMPLING), COUNTER = first_of(COUNTS);
-// The stage that delays, and the first of both that keep samples; they are the last ones.
-constexpr u32 DELAYER = first_of(DELAY), FIRST_HELD = SAMPLER < DELAYER ? SAMPLER : DELAYER;
-constexpr bool HAS_SAMPLES = SAMPLER < LAST, HAS_DELAY = DELAYER < LAST && MEMORY_LENGTH[DELAYER] > 0;
+// The first of the stages that keep samples; they are the last ones.
+constexpr u32 FIRST_HELD = SAMPLER < first_of(DELAY) ? SAMPLER : first_of(DELAY);
+constexpr bool HAS_SAMPLES = SLOTS > 0;
 // True if a thread has one group.
 constexpr bool IS_ONE_PASS = AT_ONCE * TAXELS <= GROUP * THREADS;
 // The first of the stages without memory before the samples: what they compute is used only where a sample is taken in this step.
@@ -140,12 +137,6 @@ __device__ constexpr u32 pressed_first(u32 k) {
     return first;
 }
 
-// What all taxels of an environment share: loss of sensitivity by time, state of the random generator before the first taxel, and absolute and relative deviation of the noise.
-struct Prepared {
-    double by_time;
-    u64 random;
-    float sd, relative;
-};
 // The first and the last taxel whose value was not zero before some stage.
 struct Range {
     u32 first, last;
@@ -159,7 +150,7 @@ struct Environments {
     double* values;
     double* other;
     const double* parameters;
-    const Prepared* prepared;
+    const Clock* clocks;
     Range* ranges;
     // 1 for each taxel with memory of presses.
     const u8* kept;
@@ -185,22 +176,6 @@ template <u32 APART> __device__ __forceinline__ void widen(const Environments& e
     const u32 start = lane - min(lane, first / APART), end = lane + min(31 - lane, (TAXELS - 1 - last) / APART);
     if (!(set & ((1u << lane) - (1u << start)))) atomicMin(&e.ranges[own].first, first);
     if (!(set & ((2u << end) - (2u << lane)))) atomicMax(&e.ranges[own].last, last);
-}
-
-// Prepares stages K … of an environment, by two threads, since each part is a long chain of instructions: `part` is the number of the thread.
-template <u32 K> __device__ __forceinline__ void prepare(const ResponseView& r, const Clock& clock, double noise_factor, u32 part, Prepared& p) {
-    if constexpr (K < LAST) {
-        const double* c = r.numbers + NUMBER[K];
-        if (KINDS[K] == AGEING && part == 0) p.by_time = -c[3] * expm1(-(clock.start_s + r.dt_s) * c[4]);
-        if (KINDS[K] == NOISE && part == 1) {
-            u64 seed = (u64)c[2] | (u64)c[3] << 32;
-            p.random = mixed(seed ^ mixed(clock.number)) + 1442695040888963407ull;
-            next_u32(p.random);
-            p.sd = (float)(c[0] * noise_factor);
-            p.relative = (float)(c[1] * noise_factor);
-        }
-        prepare<K + 1>(r, clock, noise_factor, part, p);
-    }
 }
 
 // Writes memory, and that there is some.
@@ -243,16 +218,18 @@ __device__ __forceinline__ double ageing(const double* c, double before, double*
 }
 
 // Adds the draw of a taxel: that of the CPU's sequence, which gives each taxel four numbers in turn. jump: factor and term of the generator's
-// jump to the taxel. In single precision and from the high 32 bits of two numbers, which moves nearly all draws by less than a millionth of
-// the standard deviation.
-__device__ __forceinline__ double noise(const Prepared& p, const ulonglong2* jump, double x) {
-    const float unit = 1.0f / 4294967296.0f;
+// jump to the taxel. In single precision, with the GPU's own logarithm and cosine (absolute errors of 4e-7) and the high 32 bits of two numbers, which moves nearly all draws by
+// less than two millionths of the standard deviation.
+__device__ __forceinline__ double noise(const Clock& clock, const ulonglong2* jump, double x) {
+    const float unit = 1.0f / 4294967296.0f, pi = 3.14159265f;
     const ulonglong2 by = __ldg(jump);
-    u64 state = p.random * by.x + by.y;
+    u64 state = clock.random * by.x + by.y;
     // 1 − u, in units; the skipped bits are half a unit on average.
-    float radius = root(-2.0f * logf(((float)~uniform_bits(state) + 0.5f) * unit));
-    float angle = 2.0f * unit * (float)next_u32(state), relative = p.relative * (float)x;
-    return x + (double)(radius * cospif(angle) * (p.relative > 0.0f ? root(p.sd * p.sd + relative * relative) : p.sd));
+    float radius = root(-2.0f * __logf(((float)~uniform_bits(state) + 0.5f) * unit));
+    // cos(2π u) = −cos(2π u − π), of an angle between −π and π.
+    float angle = (2.0f * unit * (float)next_u32(state) - 1.0f) * pi, relative = clock.noise_relative * (float)x;
+    float sd = clock.noise_relative > 0.0f ? root(clock.noise_sd * clock.noise_sd + relative * relative) : clock.noise_sd;
+    return x - (double)(radius * __cosf(angle) * sd);
 }
 
 // One taxel: its number in the block, its memory in the first list, how far it is to the next list, and whether it has memory of presses.
@@ -282,7 +259,7 @@ template <u32 K> __device__ __forceinline__ double pressed_value(const Environme
     double* memory = taxel.memory + MEMORY_LIST[K] * taxel.apart;
     if constexpr (kind == HYSTERESIS) return hysteresis(c, *before, memory, taxel.has_memory, x);
     if constexpr (kind == CREEP) return creep<MEMORY_LENGTH[K]>(c, before, memory, taxel.apart, taxel.has_memory, x);
-    return ageing(c, *before, memory, taxel.has_memory, e.prepared[OWN(taxel.i)].by_time, x);
+    return ageing(c, *before, memory, taxel.has_memory, e.clocks[OWN(taxel.i)].loss_by_time, x);
 }
 
 // Stage K, without memory, of the value x (N) of the i-th taxel of the block.
@@ -297,7 +274,7 @@ template <u32 K> __device__ __forceinline__ double plain_value(const ResponseVie
     }
     if constexpr (kind >= LINEAR && kind <= TABLE) return x == 0.0 ? x : curve_value(kind, c, LENGTH[K], x);
     if constexpr (kind == SATURATION) return smaller(x, __ldg(number));
-    if constexpr (kind == NOISE) return noise(e.prepared[own], (const ulonglong2*)r.jumps + t, x);
+    if constexpr (kind == NOISE) return noise(e.clocks[own], (const ulonglong2*)r.jumps + t, x);
     if constexpr (kind == FAULTS) return isnan(__ldg(number)) ? x : __ldg(number);
     if constexpr (kind == COUNTS) {
         double counts = round(x * c[0]);
@@ -349,52 +326,46 @@ template <class T> struct __align__(GROUP * sizeof(T) < 16 ? GROUP * sizeof(T) :
 };
 typedef Group<double> Values;
 typedef Group<SAMPLE> Samples;
-// What a group needs of its samples: a bit for each that is taken in this step, the samples before it, the slot of the delay, and what is in it: the samples of some steps ago,
-// which make room for new ones.
+// What a group needs of its samples: a bit for each that is taken in this step, the slots in which they are kept, the same for all unless taxels have phases, and the samples
+// that are shown.
 struct Held {
-    u32 taken, slot;
-    Samples sampled, delayed;
+    u32 taken;
+    u32 slots[HAS_PHASES ? GROUP : 1];
+    Samples shown;
 };
-// Where a list of samples of the group of taxel i is.
-__device__ __forceinline__ Samples* samples_at(const ResponseView& r, const Environments& e, u32 list, u32 i) {
-    return (Samples*)((SAMPLE*)r.samples + (list * ((u64)r.environments * TAXELS) + (u64)e.first * TAXELS + i));
-}
-// True if a sample is taken at a phase between two times, in frames.
-__device__ __forceinline__ bool is_taken(double from, double to, double phase) {
-    return larger(ceil(to - phase - SAME_MOMENT), 0.0) > larger(ceil(from - phase - SAME_MOMENT), 0.0);
+// Where the samples of a slot of the group of taxel i are.
+__device__ __forceinline__ Samples* samples_at(const ResponseView& r, const Environments& e, u32 slot, u32 i) {
+    return (Samples*)((SAMPLE*)r.samples + (slot * ((u64)r.environments * TAXELS) + (u64)e.first * TAXELS + i));
 }
 // Reads what the group of taxel i needs of its samples.
 __device__ __forceinline__ Held held_of(const ResponseView& r, const Environments& e, u32 i) {
-    const Clock* clock = r.clocks + e.first + OWN(i);
+    const Clock& clock = e.clocks[OWN(i)];
     Held held = {};
-    if constexpr (HAS_SAMPLES) {
-        held.sampled = *samples_at(r, e, MEMORY_LIST[SAMPLER], i);
-        const double rate = __ldg(r.numbers + NUMBER[SAMPLER]), from = clock->start_s * rate, to = (clock->start_s + r.dt_s) * rate;
-        if (HAS_PHASES) {
-            const double* phase = r.taxel_numbers + (TAXEL_LIST[SAMPLER] * TAXELS + TAXEL(i));
-            FOR_GROUP(j) held.taken |= (u32)is_taken(from, to, __ldg(phase + j)) << j;
-        } else if (is_taken(from, to, 0.0)) {
-            held.taken = (1u << GROUP) - 1;
+    if constexpr (HAS_SAMPLES && HAS_PHASES) {
+        const double* phase = r.taxel_numbers + (TAXEL_LIST[SAMPLER] * TAXELS + TAXEL(i));
+        FOR_GROUP(j) {
+            const Frame frame = frame_of(r.timing, clock.start_s, __ldg(phase + j));
+            held.slots[j] = frame.slot;
+            held.taken |= (u32)frame.is_new << j;
+            if (frame.shown != NO_SLOT) held.shown.of[j] = samples_at(r, e, frame.shown, i)->of[j];
         }
-    }
-    if constexpr (HAS_DELAY) {
-        held.slot = (u32)((clock->number & STEP_BITS) % MEMORY_LENGTH[DELAYER]);
-        held.delayed = *samples_at(r, e, MEMORY_LIST[DELAYER] + held.slot, i);
+    } else if constexpr (HAS_SAMPLES) {
+        held.slots[0] = clock.slot;
+        held.taken = clock.is_new ? (1u << GROUP) - 1 : 0;
+        if (clock.shown != NO_SLOT) held.shown = *samples_at(r, e, clock.shown, i);
     }
     return held;
 }
-// Samples and delays the values of the group of taxel i.
+// Samples the values of the group of taxel i, and shows samples.
 __device__ __forceinline__ void keep_samples(const ResponseView& r, const Environments& e, u32 i, const Held& held, Values& x) {
-    Samples now = held.sampled;
-    FOR_GROUP(j) if (!HAS_SAMPLES || (held.taken >> j & 1)) now.of[j] = (SAMPLE)x.of[j];
-    if (held.taken) *samples_at(r, e, MEMORY_LIST[SAMPLER], i) = now;
-    if constexpr (HAS_DELAY) {
-        bool is_new = false;
-        FOR_GROUP(j) is_new |= now.of[j] != held.delayed.of[j];
-        if (is_new) *samples_at(r, e, MEMORY_LIST[DELAYER] + held.slot, i) = now;
-        now = held.delayed;
+    Samples now;
+    FOR_GROUP(j) now.of[j] = (SAMPLE)x.of[j];
+    if (HAS_PHASES) {
+        FOR_GROUP(j) if (held.taken >> j & 1) samples_at(r, e, held.slots[j], i)->of[j] = now.of[j];
+    } else if (held.taken) {
+        *samples_at(r, e, held.slots[0], i) = now;
     }
-    FOR_GROUP(j) x.of[j] = (double)now.of[j];
+    FOR_GROUP(j) if (HAS_DELAY || !(held.taken >> j & 1)) x.of[j] = (double)held.shown.of[j];
 }
 
 // The reading (N) of the value after all stages: counts / c[0], rounded as a division but with fewer instructions (Markstein 1990); c[2] = 1 / c[0].
@@ -412,7 +383,7 @@ __device__ __forceinline__ void last_stages(const ResponseView& r, const Environ
         if (!IS_ONE_PASS) held = held_of(r, e, i);
         Values x;
         if (!HAS_SAMPLES || held.taken) x = *(const Values*)(e.values + i);
-        if constexpr (HAS_SAMPLES || HAS_DELAY) keep_samples(r, e, i, held, x);
+        if constexpr (HAS_SAMPLES) keep_samples(r, e, i, held, x);
         FOR_GROUP(j) x.of[j] = reading(e, x.of[j]);
         set_numbers<GROUP>(to, e.first + OWN(i), TAXEL(i), x.of);
     }
@@ -464,25 +435,24 @@ extern __shared__ __align__(16) double shared_rows[];
 // Applies all stages to the values of `from` (N) and writes them to `to`. parameters: (n, PARAMETERS)
 // or null. scratch: (n, 2, taxels) if WIDE.
 extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS) respond(ResponseView r, View from, View to, const double* parameters, double* scratch) {
-    __shared__ Prepared prepared[AT_ONCE];
     __shared__ Range ranges[AT_ONCE];
-    __shared__ double numbers[NUMBER_COUNT + 1];
+    __shared__ double numbers[HAS_SHARED_NUMBERS ? NUMBER_COUNT + 1 : 1];
     __shared__ __align__(GROUP) u8 kept[WIDE ? 1 : AT_ONCE * TAXELS];
     if (threadIdx.x < AT_ONCE) ranges[threadIdx.x] = {TAXELS, 0};
     __syncthreads();
     Environments e;
     e.first = blockIdx.x * AT_ONCE;
     e.count = AT_ONCE == 1 ? 1 : min(r.environments - e.first, (u32)AT_ONCE);
-    e.numbers = numbers;
+    e.numbers = HAS_SHARED_NUMBERS ? numbers : (const double*)r.numbers;
     e.values = WIDE ? scratch + 2 * (u64)e.first * TAXELS : shared_rows;
     e.other = e.values + AT_ONCE * TAXELS;
     e.parameters = parameters ? parameters + (u64)e.first * PARAMETERS : parameters;
-    e.prepared = prepared;
+    e.clocks = r.timing.clocks + e.first;
     e.ranges = ranges;
     const u8* kept_before = r.kept + (u64)e.first * TAXELS;
     e.kept = WIDE ? kept_before : kept;
 #pragma unroll 1
-    for (u32 k = threadIdx.x; k < NUMBER_COUNT; k += THREADS) numbers[k] = r.numbers[k];
+    for (u32 k = threadIdx.x; HAS_SHARED_NUMBERS && k < NUMBER_COUNT; k += THREADS) numbers[k] = r.numbers[k];
     Held held = {};
     bool is_own_taken = !HAS_SAMPLES;
     FOR_GROUPS(i) {
@@ -504,9 +474,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS) respond(Re
         FOR_GROUP(j) is_loaded |= x.of[j] != 0.0;
         if (is_loaded) widen<GROUP>(e, own, t, t + GROUP - 1);
     }
-    // In warps of their own where there are enough.
-    const u32 apart = THREADS / 2, part = threadIdx.x / apart, environment = threadIdx.x % apart;
-    if (environment < e.count) prepare<0>(r, r.clocks[e.first + environment], factor(e, environment, NOISE_FACTOR), part, prepared[environment]);
     e.is_sampled = __syncthreads_or(is_own_taken);
     apply<0>(r, e);
     __syncthreads();
@@ -514,15 +481,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS) respond(Re
 }
 
 // Clears memory and time of the environments where the mask is not zero; the numbers of their steps go on, and the noise with them. One block
-// per environment. mask: (n); null for all. lists, sample_lists: numbers of the lists of memory and of samples.
-extern "C" __global__ void reset_response(View mask, ResponseView r, u32 lists, u32 sample_lists) {
+// per environment. mask: (n); null for all. lists: number of the lists of memory. Samples of before are not shown.
+extern "C" __global__ void reset_response(View mask, ResponseView r, u32 lists) {
     u32 i = blockIdx.x;
     if (mask.address && number_at(mask, i, 0, 0) == 0.0) return;
     u64 apart = (u64)r.environments * r.taxels, first = (u64)i * r.taxels;
     for (u32 k = threadIdx.x; k < r.taxels; k += blockDim.x) {
         for (u32 list = 0; list < lists; list++) r.memory[list * apart + first + k] = 0.0;
-        for (u32 list = 0; list < sample_lists; list++) ((SAMPLE*)r.samples)[list * apart + first + k] = 0;
         r.kept[first + k] = 0;
     }
-    if (threadIdx.x == 0) r.clocks[i].start_s = r.clocks[i].next_s = 0.0;
+    if (threadIdx.x == 0) r.timing.clocks[i].start_s = r.timing.clocks[i].next_s = 0.0;
 }

@@ -1,6 +1,7 @@
 //! The response of many environments on the GPU: every stage on every taxel.
 
 use super::bindings::Bindings;
+use super::timing::{Clock, Timing};
 use super::view::View;
 use crate::cuda_struct::{Ptr, PtrMut, cuda_struct};
 use crate::memory::launch_on;
@@ -13,32 +14,21 @@ use dermis_sensor::response::{Operation, OperationKind};
 use std::sync::Arc;
 
 /// Most threads of a block.
-const MAX_THREADS: usize = 512;
+const MAX_THREADS: usize = 256;
 /// Threads of a block that clears memory.
 const RESET_THREADS: usize = 256;
 /// Most environments of a block.
 const MAX_AT_ONCE: usize = 8;
-/// Shared memory (bytes) for values of a block on every GPU.
-const SHARED_BYTES: usize = 47 << 10;
+/// Shared memory (bytes) of a block on every GPU.
+const SHARED_BYTES: usize = 48 << 10;
+/// Shared memory (bytes) of a block for ranges of taxels.
+const RANGES_BYTES: usize = 16 * MAX_AT_ONCE;
+/// Most numbers of all stages in shared memory. More, as of a table of many points, are read from memory.
+const MAX_SHARED_NUMBERS: usize = 1024;
 /// Shared memory (bytes) of a taxel: two values, and whether it has memory of presses.
 const TAXEL_SHARED_BYTES: usize = 17;
-/// Environment i counts its steps from i times this number on, so that no two have the same noise.
-pub(super) const STEPS_APART: u64 = 1 << 40;
 /// Largest count that an `f32` represents with all below.
 const LARGEST_F32_COUNT: f64 = 16_777_216.0;
-/// Tolerance of a delay (s), as on the CPU.
-const SAME_TIME: f64 = 1e-9;
-
-cuda_struct! {
-    /// The time of one environment: since its last reset (s), and the number of its step, at the start of this and of the next step.
-    #[derive(Default)]
-    pub(crate) struct Clock {
-        start_s: f64,
-        next_s: f64,
-        number: u64,
-        next_number: u64,
-    }
-}
 
 cuda_struct! {
     /// A source of a sum over taxels: its weight, and its place in the values of an environment (bytes).
@@ -60,13 +50,11 @@ cuda_struct! {
         jumps: Ptr<u64>,
         /// Memory of presses, (lists, environments, taxels).
         memory: PtrMut<f64>,
-        /// Samples and delayed values of a [`SampleType`], (lists, environments, taxels).
+        /// Samples of a [`SampleType`], (slots, environments, taxels).
         samples: PtrMut<u8>,
         /// 1 for the taxels with memory of presses, whose memory is zero otherwise, (environments, taxels).
         kept: PtrMut<u8>,
-        /// (environments).
-        clocks: PtrMut<Clock>,
-        dt_s: f64,
+        timing: Timing,
         environments: u32,
         taxels: u32,
     }
@@ -76,10 +64,12 @@ const SOURCE: &[&str] = &[
     COMMON,
     View::CUDA,
     Clock::CUDA,
+    Timing::CUDA,
     Term::CUDA,
     ResponseView::CUDA,
     include_str!("../cuda/view.cuh"),
     super::RANDOMISATION,
+    super::TIMING,
     include_str!("response.cu"),
 ];
 
@@ -99,7 +89,7 @@ pub(super) struct GpuResponse {
     _bytes: [DeviceBuffer<u8>; 2],
     _terms: DeviceBuffer<Term>,
     _jumps: DeviceBuffer<u64>,
-    clocks: DeviceBuffer<Clock>,
+    _clocks: DeviceBuffer<Clock>,
 }
 
 /// The kernels for bound arrays.
@@ -130,7 +120,9 @@ impl Blocks {
     /// Blocks of as many environments as leave the smallest part of their threads idle.
     fn new(taxels: usize, group: usize) -> Self {
         let groups = taxels.div_ceil(group).max(1);
-        let threads = |count: usize| (count * groups).next_multiple_of(32).min(MAX_THREADS);
+        // The same number of groups for each thread.
+        let passes = |count: usize| (count * groups).div_ceil(MAX_THREADS);
+        let threads = |count: usize| (count * groups).div_ceil(passes(count)).next_multiple_of(32);
         let used = |count: usize| (count * groups) as f64 / (count * groups).next_multiple_of(threads(count)) as f64;
         let fits = |count: &usize| *count == 1 || TAXEL_SHARED_BYTES * count * taxels <= SHARED_BYTES / 4;
         let better = |best, count| if used(count) > used(best) { count } else { best };
@@ -193,19 +185,23 @@ struct Layout {
     taxel_numbers: Vec<f64>,
     terms: Vec<Term>,
     memory_lists: usize,
-    sample_lists: usize,
     sample: SampleType,
+    timing: Timing,
     /// True if the offset of a taxel is not zero.
     has_offsets: bool,
     /// True if the phase of a taxel's sampling is not zero.
     has_phases: bool,
 }
 
+/// True for the operations that keep samples, the last ones.
+fn is_held(operation: &Operation) -> bool {
+    matches!(operation.kind, OperationKind::Sampling | OperationKind::Delay)
+}
+
 /// The operations with the rounding to counts before values are sampled and delayed, which gives the same readings.
 fn counted_first(operations: &[Operation]) -> Vec<Operation> {
     let mut all = operations.to_vec();
     if let Some(counts) = all.pop_if(|last| last.kind == OperationKind::Counts) {
-        let is_held = |operation: &Operation| matches!(operation.kind, OperationKind::Sampling | OperationKind::Delay);
         let place = all.iter().rposition(|operation| !is_held(operation)).map_or(0, |last| last + 1);
         all.insert(place, counts);
     }
@@ -214,7 +210,7 @@ fn counted_first(operations: &[Operation]) -> Vec<Operation> {
 
 impl Layout {
     fn new(operations: &[Operation], taxels: usize, dt_s: f64) -> Self {
-        let mut all = Self::default();
+        let mut all = Self { timing: Timing::new(operations, dt_s), ..Self::default() };
         for operation in &counted_first(operations) {
             let mut numbers = operation.numbers.clone();
             let mut memory = operation.memory;
@@ -222,10 +218,6 @@ impl Layout {
                 // The fraction of the way to the load in a step instead of the time constant.
                 OperationKind::Creep => {
                     numbers.chunks_exact_mut(2).for_each(|term| term[1] = -(-dt_s / term[1]).exp_m1());
-                }
-                OperationKind::Delay => {
-                    numbers[0] = ((numbers[0] - SAME_TIME) / dt_s).ceil().max(0.0);
-                    memory = numbers[0] as usize;
                 }
                 // The part of the loss's rest that a press adds instead of the number of presses; the sign of the memory
                 // says whether a press lasts. The rate instead of the time.
@@ -242,10 +234,11 @@ impl Layout {
                 OperationKind::Sampling => all.has_phases |= has_others_than_zero(operation.per_taxel.last()),
                 _ => {}
             }
-            let is_sample = matches!(operation.kind, OperationKind::Sampling | OperationKind::Delay);
-            let lists = if is_sample { &mut all.sample_lists } else { &mut all.memory_lists };
-            let memory_list = *lists;
-            *lists += memory;
+            if is_held(operation) {
+                memory = 0;
+            }
+            let memory_list = all.memory_lists;
+            all.memory_lists += memory;
             let (number, length, reach) = match &operation.weights {
                 Some(weights) => (all.terms.len(), all.add_matrix(weights, taxels), reach(weights, taxels)),
                 None => (all.numbers.len(), numbers.len(), 0),
@@ -279,6 +272,17 @@ impl Layout {
         length
     }
 
+    /// True if the numbers of all stages are in shared memory.
+    fn has_shared_numbers(&self) -> bool {
+        self.numbers.len() <= MAX_SHARED_NUMBERS
+    }
+
+    /// True if the values of one environment do not fit into shared memory.
+    fn is_wide(&self, taxels: usize) -> bool {
+        let numbers = if self.has_shared_numbers() { self.numbers.len() + 1 } else { 1 };
+        TAXEL_SHARED_BYTES * taxels + size_of::<f64>() * numbers + RANGES_BYTES > SHARED_BYTES
+    }
+
     /// The kernels of these stages for a number of taxels.
     fn program(&self, taxels: usize, blocks: Blocks, is_wide: bool) -> Program {
         let list = |name: &str, value: fn(&Stage) -> usize| {
@@ -294,6 +298,7 @@ impl Layout {
             list("MEMORY_LISTS", |stage| stage.memory_list),
             list("MEMORY_LENGTHS", |stage| stage.memory_length),
             format!("-DNUMBER_COUNT={}", self.numbers.len()),
+            format!("-DHAS_SHARED_NUMBERS={}", u32::from(self.has_shared_numbers())),
             format!("-DTAXELS={}", taxels.max(1)),
             format!("-DAT_ONCE={}", blocks.at_once),
             format!("-DTHREADS={}", blocks.threads),
@@ -301,6 +306,8 @@ impl Layout {
             format!("-DWIDE={}", u32::from(is_wide)),
             format!("-DHAS_OFFSETS={}", u32::from(self.has_offsets)),
             format!("-DHAS_PHASES={}", u32::from(self.has_phases)),
+            format!("-DSLOTS={}", self.timing.slots()),
+            format!("-DHAS_DELAY={}", u32::from(self.timing.has_delay())),
             format!("-DSAMPLE={}", self.sample.name_and_size().0),
             UNFUSED.to_owned(),
         ];
@@ -308,11 +315,6 @@ impl Layout {
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         Program::new(format!("environments-response-{digest:016x}"), SOURCE, &options)
     }
-}
-
-/// True if the values of one environment do not fit into shared memory.
-fn is_wide(taxels: usize) -> bool {
-    TAXEL_SHARED_BYTES * taxels > SHARED_BYTES
 }
 
 fn has_others_than_zero(list: Option<&Vec<f64>>) -> bool {
@@ -335,8 +337,8 @@ impl GpuResponse {
         dt_s: f64,
     ) -> Result<Self, GpuError> {
         let layout = Layout::new(operations, taxels, dt_s);
-        let is_wide = is_wide(taxels);
-        let samples_bytes = layout.sample_lists * layout.sample.name_and_size().1;
+        let is_wide = layout.is_wide(taxels);
+        let samples_bytes = layout.timing.slots() * layout.sample.name_and_size().1;
         let taxel_bytes = 8 * (layout.memory_lists + if is_wide { 2 } else { 0 }) + samples_bytes + 1;
         let each = taxel_bytes * taxels + size_of::<Clock>();
         gpu.require_free(
@@ -352,8 +354,7 @@ impl GpuResponse {
         let bytes = [gpu.zeros(samples_bytes * taxels * count)?, gpu.zeros(taxels * count)?];
         let terms = gpu.upload(&layout.terms)?;
         let jumps = gpu.upload(&Random::jumps(4, taxels).concat())?;
-        let clock = |i: usize| Clock { next_number: STEPS_APART.wrapping_mul(i as u64), ..Clock::default() };
-        let clocks = gpu.upload(&(0..count).map(clock).collect::<Vec<_>>())?;
+        let clocks = gpu.upload(&(0..count).map(Clock::of_environment).collect::<Vec<_>>())?;
         let view = ResponseView {
             numbers: numbers[0].at(0),
             taxel_numbers: numbers[1].at(0),
@@ -362,8 +363,7 @@ impl GpuResponse {
             memory: numbers[2].at_mut(0),
             samples: bytes[0].at_mut(0),
             kept: bytes[1].at_mut(0),
-            clocks: clocks.at_mut(0),
-            dt_s,
+            timing: layout.timing.with_clocks(clocks.at_mut(0)),
             environments: count as u32,
             taxels: taxels as u32,
         };
@@ -378,7 +378,7 @@ impl GpuResponse {
             _bytes: bytes,
             _terms: terms,
             _jumps: jumps,
-            clocks,
+            _clocks: clocks,
         };
         // Other streams may use the memory now.
         gpu.finish()?;
@@ -387,12 +387,12 @@ impl GpuResponse {
 
     /// Time step (s).
     pub fn dt_s(&self) -> f64 {
-        self.view.dt_s
+        self.view.timing.dt_s()
     }
 
-    /// The clocks, which the kernel that reads the bodies advances.
-    pub fn clocks(&self) -> PtrMut<Clock> {
-        self.clocks.at_mut(0)
+    /// The timing, with clocks that the kernel that reads the bodies advances.
+    pub fn timing(&self) -> Timing {
+        self.view.timing
     }
 
     /// Prepares what the bound arrays need: the kernels, and loads on the taxels if the caller does not bind any.
@@ -401,7 +401,7 @@ impl GpuResponse {
         let in_fours = has_fours(bindings) && taxels.is_multiple_of(4);
         let blocks = Blocks::new(taxels, if in_fours { 4 } else { 1 });
         if self.kernels.as_ref().is_none_or(|kernels| kernels.blocks != blocks) {
-            let program = self.layout.program(taxels, blocks, is_wide(taxels));
+            let program = self.layout.program(taxels, blocks, self.layout.is_wide(taxels));
             let (respond, reset) =
                 (self.gpu.kernel(&program, "respond")?, self.gpu.kernel(&program, "reset_response")?);
             self.kernels = Some(Kernels { blocks, respond, reset });
@@ -455,12 +455,11 @@ impl GpuResponse {
     /// The mask is alive until the work is done, in the memory of this GPU, and has an element per environment.
     pub unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
         let Some(kernels) = &self.kernels else { return Ok(()) };
-        let Layout { memory_lists, sample_lists, .. } = self.layout;
         // SAFETY: the caller guarantees the mask.
         unsafe {
             launch_on!(
                 self.gpu, stream, kernels.reset, ((self.view.environments as usize).max(1), RESET_THREADS);
-                mask, &self.view, &(memory_lists as u32), &(sample_lists as u32)
+                mask, &self.view, &(self.layout.memory_lists as u32)
             )
         }
     }
@@ -500,7 +499,7 @@ mod tests {
     #[test]
     fn blocks_leave_few_threads_idle() {
         for (taxels, group, expected) in
-            [(100, 4, [5, 128]), (1600, 4, [1, 416]), (84, 4, [3, 64]), (84, 1, [3, 256]), (1, 1, [8, 32])]
+            [(100, 4, [5, 128]), (1600, 4, [1, 224]), (84, 4, [3, 64]), (84, 1, [8, 224]), (1, 1, [8, 32])]
         {
             let blocks = Blocks::new(taxels, group);
             assert_eq!([blocks.at_once, blocks.threads], expected, "{taxels} taxels in groups of {group}");
@@ -511,6 +510,18 @@ mod tests {
     fn counts_take_as_few_bytes_as_they_need() {
         let bytes = |largest: f64| SampleType::of_counts(largest).name_and_size().1;
         assert_eq!([255.0, 65_535.0, 65_536.0, 16_777_216.0, 16_777_217.0].map(bytes), [2, 2, 4, 4, 8]);
+    }
+
+    /// Values, flags, numbers and ranges of a block fit into the shared memory that every GPU has.
+    #[test]
+    fn blocks_fit_into_shared_memory() {
+        for numbers in [10, 200, MAX_SHARED_NUMBERS, 100_000] {
+            let layout = Layout { numbers: vec![1.0; numbers], ..Layout::default() };
+            let largest = (1..4000).filter(|taxels| !layout.is_wide(*taxels)).max().unwrap();
+            let shared = if numbers <= MAX_SHARED_NUMBERS { numbers + 1 } else { 1 };
+            let used = TAXEL_SHARED_BYTES * largest + 8 * shared + RANGES_BYTES;
+            assert!(used <= 48 << 10 && largest > 2300, "{numbers} numbers: {largest} taxels, {used} bytes");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::renderer::Renderer;
 use super::taxels::TaxelGrid;
 use super::{LayerBatch, unsupported};
 use crate::cuda_struct::{Ptr, PtrMut};
-use crate::environments::{Bindings, BodyArrays, BoundObjects, Clock, FRAMES, RANDOMISATION, SkinSteps, View};
+use crate::environments::{Bindings, BodyArrays, BoundObjects, FRAMES, RANDOMISATION, SkinSteps, View};
 use crate::memory::launch_on;
 use crate::program::{COMMON, Program, UNFUSED};
 use crate::{DeviceBuffer, Gpu, GpuError};
@@ -30,7 +30,6 @@ const SOURCE: &[&str] = &[
     View::CUDA,
     BodyArrays::CUDA,
     Bindings::CUDA,
-    Clock::CUDA,
     ContactRegion::CUDA,
     PressQueue::CUDA,
     Branches::CUDA,
