@@ -94,7 +94,7 @@ pub fn whole(value: &Bound<'_, PyAny>, min: usize, what: &str, remedy: &str) -> 
 
 /// Reads the argument `seed`.
 pub fn seed(value: &Bound<'_, PyAny>) -> PyResult<u64> {
-    whole(value, 0, "seed", "").map(|seed| seed as u64)
+    whole(value, 0, "seed", ": seeds are below 2**64").map(|seed| seed as u64)
 }
 
 /// Reads the argument `dt`, a positive number of seconds.

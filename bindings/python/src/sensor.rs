@@ -348,8 +348,8 @@ impl Sensor {
     /// "threshold", "noise" and "spread" (stages of its response). Displacement of the sensor in its frame: "position" (m)
     /// and "rotation" (rad), the same range for each axis. seed: that of the draws; equal on CPU and GPU.
     ///
-    /// max_polygons: on a GPU, polygons of the contact surface on a hydroelastic skin with LuGre friction whose bristles are remembered in
-    /// each environment; by default an estimate from skin and objects. ``check`` names an environment with more.
+    /// max_polygons: for hydroelastic skins with LuGre friction: polygons of the contact surface whose bristles are remembered in each
+    /// environment on a GPU; by default an estimate from skin and objects. ``check`` names an environment with more.
     ///
     /// precision: that of contacts, forces, friction and their sums of springs on a GPU: "double" (default), or "single", for GPUs that are slow in
     /// double precision; its errors are stated in the guide (GPU). The CPU always computes in double precision.

@@ -102,6 +102,8 @@ def test_integers_and_floats_of_any_size_are_numbers(foam):
         (lambda s: s.environments(BALL, 2, device="cpu", max_polygons=0), "`max_polygons` must be a whole number of at least 1, got 0: leave it out"),
         (lambda s: s.environments(BALL, 2, device="cpu", max_polygons=-3), "`max_polygons` .* got -3"),
         (lambda s: s.environments(BALL, 2, device="cpu", max_polygons="many"), "`max_polygons` .* got 'many'"),
+        (lambda s: s.environments(BALL, 2, device="cpu", max_polygons=9), "`max_polygons` is for hydroelastic skins with LuGre friction"),
+        (lambda s: s.environments(BALL, 2, device="cpu", seed=2**70), r"got 1180591620717411303424: seeds are below 2\*\*64"),
         (lambda s: s.press_batch(BALL, depth=1e-3, at=np.zeros((2, 3))), r"`at` must have shape \(2,\) or \(n, 2\)"),
         (lambda s: s.read_contacts([[0, 0, 0]], [[0, 0, -1]] * 2), "1 `points` and 2 `forces`"),
         (lambda s: s.read_contacts([[0, 0, NAN]], [[0, 0, -1]]), "`points`"),

@@ -16,7 +16,7 @@ use dermis::gpu::environments::{
     self as batches, Bindings, GpuOptions, ObjectArrays, PARAMETER_NAMES, PARAMETERS, Randomisation, View,
 };
 use dermis::gpu::{Gpu, GpuError, Precision};
-use dermis::skin::{Layer, Object, Springs};
+use dermis::skin::{Friction, Hydroelastic, Layer, Object, Springs};
 use numpy::PyArrayDyn;
 use pyo3::Bound as PyBound;
 use pyo3::prelude::*;
@@ -73,6 +73,14 @@ impl Environments {
             };
             let reason = format!(
                 "`precision` is for springs, and the skin of sensor {:?} is {skin}: leave it out",
+                sensor.name()
+            );
+            return Err(GpuError::BadInput { reason });
+        }
+        let friction = sensor.skin_as::<Hydroelastic>().map(|skin| &skin.parameters().friction);
+        if max_polygons.is_some() && !matches!(friction, Some(Friction::Lugre(_))) {
+            let reason = format!(
+                "`max_polygons` is for hydroelastic skins with LuGre friction, which remember bristles, and the skin of sensor {:?} is none: leave it out",
                 sensor.name()
             );
             return Err(GpuError::BadInput { reason });
