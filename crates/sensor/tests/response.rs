@@ -184,3 +184,28 @@ fn a_sensor_file_may_hold_every_stage() {
     let message = spec.build(None).unwrap_err().to_string();
     assert!(message.contains("wts0614") && message.contains("84"), "{message}");
 }
+
+/// A reading that is sampled, held and delayed is that of one step, however long the sensor runs: a sum of 300,000 steps of 1 ms
+/// would drift by more than a millionth of a step past the times of samples.
+#[test]
+fn samples_stay_at_their_steps_for_minutes() {
+    const DELAY: u32 = 20;
+    // Frames of one and of two and a half steps.
+    for (rate_hz, steps_per_frame) in [(1000, 1.0), (400, 2.5)] {
+        let text = format!(
+            "force_per_count = \"1 mN\"\nbits = 32\nsampling = {{ rate = \"{rate_hz} Hz\" }}\ndelay = {{ time = \"{DELAY} ms\" }}"
+        );
+        let spec: ResponseSpec = parse_toml("slow frames", &text).unwrap();
+        let chain = spec.build(&Taxels::grid(1, 1, 1e-3), None).unwrap();
+        let mut state = chain.rest();
+        for step in 0..300_000_u32 {
+            let (report, after) = chain.respond(&state, &[f64::from(step)], 1e-3).unwrap();
+            state = after;
+            let truth = step.checked_sub(DELAY).map_or(0.0, |sent| {
+                let frame = (f64::from(sent + 1) / steps_per_frame).ceil() - 1.0;
+                (frame * steps_per_frame).floor()
+            });
+            assert_eq!(report.newton[0], truth, "{rate_hz} Hz, step {step}");
+        }
+    }
+}

@@ -80,7 +80,7 @@ impl Environments {
         let friction = sensor.skin_as::<Hydroelastic>().map(|skin| &skin.parameters().friction);
         if max_polygons.is_some() && !matches!(friction, Some(Friction::Lugre(_))) {
             let reason = format!(
-                "`max_polygons` is for hydroelastic skins with LuGre friction, which remember bristles, and the skin of sensor {:?} is none: leave it out",
+                "`max_polygons` is for hydroelastic skins with LuGre friction, which remember bristles, and the skin of sensor {:?} is not one of them: leave it out",
                 sensor.name()
             );
             return Err(GpuError::BadInput { reason });

@@ -21,17 +21,15 @@ __device__ __forceinline__ StoredBodies stored(const Bodies& read, u32 fault, u3
 __device__ __forceinline__ void advance(const Timing& timing, u32 i, const double* parameters) {
     if (!timing.clocks) return;
     Clock clock = timing.clocks[i];
-    clock.start_s = clock.next_s;
-    clock.next_s += timing.dt_s;
-    clock.number = clock.next_number++;
-    clock.loss_by_time = -timing.loss_by_time * expm1(-clock.next_s * timing.losses_per_s);
+    clock.step = clock.next_step++;
+    clock.loss_by_time = -timing.loss_by_time * expm1(-(double)clock.next_step * timing.losses_per_step);
     // The state of `Random` after the seed of this step, before the first taxel.
-    clock.random = (mixed(timing.seed ^ mixed(clock.number)) + 1442695040888963407ull) * 6364136223846793005ull + 1442695040888963407ull;
+    clock.random = (mixed(timing.seed ^ mixed(clock.next_number++)) + 1442695040888963407ull) * 6364136223846793005ull + 1442695040888963407ull;
     const double noise = parameters ? parameters[(u64)i * PARAMETERS + NOISE_FACTOR] : 1.0;
     clock.noise_sd = (float)(timing.noise_sd * noise);
     clock.noise_relative = (float)(timing.noise_relative * noise);
     if (timing.slots) {
-        const Frame frame = frame_of(timing, clock.start_s, 0.0);
+        const Frame frame = frame_of(timing, clock.step, 0.0);
         clock.is_new = frame.is_new;
         clock.slot = frame.slot;
         clock.shown = frame.shown;

@@ -6,7 +6,7 @@
 // Samples are kept frame by frame in SLOTS lists, in turn: a delay reads an earlier one, and a step without a frame writes none.
 // Compile-time definitions are STAGES, the kinds of all stages in the order of `Chain`, so that the code of a response has no branches between them, NUMBERS, LENGTHS, TAXEL_LISTS,
 // MEMORY_LISTS and MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, REACHES, the largest difference between the
-// numbers of a taxel and of a source of its sum, NUMBER_COUNT, TAXELS, AT_ONCE, THREADS, GROUP (1 or 4), which divides TAXELS, WIDE, if the rows of values do not fit into shared memory,
+// numbers of a taxel and of a source of its sum, NUMBER_COUNT, HAS_SHARED_NUMBERS, TAXELS, AT_ONCE, THREADS, GROUP (1 or 4), which divides TAXELS, WIDE, if the rows of values do not fit into shared memory,
 // HAS_OFFSETS and HAS_PHASES, if some are not zero, SLOTS, HAS_DELAY, and SAMPLE, the type of samples.
 // Values are rounded to counts before they are sampled and delayed, which gives the same readings: counts take fewer bytes.
 
@@ -225,7 +225,7 @@ __device__ __forceinline__ double noise(const Clock& clock, const ulonglong2* ju
     const ulonglong2 by = __ldg(jump);
     u64 state = clock.random * by.x + by.y;
     // 1 − u, in units; the skipped bits are half a unit on average.
-    float radius = root(-2.0f * __logf(((float)~uniform_bits(state) + 0.5f) * unit));
+    float radius = root(larger(-2.0f * __logf(((float)~uniform_bits(state) + 0.5f) * unit), 0.0f));
     // cos(2π u) = −cos(2π u − π), of an angle between −π and π.
     float angle = (2.0f * unit * (float)next_u32(state) - 1.0f) * pi, relative = clock.noise_relative * (float)x;
     float sd = clock.noise_relative > 0.0f ? root(clock.noise_sd * clock.noise_sd + relative * relative) : clock.noise_sd;
@@ -344,7 +344,7 @@ __device__ __forceinline__ Held held_of(const ResponseView& r, const Environment
     if constexpr (HAS_SAMPLES && HAS_PHASES) {
         const double* phase = r.taxel_numbers + (TAXEL_LIST[SAMPLER] * TAXELS + TAXEL(i));
         FOR_GROUP(j) {
-            const Frame frame = frame_of(r.timing, clock.start_s, __ldg(phase + j));
+            const Frame frame = frame_of(r.timing, clock.step, __ldg(phase + j));
             held.slots[j] = frame.slot;
             held.taken |= (u32)frame.is_new << j;
             if (frame.shown != NO_SLOT) held.shown.of[j] = samples_at(r, e, frame.shown, i)->of[j];
@@ -490,5 +490,5 @@ extern "C" __global__ void reset_response(View mask, ResponseView r, u32 lists) 
         for (u32 list = 0; list < lists; list++) r.memory[list * apart + first + k] = 0.0;
         r.kept[first + k] = 0;
     }
-    if (threadIdx.x == 0) r.timing.clocks[i].start_s = r.timing.clocks[i].next_s = 0.0;
+    if (threadIdx.x == 0) r.timing.clocks[i].next_step = 0;
 }

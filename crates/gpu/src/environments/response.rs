@@ -23,7 +23,7 @@ const MAX_AT_ONCE: usize = 8;
 const SHARED_BYTES: usize = 48 << 10;
 /// Shared memory (bytes) of a block for ranges of taxels.
 const RANGES_BYTES: usize = 16 * MAX_AT_ONCE;
-/// Most numbers of all stages in shared memory. More, as of a table of many points, are read from memory.
+/// Maximum number of numbers of all stages in shared memory. More, as of a table of many points, are read from memory.
 const MAX_SHARED_NUMBERS: usize = 1024;
 /// Shared memory (bytes) of a taxel: two values, and whether it has memory of presses.
 const TAXEL_SHARED_BYTES: usize = 17;
@@ -220,10 +220,9 @@ impl Layout {
                     numbers.chunks_exact_mut(2).for_each(|term| term[1] = -(-dt_s / term[1]).exp_m1());
                 }
                 // The part of the loss's rest that a press adds instead of the number of presses; the sign of the memory
-                // says whether a press lasts. The rate instead of the time.
+                // says whether a press lasts.
                 OperationKind::Ageing => {
                     numbers[1] = -(-1.0 / numbers[1]).exp_m1();
-                    numbers[4] = 1.0 / numbers[4];
                     memory = 1;
                 }
                 OperationKind::Counts => {
@@ -477,7 +476,7 @@ pub(crate) fn programs() -> Vec<Program> {
         let memory = match kind {
             Creep => 3,
             Ageing => 2,
-            Hysteresis | Sampling => 1,
+            Hysteresis => 1,
             _ => 0,
         };
         Operation::new(kind, &[4e-3; 6]).with_memory(memory)

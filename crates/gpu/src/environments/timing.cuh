@@ -1,7 +1,7 @@
 // The time of a response, and what all taxels of an environment share in a step.
 
-// Tolerance of times as a fraction of a frame.
-#define SAME_TIME 1e-7
+// Tolerance of times as a fraction of a frame, as on the CPU.
+#define FRAME_TOLERANCE 1e-7
 // No samples: none were taken since the reset.
 #define NO_SLOT 0xffffffffu
 
@@ -11,15 +11,14 @@ struct Frame {
     u32 slot, shown;
 };
 
-// Number of frames that began before a time (s) since the reset: `Sampling::apply`.
-__device__ __forceinline__ u64 frames_before(const Timing& timing, double time_s, double phase) {
-    return (u64)fmax(ceil(time_s * timing.frames_per_s - phase - SAME_TIME), 0.0);
+// Number of frames that began before a step since the reset: `Sampling::apply`. From the number of the step: sums of time steps drift.
+__device__ __forceinline__ u64 frames_before(const Timing& timing, u64 step, double phase) {
+    return (u64)fmax(ceil((double)step * timing.frames_per_step - phase - FRAME_TOLERANCE), 0.0);
 }
 
-// The frame of the step that starts at a time (s) since the reset.
-__device__ __forceinline__ Frame frame_of(const Timing& timing, double start_s, double phase) {
-    const u64 frames = frames_before(timing, start_s + timing.dt_s, phase);
-    const double delayed_s = start_s - timing.delay_s;
-    const u64 shown = delayed_s < -0.5 * timing.dt_s ? 0 : frames_before(timing, delayed_s + timing.dt_s, phase);
-    return {frames > frames_before(timing, start_s, phase), (u32)(frames % timing.slots), shown ? (u32)(shown % timing.slots) : NO_SLOT};
+// The frame of a step since the reset.
+__device__ __forceinline__ Frame frame_of(const Timing& timing, u64 step, double phase) {
+    const u64 frames = frames_before(timing, step + 1, phase);
+    const u64 shown = step < timing.delay_steps ? 0 : frames_before(timing, step - timing.delay_steps + 1, phase);
+    return {frames > frames_before(timing, step, phase), (u32)(frames % timing.slots), shown ? (u32)(shown % timing.slots) : NO_SLOT};
 }

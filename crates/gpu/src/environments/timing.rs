@@ -6,16 +6,15 @@ use dermis_sensor::response::{Operation, OperationKind};
 /// Environment i counts its steps from i times this number on, so that no two have the same noise.
 pub(super) const STEPS_APART: u64 = 1 << 40;
 /// Tolerance of a delay (s), as on the CPU.
-const SAME_TIME: f64 = 1e-9;
+const DELAY_TOLERANCE_S: f64 = 1e-9;
 
 cuda_struct! {
-    /// The time of one environment: since its last reset (s), and the number of its step, at the start of this and of the next step; and what its
-    /// taxels share in this step.
+    /// The time of one environment and what its taxels share in a step: the number of this and of the next step since the last reset, and the number of the next
+    /// step since its start, by which noise is drawn.
     #[derive(Default)]
     pub(crate) struct Clock {
-        start_s: f64,
-        next_s: f64,
-        number: u64,
+        step: u64,
+        next_step: u64,
         next_number: u64,
         /// Loss of sensitivity by time.
         loss_by_time: f64,
@@ -40,16 +39,15 @@ cuda_struct! {
         /// (environments); null without a response.
         clocks: PtrMut<Clock>,
         dt_s: f64,
-        /// Loss of sensitivity by time, and its rate (1/s).
+        /// Loss of sensitivity by time, and its rate.
         loss_by_time: f64,
-        losses_per_s: f64,
+        losses_per_step: f64,
         seed: u64,
         noise_sd: f64,
         noise_relative: f64,
-        /// Frames per second, at most one per step.
-        frames_per_s: f64,
-        /// Delay (s), a number of steps.
-        delay_s: f64,
+        /// Frames per step, at most one.
+        frames_per_step: f64,
+        delay_steps: u64,
         /// Number of frames whose samples are kept; 0 without samples and delay.
         slots: u64,
     }
@@ -65,17 +63,18 @@ impl Clock {
 impl Timing {
     /// The timing of the stages of a response, for steps of `dt_s`.
     pub fn new(operations: &[Operation], dt_s: f64) -> Self {
-        let steps_per_s = 1.0 / dt_s;
-        let mut all = Self { dt_s, frames_per_s: steps_per_s, ..Self::default() };
+        let mut all = Self { dt_s, frames_per_step: 1.0, ..Self::default() };
         for Operation { kind, numbers, .. } in operations {
             match kind {
                 OperationKind::Sampling => {
-                    all.frames_per_s = numbers[0].min(steps_per_s);
+                    all.frames_per_step = (numbers[0] * dt_s).min(1.0);
                     all.slots = 1;
                 }
-                OperationKind::Delay => all.delay_s = ((numbers[0] - SAME_TIME) / dt_s).ceil().max(0.0) * dt_s,
+                OperationKind::Delay => {
+                    all.delay_steps = ((numbers[0] - DELAY_TOLERANCE_S) / dt_s).ceil().max(0.0) as u64
+                }
                 // Losses by use come before those by time.
-                OperationKind::Ageing => (all.loss_by_time, all.losses_per_s) = (numbers[3], 1.0 / numbers[4]),
+                OperationKind::Ageing => (all.loss_by_time, all.losses_per_step) = (numbers[3], dt_s / numbers[4]),
                 // The seed's low and high half.
                 OperationKind::Noise => {
                     (all.noise_sd, all.noise_relative) = (numbers[0], numbers[1]);
@@ -86,7 +85,7 @@ impl Timing {
         }
         if all.has_delay() {
             // Frames that begin during the delay, and the one that is shown.
-            all.slots = (all.delay_s * all.frames_per_s).ceil() as u64 + 1;
+            all.slots = (all.delay_steps as f64 * all.frames_per_step).ceil() as u64 + 1;
         }
         all
     }
@@ -102,7 +101,7 @@ impl Timing {
 
     /// True if samples are shown later than they are taken.
     pub fn has_delay(&self) -> bool {
-        self.delay_s > 0.0
+        self.delay_steps > 0
     }
 
     /// Number of frames whose samples are kept.

@@ -136,8 +136,7 @@ impl Chain {
         let mut values = values_newton.to_vec();
         let step = Step { number: state.step, start_s: state.time_s, dt_s, scales };
         self.stages.iter().for_each(|stage| stage.step(&mut values, &mut state, &step));
-        state.time_s = step.end_s();
-        state.step = state.step.wrapping_add(1);
+        state.advance(dt_s);
         Ok((self.report(values), state))
     }
 

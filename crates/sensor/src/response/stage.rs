@@ -183,6 +183,9 @@ macro_rules! stages {
         pub struct ResponseState {
             /// Time since rest (s).
             pub time_s: f64,
+            /// Rounding error of the time (s), which the next step subtracts: without it, sums of many steps drift past the times of samples.
+            #[serde(default)]
+            pub time_error_s: f64,
             /// Steps since rest.
             pub step: u64,
             /// Memory of the magnetometers.
@@ -197,9 +200,18 @@ macro_rules! stages {
                 [$($(self.$memory.misfit(&rest.$memory, taxels),)?)+].into_iter().flatten().next()
             }
 
+            /// Advances the time by a step, as Kahan (1965) sums.
+            fn advance(&mut self, dt_s: f64) {
+                let step_s = dt_s - self.time_error_s;
+                let time_s = self.time_s + step_s;
+                self.time_error_s = (time_s - self.time_s) - step_s;
+                self.time_s = time_s;
+                self.step = self.step.wrapping_add(1);
+            }
+
             /// True if all numbers are finite and none is absurdly large.
             fn is_sound(&self) -> bool {
-                stage::is_sound(self.time_s) $($(&& self.$memory.is_sound())?)+
+                stage::is_sound(self.time_s) && stage::is_sound(self.time_error_s) $($(&& self.$memory.is_sound())?)+
             }
         }
     };
