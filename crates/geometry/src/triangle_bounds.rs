@@ -2,7 +2,7 @@
 
 use crate::bvh::Slab;
 use crate::ray::RayFrame;
-use crate::{Bounds, Mat3, Pose, Ray, Surface, Vec3};
+use crate::{Bounds, Mat3, Pose, Primitive, Ray, Surface, Vec3};
 
 impl Surface {
     /// Calls `visit` with the position in the hierarchy ([`crate::Bvh::order`]) and the corners (m), in another frame, of all
@@ -49,6 +49,24 @@ impl Surface {
         (visited <= max_triangles).then_some(bounds)
     }
 
+    /// Bounds, in another frame, of the part of the surface inside the box `within` of that frame; `None` if there is none. Those of a
+    /// mesh, a box and a sphere are tight: of a tip or an edge that reaches into the box they contain no more than it. The box may be
+    /// infinite.
+    pub fn part_bounds_in(&self, frame_from_surface: &Pose, within: &Bounds) -> Option<Bounds> {
+        let near = self.bounds_in(frame_from_surface, within)?;
+        if matches!(self.primitive(), Some(Primitive::Sphere { .. })) {
+            return Some(near);
+        }
+        let mut part = Bounds::EMPTY;
+        self.each_triangle_in(frame_from_surface, &near, |_, corners| {
+            clipped(corners, &near)
+                .into_iter()
+                .for_each(|corner| part = part.union(&Bounds { min: corner, max: corner }));
+        });
+        // The mesh of a round primitive lies inside it.
+        if part == Bounds::EMPTY { self.primitive().map(|_| near) } else { Some(part) }
+    }
+
     /// Distance (m) at which a ray of any length hits the triangle at a position of the hierarchy, edges and corners
     /// included; the same number as that of [`Surface::cast`].
     #[inline]
@@ -57,10 +75,50 @@ impl Surface {
     }
 }
 
+/// The corners of the part of a triangle inside a box (Sutherland and Hodgman 1974).
+fn clipped(triangle: [Vec3; 3], within: &Bounds) -> Vec<Vec3> {
+    let mut corners = triangle.to_vec();
+    for axis in 0..3 {
+        for (side, limit) in [(1.0, within.min[axis]), (-1.0, -within.max[axis])] {
+            let above = |corner: Vec3| side * corner[axis] - limit;
+            let mut kept = Vec::new();
+            for (i, &to) in corners.iter().enumerate() {
+                let from = corners[(i + corners.len() - 1) % corners.len()];
+                if (above(from) < 0.0) != (above(to) < 0.0) {
+                    kept.push(from.lerp(to, above(from) / (above(from) - above(to))));
+                }
+                if above(to) >= 0.0 {
+                    kept.push(to);
+                }
+            }
+            corners = kept;
+        }
+    }
+    corners
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Primitive, Quat, Random};
+    use crate::{Quat, Random, shapes};
+
+    /// A tip that reaches a tenth of a millimetre below z = 0 is as wide there as its cone, and an edge of a box as the box.
+    #[test]
+    fn parts_of_tips_and_edges_are_tight() {
+        let below = Bounds { min: Vec3::splat(f64::NEG_INFINITY), max: Vec3::new(f64::INFINITY, f64::INFINITY, 0.0) };
+        let (depth, diagonal) = (1e-4, 3e-3 * 0.5_f64.sqrt());
+        let on_edge =
+            Pose::new(Quat::from_rotation_y(std::f64::consts::FRAC_PI_4), Vec3::Z * (diagonal * 2.0 * 0.5 - depth));
+        let cuboid = Surface::new(shapes::cuboid(Vec3::splat(3e-3)).unwrap());
+        let exact = Surface::of_primitive(Primitive::Cuboid { half_m: Vec3::splat(1.5e-3) }, 1.0).unwrap();
+        for surface in [cuboid, exact] {
+            let part = surface.part_bounds_in(&on_edge, &below).unwrap();
+            let truth = Bounds { min: Vec3::new(-depth, -1.5e-3, -depth), max: Vec3::new(depth, 1.5e-3, 0.0) };
+            assert!((part.min - truth.min).length() < 1e-12 && (part.max - truth.max).length() < 1e-12, "{part:?}");
+            let above = Pose::new(on_edge.rotation, on_edge.translation + Vec3::Z * 2e-4);
+            assert_eq!(surface.part_bounds_in(&above, &below), None);
+        }
+    }
 
     /// Every ray inside the box that hits a triangle there meets the bounds, which are much smaller than those of the
     /// ball: its cap.

@@ -1,7 +1,7 @@
 //! Contacts that are smaller than the resolution of a skin.
 
 use dermis_geometry::quantity::Length;
-use dermis_geometry::{Pose, Primitive, Vec3};
+use dermis_geometry::{Pose, Primitive, TriMesh, Vec3};
 use dermis_sensor::{Aim, Goal, Pressed, Sensor, SensorSpec, SkinKind, SkinSpec, presets, press};
 use dermis_skin::{Object, Resolution, Warning};
 
@@ -55,6 +55,49 @@ fn an_object_between_the_points_of_a_curved_skin_is_reported() {
         };
         assert!(matches!(at(0.05e-3).warnings[..], [Warning::Unresolved { points: 0, .. }]), "{name}");
         assert!(at(1e-3).warnings.is_empty(), "{name}: {:?}", at(1e-3).warnings);
+    }
+}
+
+/// A steep cone on its tip, as a mesh.
+fn cone() -> Object {
+    let ring = (0..24).map(|i| {
+        let (sin, cos) = (f64::from(i) * std::f64::consts::TAU / 24.0).sin_cos();
+        Vec3::new(1e-3 * cos, 1e-3 * sin, 2.7e-3)
+    });
+    let corners = [Vec3::ZERO, Vec3::Z * 2.7e-3].into_iter().chain(ring).collect();
+    let sides = (0..24).flat_map(|i| [[0, 2 + (i + 1) % 24, 2 + i], [1, 2 + i, 2 + (i + 1) % 24]]).collect();
+    Object::new(TriMesh::new("cone", corners, sides).unwrap())
+}
+
+/// Tips and edges between the cells have no force, and every skin says so, however narrow they are.
+#[test]
+fn a_tip_or_an_edge_between_cells_is_reported() {
+    let half_m = Vec3::splat(1.5e-3);
+    let mesh = Object::new(Primitive::Cuboid { half_m }.mesh(1.0).unwrap());
+    let exact = Object::of_primitive(Primitive::Cuboid { half_m }, 1.0).unwrap();
+    let [tip, edge] = [Aim::default(), Aim { tilt_rad: [0.0, std::f64::consts::FRAC_PI_4], ..Aim::default() }];
+    for (name, skin) in
+        [("gelsight", None), ("digit", None), ("wts0614-layer", None), ("gelsight", Some(SkinKind::Imprint))]
+    {
+        let spec = presets::find(name).unwrap();
+        let sensor = skin.map_or_else(|| Ok(spec.clone()), |kind| spec.with_skin(kind)).unwrap().build(None).unwrap();
+        for (object, aim) in [(&cone(), &tip), (&mesh, &edge), (&exact, &edge)] {
+            for yaw_rad in [0.0, 0.5] {
+                let aim = Aim { yaw_rad, ..aim.clone() };
+                let found = press(&sensor, object, &aim, Goal::Depth(3e-5)).unwrap();
+                let warnings = &found.touch.warnings;
+                assert!(
+                    unresolved(&found).is_some(),
+                    "{name}, {skin:?}, yaw {yaw_rad}: {} N, {warnings:?}",
+                    found.touch.on_sensor.force.z
+                );
+            }
+        }
+    }
+    let springs = with_points("wts0614", 4);
+    for at_m in [[0.0, 0.0], [1e-4, 7e-5], [3e-4, 2e-4]] {
+        let found = press(&springs, &cone(), &Aim { at_m, ..Aim::default() }, Goal::Depth(2e-4)).unwrap();
+        assert!(unresolved(&found).is_some(), "{at_m:?}: {} N", found.touch.on_sensor.force.z);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Contacts that are smaller than the resolution of a skin.
 
 use crate::{Facets, Motion, Target, Warning};
-use dermis_geometry::{Bounds, HeightField, HeightGrid, Vec2};
+use dermis_geometry::{Bounds, HeightGrid, Ray, Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
 /// The parameter of a sensor that sets the resolution of its contact.
@@ -101,12 +101,10 @@ fn indents(target: &Target<'_>, grid: &HeightGrid, rest_heights_m: Option<&[f64]
     let highest_m = rest_heights_m.map_or(0.0, |heights| heights.iter().copied().fold(f64::NEG_INFINITY, f64::max));
     let within = Bounds { min: low.extend(f64::NEG_INFINITY), max: (low + size).extend(highest_m) };
     let surface = &target.object.surface;
-    let Some(reach) = surface.bounds_in(&target.sensor_from_object, &within) else { return false };
-    let cell_m = reach.size().x.max(reach.size().y) / SEARCH as f64;
-    let center = reach.min.truncate().midpoint(reach.max.truncate());
-    let fine = HeightGrid { rows: SEARCH, cols: SEARCH, cell_m, center };
-    let mut bottom = HeightField::empty(fine);
-    bottom.lower(surface, &target.sensor_from_object, highest_m);
+    let Some(part) = surface.part_bounds_in(&target.sensor_from_object, &within) else { return false };
+    if rest_heights_m.is_none() && surface.primitive().is_none() {
+        return part.min.z < -1e-6 * grid.cell_m;
+    }
     let skin_m = |at: Vec2| match rest_heights_m {
         None => 0.0,
         // The lowest of the surrounding cells, so that no object above an inclined surface is reported.
@@ -118,9 +116,14 @@ fn indents(target: &Target<'_>, grid: &HeightGrid, rest_heights_m: Option<&[f64]
             cells.map(|(row, col)| heights[row * grid.cols + col]).fold(f64::INFINITY, f64::min)
         }
     };
-    bottom.heights_m.iter().enumerate().any(|(i, &bottom_m)| {
-        let at = fine.cell_center(i / SEARCH, i % SEARCH);
-        let inside = at.cmpge(low).all() && at.cmple(low + size).all();
-        inside && bottom_m < skin_m(at) - 1e-6 * grid.cell_m
+    let object_from_sensor = target.sensor_from_object.inverse();
+    let direction = object_from_sensor.transform_vector(Vec3::Z);
+    let (below_m, length) = (part.min.z - part.size().max_element(), part.size().z + 2.0 * part.size().max_element());
+    (0..SEARCH * SEARCH).any(|i| {
+        let fraction = Vec2::new((i % SEARCH) as f64 + 0.5, (i / SEARCH) as f64 + 0.5) / SEARCH as f64;
+        let at = part.min.truncate() + part.size().truncate() * fraction;
+        let ray = Ray { origin: object_from_sensor.transform_point(at.extend(below_m)), direction, length };
+        let bottom_m = surface.cast(&ray, None).map_or(f64::INFINITY, |hit| below_m + hit.distance);
+        bottom_m < skin_m(at) - 1e-6 * grid.cell_m
     })
 }

@@ -314,8 +314,17 @@ impl Springs {
     /// True if an object crosses the cell of a site: a square with the site's area about it, as deep as its ray.
     fn lies_between(&self, target: &Target<'_>) -> bool {
         let (h, surface) = (self.parameters.max_penetration_m, &target.object.surface);
-        let skin = self.rays.bounds().padded(0.5 * self.spacing_m);
-        let Some(reach) = surface.bounds_in(&target.sensor_from_object, &skin) else { return false };
+        let around = self.rays.bounds().padded(0.5 * self.spacing_m);
+        if surface.bounds_in(&target.sensor_from_object, &around).is_none() {
+            return false;
+        }
+        // Not above the sites, where a tip is wider.
+        let skin = self.sites.iter().fold(Bounds::EMPTY, |all, Site { point, normal, area_m2, .. }| {
+            let [one, other]: [Vec3; 2] = normal.any_orthonormal_pair().into();
+            let (half, bottom) = ((one.abs() + other.abs()) * (0.5 * area_m2.sqrt()), *point - *normal * h);
+            all.union(&Bounds { min: point.min(bottom) - half, max: point.max(bottom) + half })
+        });
+        let Some(reach) = surface.part_bounds_in(&target.sensor_from_object, &skin) else { return false };
         let mut cells = Vec::new();
         self.rays.overlapping(&reach.padded(self.spacing_m), |position| cells.push(self.rays.order()[position]));
         // About SEARCH² rays in all: many per cell if the object covers few cells, one in some of the cells if many.
@@ -331,7 +340,7 @@ impl Springs {
                 let (extent, half_m) = (0.5 * reach.size().dot(tangent.abs()), 0.5 * area_m2.sqrt());
                 let (low, high) = ((middle - extent).max(-half_m), (middle + extent).min(half_m));
                 (0..if low <= high { samples } else { 0 })
-                    .map(move |i| tangent * (low + (high - low) * i as f64 / samples as f64))
+                    .map(move |i| tangent * (low + (high - low) * (i as f64 + 0.5) / samples as f64))
             });
             across.flat_map(|offset| along.clone().map(move |other| offset + other)).any(|offset| {
                 let origin = object_from_sensor.transform_point(point + offset - normal * h);
