@@ -255,7 +255,7 @@ impl GpuEnvironments {
         // SAFETY: as above; the loads of the response have a row per environment.
         unsafe {
             self.enqueue(&stepped, stream)?;
-            response.launch(&stepped, self.own_parameters(), stream)
+            response.launch(&stepped, self.own_parameters(), self.skin.touching(), stream)
         }
     }
 

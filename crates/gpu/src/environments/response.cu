@@ -1,7 +1,9 @@
 // The response of all environments: `Chain::respond` of `dermis_sensor`. One block for AT_ONCE environments: their values are in shared memory, and their taxels
 // are numbered one environment after the other. The numbers of the stages are in shared memory, if HAS_SHARED_NUMBERS.
 // Most taxels are at rest: their value is zero, and they were not pressed since their reset. Stages that leave such taxels as they are do not compute them
-// and do not read their memory, and sums are computed where a source may differ from zero. Stages without memory before the sampling are computed where a sample is taken only.
+// and do not read their memory, and sums are computed where a source may differ from zero: between the first and the last taxel of an environment that is not at rest, and
+// as far beyond as sums reach. The last stages, from the first on that changes taxels at rest, are computed by groups. Stages without memory before the sampling are computed
+// where a sample is taken only.
 // A thread reads loads and samples and writes readings of GROUP taxels at once, and starts to read all that it needs before it computes: the kernel waits for memory more than it computes.
 // Samples are kept frame by frame in SLOTS lists, in turn: a delay reads an earlier one, and a step without a frame writes none.
 // Compile-time definitions are STAGES, the kinds of all stages in the order of `Chain`, so that the code of a response has no branches between them, NUMBERS, LENGTHS, TAXEL_LISTS,
@@ -108,28 +110,44 @@ __device__ constexpr u32 first_unkept() {
 constexpr u32 UNKEPT = first_unkept();
 __device__ constexpr bool is_unkept(u32 k) { return k >= UNKEPT && k < SAMPLER; }
 __device__ constexpr bool is_sum(u32 k) { return k < LAST && KINDS[k] <= CROSSTALK; }
-// The sum of the reaches of stage k and of the sums right before it: other stages widen the range of an environment by themselves.
-__device__ constexpr u32 whole_reach(u32 k) {
-    u32 reach = REACH[k];
-    while (k > 0 && is_sum(--k)) reach += REACH[k];
-    return reach;
-}
 // True for the stages whose memory is written by a press: it is all zero until `kept` of the taxel is 1.
 __device__ constexpr bool is_pressed_memory(u32 kind) { return kind == HYSTERESIS || kind == CREEP || kind == AGEING; }
 // True for the stages that leave a taxel at rest as it is.
 __device__ constexpr bool keeps_rest(u32 kind) {
     return is_pressed_memory(kind) || (kind == GAIN && !HAS_OFFSETS) || (kind >= THRESHOLD && kind <= SATURATION);
 }
-// The first sum over taxels from stage k on, or the first stage that keeps samples.
-__device__ constexpr u32 segment_end(u32 k) {
-    while (k < FIRST_HELD && !is_sum(k)) k++;
-    return k;
-}
 // The first stage from k on that may change a taxel at rest, or the end.
 __device__ constexpr u32 rest_end(u32 k, u32 end) {
     while (k < end && keeps_rest(KINDS[k])) k++;
     return k;
 }
+// The first of the stages that are computed by groups: after all sums and memory of presses, and after those that leave taxels at rest as they are.
+__device__ constexpr u32 first_of_last() {
+    u32 k = FIRST_HELD;
+    while (k > 0 && !is_sum(k - 1) && !is_pressed_memory(KINDS[k - 1])) k--;
+    return rest_end(k, FIRST_HELD);
+}
+constexpr u32 TAIL = first_of_last();
+// The first sum over taxels from stage k on, or the first stage that is computed by groups.
+__device__ constexpr u32 segment_end(u32 k) {
+    while (k < TAIL && !is_sum(k)) k++;
+    return k;
+}
+// The sum of the reaches of all sums before stage k.
+__device__ constexpr u32 reach_before(u32 k) {
+    u32 reach = 0;
+    for (u32 j = 0; j < k; j++) reach += is_sum(j) ? REACH[j] : 0;
+    return reach;
+}
+// True if a stage before these changes taxels at rest: none is left at rest then.
+__device__ constexpr bool changes_rest() {
+    for (u32 k = 0; k < TAIL; k++)
+        if (!is_sum(k) && !keeps_rest(KINDS[k])) return true;
+    return false;
+}
+constexpr bool IS_EVERYWHERE = changes_rest();
+// Taxels of which 32 have a word of bits.
+constexpr u32 WORDS = (TAXELS + 31) / 32;
 // The first number of memory of presses of stage k among those of all stages.
 __device__ constexpr u32 pressed_first(u32 k) {
     u32 first = 0;
@@ -137,9 +155,9 @@ __device__ constexpr u32 pressed_first(u32 k) {
     return first;
 }
 
-// The first and the last taxel whose value was not zero before some stage.
+// Taxels from `first` to before `end`; none unless first < end.
 struct Range {
-    u32 first, last;
+    u32 first, end;
 };
 // The environments of a block: the first and their number, their values and second rows of the same size, the numbers of all stages, their
 // parameters or null, and whether one of their taxels is sampled in this step.
@@ -151,14 +169,14 @@ struct Environments {
     double* other;
     const double* parameters;
     const Clock* clocks;
+    // The taxels that are not at rest at the start.
     Range* ranges;
-    // 1 for each taxel with memory of presses.
-    const u8* kept;
+    // One bit per taxel with memory of presses, WORDS per environment.
+    const u32* kept;
 };
 // The environment in its block and the number of the i-th taxel of a block.
 #define OWN(i) (AT_ONCE == 1 ? 0 : (i) / TAXELS)
 #define TAXEL(i) (AT_ONCE == 1 ? (i) : (i) % TAXELS)
-#define FOR_TAXELS(i) _Pragma("unroll 1") for (u32 i = threadIdx.x; i < e.count * TAXELS; i += THREADS)
 // The first taxels of groups.
 #define FOR_GROUPS(i) _Pragma("unroll 1") for (u32 i = GROUP * threadIdx.x; i < e.count * TAXELS; i += GROUP * THREADS)
 #define FOR_GROUP(j) _Pragma("unroll") for (u32 j = 0; j < GROUP; j++)
@@ -168,15 +186,30 @@ __device__ __forceinline__ double factor(const Environments& e, u32 own, u32 par
     return e.parameters ? e.parameters[own * PARAMETERS + parameter] : 1.0;
 }
 
-// Adds taxels from `first` to `last` to the range of their environment; neighbouring lanes have taxels that are APART. By the first and the last of the active lanes of an
-// environment.
-template <u32 APART> __device__ __forceinline__ void widen(const Environments& e, u32 own, u32 first, u32 last) {
+// Adds the group from taxel t on to the range of its environment, by the first and the last of the active lanes of an environment.
+__device__ __forceinline__ void widen(const Environments& e, u32 own, u32 t) {
     const u32 set = __activemask(), lane = threadIdx.x & 31;
     // The lanes of the environment before and after this one.
-    const u32 start = lane - min(lane, first / APART), end = lane + min(31 - lane, (TAXELS - 1 - last) / APART);
-    if (!(set & ((1u << lane) - (1u << start)))) atomicMin(&e.ranges[own].first, first);
-    if (!(set & ((2u << end) - (2u << lane)))) atomicMax(&e.ranges[own].last, last);
+    const u32 start = lane - min(lane, t / GROUP), end = lane + min(31 - lane, (TAXELS - GROUP - t) / GROUP);
+    if (!(set & ((1u << lane) - (1u << start)))) atomicMin(&e.ranges[own].first, t);
+    if (!(set & ((2u << end) - (2u << lane)))) atomicMax(&e.ranges[own].end, t + GROUP);
 }
+
+// The taxels up to `reach` from those that are not at rest.
+__device__ __forceinline__ Range range_of(const Environments& e, u32 own, u32 reach) {
+    if (IS_EVERYWHERE) return {0, TAXELS};
+    const Range range = e.ranges[own];
+    if (range.first >= range.end) return {0, 0};
+    return {max(range.first, reach) - reach, min(range.end + reach, (u32)TAXELS)};
+}
+__device__ __forceinline__ bool contains(const Range& range, u32 t) { return t >= range.first && t < range.end; }
+// True if the group from taxel t on has taxels that stages may read.
+__device__ __forceinline__ bool is_computed(const Environments& e, u32 own, u32 t) {
+    const Range range = range_of(e, own, 2 * reach_before(TAIL));
+    return t + GROUP > range.first && t < range.end;
+}
+// The bits of the group from taxel t of an environment on.
+__device__ __forceinline__ u32 bits_of(const u32* words, u32 own, u32 t) { return words[own * WORDS + t / 32] >> t % 32 & (1u << GROUP) - 1u; }
 
 // Writes memory, and that there is some.
 __device__ __forceinline__ void keep(double* memory, double value, bool& has_memory) {
@@ -217,17 +250,15 @@ __device__ __forceinline__ double ageing(const double* c, double before, double*
     return x * larger(1.0 - c[0] * part - by_time, 0.0);
 }
 
-// Adds the draw of a taxel: that of the CPU's sequence, which gives each taxel four numbers in turn. jump: factor and term of the generator's
-// jump to the taxel. In single precision, with the GPU's own logarithm and cosine (absolute errors of 4e-7) and the high 32 bits of two numbers, which moves nearly all draws by
+// Adds the draw of a taxel: that of the CPU's sequence, which gives each taxel four numbers in turn. state: of the generator before the taxel; moves on to the next one.
+// In single precision, with the GPU's own logarithm and cosine (absolute errors of 4e-7) and the high 32 bits of two numbers, which moves nearly all draws by
 // less than two millionths of the standard deviation.
-__device__ __forceinline__ double noise(const Clock& clock, const ulonglong2* jump, double x) {
+__device__ __forceinline__ double noise(const Clock& clock, u64& state, double x) {
     const float unit = 1.0f / 4294967296.0f, pi = 3.14159265f;
-    const ulonglong2 by = __ldg(jump);
-    u64 state = clock.random * by.x + by.y;
     // 1 − u, in units; the skipped bits are half a unit on average.
     float radius = root(larger(-2.0f * __logf(((float)~uniform_bits(state) + 0.5f) * unit), 0.0f));
     // cos(2π u) = −cos(2π u − π), of an angle between −π and π.
-    float angle = (2.0f * unit * (float)next_u32(state) - 1.0f) * pi, relative = clock.noise_relative * (float)x;
+    float angle = (2.0f * unit * (float)uniform_bits(state) - 1.0f) * pi, relative = clock.noise_relative * (float)x;
     float sd = clock.noise_relative > 0.0f ? root(clock.noise_sd * clock.noise_sd + relative * relative) : clock.noise_sd;
     return x - (double)(radius * __cosf(angle) * sd);
 }
@@ -274,8 +305,7 @@ template <u32 K> __device__ __forceinline__ double plain_value(const ResponseVie
     }
     if constexpr (kind >= LINEAR && kind <= TABLE) return x == 0.0 ? x : curve_value(kind, c, LENGTH[K], x);
     if constexpr (kind == SATURATION) return smaller(x, __ldg(number));
-    if constexpr (kind == NOISE) return noise(e.clocks[own], (const ulonglong2*)r.jumps + t, x);
-    if constexpr (kind == FAULTS) return isnan(__ldg(number)) ? x : __ldg(number);
+    if constexpr (kind == FAULTS) return __ldg(number);
     if constexpr (kind == COUNTS) {
         double counts = round(x * c[0]);
         return counts > 0.0 ? smaller(counts, c[1]) : 0.0;
@@ -299,23 +329,24 @@ __device__ __forceinline__ double stages_value(const ResponseView& r, const Envi
 // Stages K … END − 1 of all values.
 template <u32 K, u32 END> __device__ __forceinline__ void stages(const ResponseView& r, const Environments& e) {
     if constexpr (K < END) {
-        constexpr u32 REST = rest_end(K, END);
+        constexpr u32 REST = rest_end(K, END), reach = reach_before(K);
         if (is_unkept(K) && !e.is_sampled) return;
-        FOR_TAXELS(i) {
+        const Range all = AT_ONCE == 1 ? range_of(e, 0, reach) : Range{0, e.count * TAXELS};
+#pragma unroll 1
+        for (u32 i = all.first + threadIdx.x; i < all.end; i += THREADS) {
+            const u32 own = OWN(i), t = TAXEL(i);
+            if (AT_ONCE > 1 && !contains(range_of(e, own, reach), t)) continue;
             double x = e.values[i];
-            const u64 place = (u64)e.first * TAXELS + i;
-            Taxel taxel = {i, r.memory + place, (u64)r.environments * TAXELS, e.kept[i] != 0};
+            Taxel taxel = {i, r.memory + ((u64)e.first * TAXELS + i), (u64)r.environments * TAXELS, (e.kept[own * WORDS + t / 32] >> t % 32 & 1u) != 0};
             const bool had_memory = taxel.has_memory, is_at_rest = x == 0.0 && !had_memory;
             if (REST == END && is_at_rest) continue;
             if (K < REST && !is_at_rest) {
                 double before[pressed_first(LAST) + 1];
                 read_memory<K, REST>(taxel, before);
                 x = stages_value<K, REST>(r, e, taxel, before, x);
-                if (taxel.has_memory && !had_memory) r.kept[place] = 1;
+                if (taxel.has_memory && !had_memory) atomicOr(r.kept + ((u64)(e.first + own) * WORDS + t / 32), 1u << t % 32);
             }
-            x = stages_value<REST, END>(r, e, taxel, 0, x);
-            if (is_sum(END) && x != 0.0) widen<1>(e, OWN(i), TAXEL(i), TAXEL(i));
-            e.values[i] = x;
+            e.values[i] = stages_value<REST, END>(r, e, taxel, 0, x);
         }
     }
 }
@@ -377,12 +408,45 @@ __device__ __forceinline__ double reading(const Environments& e, double x) {
     return __fma_rn(__fma_rn(-value, c[0], x), c[2], value);
 }
 
+// What the taxels of a group need, for the next one: the state of the generator before it, and the bits of faults from it on.
+struct Next {
+    u64 random;
+    u32 faulty;
+};
+static_assert(TAIL <= first_of(NOISE) && TAIL <= first_of(FAULTS), "noise and faults are stages of groups");
+__device__ __forceinline__ Next next_of(const ResponseView& r, const Environments& e, u32 own, u32 t) {
+    Next next = {};
+    if constexpr (first_of(NOISE) < LAST) {
+        const ulonglong2 by = __ldg((const ulonglong2*)r.jumps + t / GROUP);
+        next.random = e.clocks[own].random * by.x + by.y;
+    }
+    if constexpr (first_of(FAULTS) < LAST) next.faulty = __ldg(r.faulty + t / 32) >> t % 32;
+    return next;
+}
+// Stages K … FIRST_HELD − 1 of a taxel, without memory.
+template <u32 K> __device__ __forceinline__ double tail_value(const ResponseView& r, const Environments& e, u32 i, Next& next, double x) {
+    if constexpr (K < FIRST_HELD) {
+        if constexpr (KINDS[K] == NOISE)
+            x = noise(e.clocks[OWN(i)], next.random, x);
+        else if (KINDS[K] != FAULTS || next.faulty & 1u)
+            x = plain_value<K>(r, e, i, x);
+        if (KINDS[K] == FAULTS) next.faulty >>= 1;
+        return tail_value<K + 1>(r, e, i, next, x);
+    }
+    return x;
+}
+
 // The last stages of all values, which go to `to`. held: of the first group.
 __device__ __forceinline__ void last_stages(const ResponseView& r, const Environments& e, Held held, const View& to) {
     FOR_GROUPS(i) {
         if (!IS_ONE_PASS) held = held_of(r, e, i);
-        Values x;
-        if (!HAS_SAMPLES || held.taken) x = *(const Values*)(e.values + i);
+        Values x = {};
+        if (!HAS_SAMPLES || held.taken) {
+            const u32 own = OWN(i), t = TAXEL(i);
+            if (is_computed(e, own, t)) x = *(const Values*)(e.values + i);
+            Next next = next_of(r, e, own, t);
+            FOR_GROUP(j) x.of[j] = tail_value<TAIL>(r, e, i + j, next, x.of[j]);
+        }
         if constexpr (HAS_SAMPLES) keep_samples(r, e, i, held, x);
         FOR_GROUP(j) x.of[j] = reading(e, x.of[j]);
         set_numbers<GROUP>(to, e.first + OWN(i), TAXEL(i), x.of);
@@ -392,16 +456,15 @@ __device__ __forceinline__ void last_stages(const ResponseView& r, const Environ
 // x ← Σ w x for all taxels; for the spread, blended with x by the factor of the environment. A warp, or the whole block, computes an environment. The other
 // rows are zero where nothing is computed.
 template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Environments& e) {
-    constexpr u32 reach = whole_reach(K), threads = AT_ONCE == 1 ? THREADS : 32;
+    constexpr u32 threads = AT_ONCE == 1 ? THREADS : 32;
     if (K > 0) __syncthreads();
 #pragma unroll 1
     for (u32 own = threadIdx.x / threads; own < e.count; own += THREADS / threads) {
-        const Range range = e.ranges[own];
-        const u32 first = max(range.first, reach) - reach, end = range.first > range.last ? 0 : min(range.last + reach + 1, (u32)TAXELS);
+        const Range range = range_of(e, own, reach_before(K + 1));
         const double scale = KINDS[K] == SPREAD ? factor(e, own, SPREAD_FACTOR) : 1.0;
         const double *row = e.values + own * TAXELS;
 #pragma unroll 1
-        for (u32 t = first + threadIdx.x % threads; t < end; t += threads) {
+        for (u32 t = range.first + threadIdx.x % threads; t < range.end; t += threads) {
             // Weight, and the source's place in bytes.
             const double2* term = (const double2*)r.terms + (NUMBER[K] + t);
             double sum = 0.0;
@@ -419,12 +482,12 @@ template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Env
     e.other = values;
 }
 
-// Stages K … FIRST_HELD − 1 of all values.
+// Stages K … TAIL − 1 of all values.
 template <u32 K> __device__ __forceinline__ void apply(const ResponseView& r, Environments& e) {
     if constexpr (is_sum(K)) {
         if (!is_unkept(K) || e.is_sampled) sums<K>(r, e);
         apply<K + 1>(r, e);
-    } else if constexpr (K < FIRST_HELD) {
+    } else if constexpr (K < TAIL) {
         stages<K, segment_end(K)>(r, e);
         apply<segment_end(K)>(r, e);
     }
@@ -433,11 +496,12 @@ template <u32 K> __device__ __forceinline__ void apply(const ResponseView& r, En
 extern __shared__ __align__(16) double shared_rows[];
 
 // Applies all stages to the values of `from` (N) and writes them to `to`. parameters: (n, PARAMETERS)
-// or null. scratch: (n, 2, taxels) if WIDE.
-extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS) respond(ResponseView r, View from, View to, const double* parameters, double* scratch) {
+// or null. scratch: (n, 2, taxels) if WIDE. loaded: one bit per taxel that may have a load, (n, WORDS), or null.
+extern "C" __global__ void __launch_bounds__(THREADS, (IS_ONE_PASS ? 1344 : 1536) / THREADS) respond(ResponseView r, View from, View to, const double* parameters, double* scratch,
+                                                                                       const u32* loaded) {
     __shared__ Range ranges[AT_ONCE];
     __shared__ double numbers[HAS_SHARED_NUMBERS ? NUMBER_COUNT + 1 : 1];
-    __shared__ __align__(GROUP) u8 kept[WIDE ? 1 : AT_ONCE * TAXELS];
+    __shared__ u32 kept[WIDE ? 1 : AT_ONCE * WORDS];
     if (threadIdx.x < AT_ONCE) ranges[threadIdx.x] = {TAXELS, 0};
     __syncthreads();
     Environments e;
@@ -449,32 +513,47 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1536 / THREADS) respond(Re
     e.parameters = parameters ? parameters + (u64)e.first * PARAMETERS : parameters;
     e.clocks = r.timing.clocks + e.first;
     e.ranges = ranges;
-    const u8* kept_before = r.kept + (u64)e.first * TAXELS;
+    const u32* kept_before = r.kept + (u64)e.first * WORDS;
+    if (loaded) loaded += (u64)e.first * WORDS;
     e.kept = WIDE ? kept_before : kept;
 #pragma unroll 1
     for (u32 k = threadIdx.x; HAS_SHARED_NUMBERS && k < NUMBER_COUNT; k += THREADS) numbers[k] = r.numbers[k];
+#pragma unroll 1
+    for (u32 k = threadIdx.x; k < e.count * WORDS; k += THREADS) {
+        const u32 own = k / WORDS, first = 32 * (k % WORDS), bits = kept_before[k];
+        if (!WIDE) kept[k] = bits;
+        const u32 active = loaded ? bits | loaded[k] : bits;
+        if (!active) continue;
+        atomicMin(&ranges[own].first, first + __ffs(active) - 1);
+        atomicMax(&ranges[own].end, first + 32 - __clz(active));
+    }
     Held held = {};
-    bool is_own_taken = !HAS_SAMPLES;
+    Values loads = {};
+    bool is_own_taken = !HAS_SAMPLES || !HAS_PHASES && threadIdx.x < e.count && e.clocks[threadIdx.x].is_new;
+    if (IS_ONE_PASS || HAS_PHASES || !loaded) {
+        FOR_GROUPS(i) {
+            const u32 own = OWN(i), t = TAXEL(i);
+            if (IS_ONE_PASS || !loaded) numbers_at<GROUP>(from, e.first + own, t, loads.of);
+            if (IS_ONE_PASS || HAS_PHASES) held = held_of(r, e, i);
+            if (HAS_PHASES) is_own_taken |= held.taken != 0;
+            bool is_loaded = false;
+            FOR_GROUP(j) is_loaded |= !loaded && loads.of[j] != 0.0;
+            if (is_loaded) widen(e, own, t);
+        }
+    }
+    e.is_sampled = __syncthreads_or(is_own_taken);
     FOR_GROUPS(i) {
         const u32 own = OWN(i), t = TAXEL(i);
-        Values x;
-        numbers_at<GROUP>(from, e.first + own, t, x.of);
-        const Group<u8> flags = *(const Group<u8>*)(kept_before + i);
-        held = held_of(r, e, i);
-        is_own_taken |= held.taken != 0;
-        bool is_loaded = false, is_kept = false;
-        FOR_GROUP(j) is_kept |= flags.of[j] != 0;
-        if (is_kept) {
+        if (!is_computed(e, own, t)) continue;
+        if (!IS_ONE_PASS) numbers_at<GROUP>(from, e.first + own, t, loads.of);
+        if (bits_of(e.kept, own, t)) {
             const double* memory = r.memory + (u64)e.first * TAXELS + i;
             for (u32 k = 0; k < pressed_first(LAST); k++) asm volatile("prefetch.global.L2 [%0];" : : "l"(memory + k * ((u64)r.environments * TAXELS)));
         }
-        if (!WIDE) *(Group<u8>*)(kept + i) = flags;
-        *(Values*)(e.values + i) = x;
+        *(Values*)(e.values + i) = loads;
         *(Values*)(e.other + i) = Values{};
-        FOR_GROUP(j) is_loaded |= x.of[j] != 0.0;
-        if (is_loaded) widen<GROUP>(e, own, t, t + GROUP - 1);
     }
-    e.is_sampled = __syncthreads_or(is_own_taken);
+    __syncthreads();
     apply<0>(r, e);
     __syncthreads();
     last_stages(r, e, held, to);
@@ -488,7 +567,8 @@ extern "C" __global__ void reset_response(View mask, ResponseView r, u32 lists) 
     u64 apart = (u64)r.environments * r.taxels, first = (u64)i * r.taxels;
     for (u32 k = threadIdx.x; k < r.taxels; k += blockDim.x) {
         for (u32 list = 0; list < lists; list++) r.memory[list * apart + first + k] = 0.0;
-        r.kept[first + k] = 0;
     }
+    const u32 words = (r.taxels + 31) / 32;
+    for (u32 k = threadIdx.x; k < words; k += blockDim.x) r.kept[i * (u64)words + k] = 0;
     if (threadIdx.x == 0) r.timing.clocks[i].next_step = 0;
 }

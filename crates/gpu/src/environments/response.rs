@@ -25,8 +25,10 @@ const SHARED_BYTES: usize = 48 << 10;
 const RANGES_BYTES: usize = 16 * MAX_AT_ONCE;
 /// Maximum number of numbers of all stages in shared memory. More, as of a table of many points, are read from memory.
 const MAX_SHARED_NUMBERS: usize = 1024;
-/// Shared memory (bytes) of a taxel: two values, and whether it has memory of presses.
-const TAXEL_SHARED_BYTES: usize = 17;
+/// Shared memory (bytes) of the two values of a taxel.
+const ROW_BYTES: usize = 16;
+/// Random numbers that each taxel takes in a step, as on the CPU.
+const DRAWS: usize = 4;
 /// Largest count that an `f32` represents with all below.
 const LARGEST_F32_COUNT: f64 = 16_777_216.0;
 
@@ -46,14 +48,16 @@ cuda_struct! {
         taxel_numbers: Ptr<f64>,
         /// Matrices: the k-th source of every taxel, (k, taxels); rows are filled up with weights of zero.
         terms: Ptr<Term>,
-        /// Factor and term of the random generator's jump to each taxel, (taxels, 2).
+        /// Factor and term of the random generator's jump to each group of taxels, (groups, 2).
         jumps: Ptr<u64>,
+        /// One bit per taxel with a fault, (words of 32).
+        faulty: Ptr<u32>,
         /// Memory of presses, (lists, environments, taxels).
         memory: PtrMut<f64>,
         /// Samples of a [`SampleType`], (slots, environments, taxels).
         samples: PtrMut<u8>,
-        /// 1 for the taxels with memory of presses, whose memory is zero otherwise, (environments, taxels).
-        kept: PtrMut<u8>,
+        /// One bit per taxel with memory of presses, whose memory is zero otherwise, (environments, words of 32).
+        kept: PtrMut<u32>,
         timing: Timing,
         environments: u32,
         taxels: u32,
@@ -86,9 +90,9 @@ pub(super) struct GpuResponse {
     /// Two rows of values per environment, if they do not fit into shared memory.
     rows: Option<DeviceBuffer<f64>>,
     _numbers: [DeviceBuffer<f64>; 3],
-    _bytes: [DeviceBuffer<u8>; 2],
+    _samples: DeviceBuffer<u8>,
+    _words: [DeviceBuffer<u32>; 2],
     _terms: DeviceBuffer<Term>,
-    _jumps: DeviceBuffer<u64>,
     _clocks: DeviceBuffer<Clock>,
 }
 
@@ -96,6 +100,7 @@ pub(super) struct GpuResponse {
 #[derive(Debug)]
 struct Kernels {
     blocks: Blocks,
+    _jumps: DeviceBuffer<u64>,
     respond: CudaFunction,
     reset: CudaFunction,
 }
@@ -103,6 +108,11 @@ struct Kernels {
 /// True if loads and reported loads can be read and written four at once.
 fn has_fours(bindings: &Bindings) -> bool {
     bindings.taxels.has_fours() && bindings.reported.has_fours()
+}
+
+/// Shared memory (bytes) of the taxels of `at_once` environments: values, and a bit each that says which have memory of presses.
+fn shared_bytes(at_once: usize, taxels: usize) -> usize {
+    at_once * (ROW_BYTES * taxels + 4 * taxels.div_ceil(32))
 }
 
 /// How taxels are divided among blocks and threads.
@@ -124,7 +134,7 @@ impl Blocks {
         let passes = |count: usize| (count * groups).div_ceil(MAX_THREADS);
         let threads = |count: usize| (count * groups).div_ceil(passes(count)).next_multiple_of(32);
         let used = |count: usize| (count * groups) as f64 / (count * groups).next_multiple_of(threads(count)) as f64;
-        let fits = |count: &usize| *count == 1 || TAXEL_SHARED_BYTES * count * taxels <= SHARED_BYTES / 4;
+        let fits = |count: &usize| *count == 1 || shared_bytes(*count, taxels) <= SHARED_BYTES / 4;
         let better = |best, count| if used(count) > used(best) { count } else { best };
         let at_once = (1..=MAX_AT_ONCE).filter(fits).fold(1, better);
         Self { group, at_once, threads: threads(at_once) }
@@ -191,6 +201,8 @@ struct Layout {
     has_offsets: bool,
     /// True if the phase of a taxel's sampling is not zero.
     has_phases: bool,
+    /// One bit per taxel with a fault.
+    faulty: Vec<u32>,
 }
 
 /// True for the operations that keep samples, the last ones.
@@ -210,7 +222,8 @@ fn counted_first(operations: &[Operation]) -> Vec<Operation> {
 
 impl Layout {
     fn new(operations: &[Operation], taxels: usize, dt_s: f64) -> Self {
-        let mut all = Self { timing: Timing::new(operations, dt_s), ..Self::default() };
+        let mut all =
+            Self { timing: Timing::new(operations, dt_s), faulty: vec![0; taxels.div_ceil(32)], ..Self::default() };
         for operation in &counted_first(operations) {
             let mut numbers = operation.numbers.clone();
             let mut memory = operation.memory;
@@ -228,6 +241,10 @@ impl Layout {
                 OperationKind::Counts => {
                     all.sample = SampleType::of_counts(numbers[1]);
                     numbers.push(1.0 / numbers[0]);
+                }
+                OperationKind::Faults => {
+                    let faults = operation.per_taxel.iter().flatten().enumerate();
+                    faults.filter(|(_, value)| !value.is_nan()).for_each(|(i, _)| all.faulty[i / 32] |= 1 << (i % 32));
                 }
                 OperationKind::Gain => all.has_offsets |= has_others_than_zero(operation.per_taxel.last()),
                 OperationKind::Sampling => all.has_phases |= has_others_than_zero(operation.per_taxel.last()),
@@ -279,7 +296,7 @@ impl Layout {
     /// True if the values of one environment do not fit into shared memory.
     fn is_wide(&self, taxels: usize) -> bool {
         let numbers = if self.has_shared_numbers() { self.numbers.len() + 1 } else { 1 };
-        TAXEL_SHARED_BYTES * taxels + size_of::<f64>() * numbers + RANGES_BYTES > SHARED_BYTES
+        shared_bytes(1, taxels) + size_of::<f64>() * numbers + RANGES_BYTES > SHARED_BYTES
     }
 
     /// The kernels of these stages for a number of taxels.
@@ -338,8 +355,9 @@ impl GpuResponse {
         let layout = Layout::new(operations, taxels, dt_s);
         let is_wide = layout.is_wide(taxels);
         let samples_bytes = layout.timing.slots() * layout.sample.name_and_size().1;
-        let taxel_bytes = 8 * (layout.memory_lists + if is_wide { 2 } else { 0 }) + samples_bytes + 1;
-        let each = taxel_bytes * taxels + size_of::<Clock>();
+        let (taxel_bytes, words) =
+            (8 * (layout.memory_lists + if is_wide { 2 } else { 0 }) + samples_bytes, taxels.div_ceil(32));
+        let each = taxel_bytes * taxels + 4 * words + size_of::<Clock>();
         gpu.require_free(
             each * count,
             || format!("the response of {count} environments of {taxels} taxels"),
@@ -350,18 +368,19 @@ impl GpuResponse {
             gpu.upload(&layout.taxel_numbers)?,
             gpu.zeros(layout.memory_lists * taxels * count)?,
         ];
-        let bytes = [gpu.zeros(samples_bytes * taxels * count)?, gpu.zeros(taxels * count)?];
+        let samples = gpu.zeros(samples_bytes * taxels * count)?;
+        let flags = [gpu.zeros(words * count)?, gpu.upload(&layout.faulty)?];
         let terms = gpu.upload(&layout.terms)?;
-        let jumps = gpu.upload(&Random::jumps(4, taxels).concat())?;
         let clocks = gpu.upload(&(0..count).map(Clock::of_environment).collect::<Vec<_>>())?;
         let view = ResponseView {
             numbers: numbers[0].at(0),
             taxel_numbers: numbers[1].at(0),
             terms: terms.at(0),
-            jumps: jumps.at(0),
+            jumps: Ptr::default(),
+            faulty: flags[1].at(0),
             memory: numbers[2].at_mut(0),
-            samples: bytes[0].at_mut(0),
-            kept: bytes[1].at_mut(0),
+            samples: samples.at_mut(0),
+            kept: flags[0].at_mut(0),
             timing: layout.timing.with_clocks(clocks.at_mut(0)),
             environments: count as u32,
             taxels: taxels as u32,
@@ -374,9 +393,9 @@ impl GpuResponse {
             rows: if is_wide { Some(gpu.uninitialised(2 * taxels * count)?) } else { None },
             gpu: Arc::clone(gpu),
             _numbers: numbers,
-            _bytes: bytes,
+            _samples: samples,
+            _words: flags,
             _terms: terms,
-            _jumps: jumps,
             _clocks: clocks,
         };
         // Other streams may use the memory now.
@@ -403,7 +422,12 @@ impl GpuResponse {
             let program = self.layout.program(taxels, blocks, self.layout.is_wide(taxels));
             let (respond, reset) =
                 (self.gpu.kernel(&program, "respond")?, self.gpu.kernel(&program, "reset_response")?);
-            self.kernels = Some(Kernels { blocks, respond, reset });
+            let jumps =
+                self.gpu.upload(&Random::jumps(DRAWS * blocks.group, taxels.div_ceil(blocks.group)).concat())?;
+            // Work with the last kernels may not be done, and other streams may use the jumps now.
+            self.gpu.finish_all_streams()?;
+            self.view.jumps = jumps.at(0);
+            self.kernels = Some(Kernels { blocks, _jumps: jumps, respond, reset });
         }
         if !bindings.taxels.is_bound() && self.loads.is_none() {
             self.loads = Some(self.gpu.uninitialised(taxels * count)?);
@@ -422,11 +446,18 @@ impl GpuResponse {
         }
     }
 
-    /// Enqueues the response to the loads on the taxels on a stream.
+    /// Enqueues the response to the loads on the taxels on a stream. `loaded`: one bit per taxel that may have a load,
+    /// (environments, words of 32), or null.
     ///
     /// # Safety
     /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment.
-    pub unsafe fn launch(&self, bindings: &Bindings, parameters: Ptr<f64>, stream: usize) -> Result<(), GpuError> {
+    pub unsafe fn launch(
+        &self,
+        bindings: &Bindings,
+        parameters: Ptr<f64>,
+        loaded: Ptr<u32>,
+        stream: usize,
+    ) -> Result<(), GpuError> {
         let (taxels, count) = (self.view.taxels as usize, self.view.environments as usize);
         let Some(Kernels { blocks, respond, .. }) = self.kernels.as_ref().filter(|_| taxels > 0) else {
             return Ok(());
@@ -437,13 +468,13 @@ impl GpuResponse {
             return Err(GpuError::BadInput { reason });
         }
         let rows = self.rows.as_ref().map_or(PtrMut::default(), |rows| rows.at_mut(0));
-        let shared_bytes = if self.rows.is_some() { 0 } else { 16 * blocks.at_once * taxels };
+        let shared_bytes = if self.rows.is_some() { 0 } else { ROW_BYTES * blocks.at_once * taxels };
         let grid = count.div_ceil(blocks.at_once).max(1);
         // SAFETY: the caller guarantees the bound arrays; ours have a row per environment and a column per taxel.
         unsafe {
             launch_on!(
                 self.gpu, stream, respond, (grid, blocks.threads, shared_bytes);
-                &self.view, &bindings.taxels, &bindings.reported, &parameters, &rows
+                &self.view, &bindings.taxels, &bindings.reported, &parameters, &rows, &loaded
             )
         }
     }
@@ -518,8 +549,8 @@ mod tests {
             let layout = Layout { numbers: vec![1.0; numbers], ..Layout::default() };
             let largest = (1..4000).filter(|taxels| !layout.is_wide(*taxels)).max().unwrap();
             let shared = if numbers <= MAX_SHARED_NUMBERS { numbers + 1 } else { 1 };
-            let used = TAXEL_SHARED_BYTES * largest + 8 * shared + RANGES_BYTES;
-            assert!(used <= 48 << 10 && largest > 2300, "{numbers} numbers: {largest} taxels, {used} bytes");
+            let used = shared_bytes(1, largest) + 8 * shared + RANGES_BYTES;
+            assert!(used <= 48 << 10 && largest > 2200, "{numbers} numbers: {largest} taxels, {used} bytes");
         }
     }
 

@@ -54,6 +54,11 @@ pub(crate) trait SkinSteps: fmt::Debug + Send + Sync {
         Ok(false)
     }
 
+    /// One bit per taxel that may have a load after a step, (environments, words of 32); null if that is not known.
+    fn touching(&self) -> Ptr<u32> {
+        Ptr::default()
+    }
+
     /// Why an environment may have failed.
     fn failure(&self) -> Option<String> {
         None

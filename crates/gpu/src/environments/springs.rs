@@ -221,6 +221,11 @@ impl<S: Scalar> Steps<S> {
 }
 
 impl<S: Scalar> SkinSteps for Steps<S> {
+    fn touching(&self) -> Ptr<u32> {
+        // Without sums over springs each spring is a taxel.
+        if self.scratch.is_none() { Ptr::new(self.memory.touching.0) } else { Ptr::default() }
+    }
+
     fn has_friction(&self) -> bool {
         self.springs.has_friction()
     }

@@ -149,6 +149,7 @@ fn responses_and_random_parameters_match_the_cpu() {
         sizes.iter().chain(&others).fold(text.to_owned(), |text, (from, to)| text.replacen(from, to, 1))
     };
     let without = |start: &str| text.lines().filter(|line| !line.starts_with(start)).collect::<Vec<_>>().join("\n");
+    let at_rest = |text: &str| text.replace(", offset_sd = \"3 mN\"", "");
     let list = |exponent: f64| {
         (1..2000).map(|k| format!("\"{} mN\"", f64::from(k).powf(exponent))).collect::<Vec<_>>().join(",")
     };
@@ -167,6 +168,18 @@ fn responses_and_random_parameters_match_the_cpu() {
         ("40 x 40", of_size(40).replace(", scan = \"rows\"", ""), true, true),
         ("40 x 40 by rows", of_size(40), false, false),
         ("56 x 56", of_size(56), true, true),
+        // Taxels far from the ball stay at rest.
+        ("no offsets", at_rest(text), true, true),
+        ("no offsets, one taxel a thread", at_rest(text), false, false),
+        ("no offsets, sums over springs", at_rest(text).replace("points = 1", "points = 2"), false, true),
+        ("no offsets, 40 x 40", at_rest(&of_size(40)).replace(", scan = \"rows\"", ""), true, true),
+        (
+            "no offsets, 40 x 40, sums over springs",
+            at_rest(&of_size(40)).replace("points = 1", "points = 2"),
+            false,
+            true,
+        ),
+        ("no offsets, 56 x 56", at_rest(&of_size(56)), false, true),
     ] {
         let sensor = SensorSpec::parse("all-stages.toml", &text).unwrap().build(None).unwrap();
         let columns = sensor.taxels().len();
