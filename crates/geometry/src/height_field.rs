@@ -10,9 +10,6 @@ const SAMPLES: usize = 6;
 /// cell's centre is then its mean height to a twelfth of this.
 const SMOOTH: f64 = 0.25;
 
-/// Height of neighbours, in cells, that may decide whether a cell is under a cliff.
-const HIGHEST_NEIGHBOUR: f64 = 4.0;
-
 /// A regular grid of square cells in the plane z = 0, row 0 at +y, column 0 at −x.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeightGrid {
@@ -105,11 +102,10 @@ impl HeightField {
     }
 
     /// Rasterises a surface as [`HeightField::of_surface`] does and keeps the lower height of each cell. Returns
-    /// whether any cell became lower. Skips parts that lie entirely above `max_m`, and several cells above z = 0: whether a cell is
-    /// under a cliff depends on its neighbours.
+    /// whether any cell became lower. Skips parts that lie entirely above `max_m`; let this be several cells, because whether a cell
+    /// is under a cliff depends on its neighbours.
     pub fn lower(&mut self, surface: &Surface, grid_from_surface: &Pose, max_m: f64) -> bool {
         let mut own = Self::empty(self.grid);
-        let max_m = max_m.max(HIGHEST_NEIGHBOUR * self.grid.cell_m);
         match surface.primitive() {
             Some(primitive) => own.enter(primitive, grid_from_surface, max_m),
             None => own.draw_mesh(surface, grid_from_surface, max_m),

@@ -49,22 +49,47 @@ impl Surface {
         (visited <= max_triangles).then_some(bounds)
     }
 
-    /// Bounds, in another frame, of the part of the surface inside the box `within` of that frame; `None` if there is none. Those of a
-    /// mesh, a box and a sphere are tight: of a tip or an edge that reaches into the box they contain no more than it. The box may be
-    /// infinite.
+    /// Calls `visit` with the corners (m), in another frame, of the part of each triangle inside the box `within` of that frame, which
+    /// may be infinite.
+    pub fn each_part_in(&self, frame_from_surface: &Pose, within: &Bounds, mut visit: impl FnMut(&[Vec3])) {
+        let Some(near) = self.padded_bounds_in(frame_from_surface, within) else { return };
+        self.each_triangle_in(frame_from_surface, &near, |_, corners| {
+            if corners.iter().all(|corner| corner.cmpge(within.min).all() && corner.cmple(within.max).all()) {
+                return visit(&corners);
+            }
+            let part = clipped(&corners, within);
+            if !part.is_empty() {
+                visit(&part);
+            }
+        });
+    }
+
+    /// Bounds, in another frame, of the part of the surface inside the box `within` of that frame; `None` if there is none. Those of
+    /// a polyhedron and of a sphere are tight: of a tip or an edge that reaches into the box they contain no more than it. The box may
+    /// be infinite.
     pub fn part_bounds_in(&self, frame_from_surface: &Pose, within: &Bounds) -> Option<Bounds> {
-        let near = self.bounds_in(frame_from_surface, within)?;
+        let near = self.padded_bounds_in(frame_from_surface, within)?;
         if matches!(self.primitive(), Some(Primitive::Sphere { .. })) {
             return Some(near);
         }
         let mut part = Bounds::EMPTY;
-        self.each_triangle_in(frame_from_surface, &near, |_, corners| {
-            clipped(corners, &near)
-                .into_iter()
-                .for_each(|corner| part = part.union(&Bounds { min: corner, max: corner }));
+        self.each_part_in(frame_from_surface, within, |corners| {
+            part = part.union(&Bounds::around(corners.iter().copied()));
         });
         // The mesh of a round primitive lies inside it.
-        if part == Bounds::EMPTY { self.primitive().map(|_| near) } else { Some(part) }
+        if part == Bounds::EMPTY { (!self.is_polyhedron()).then_some(near) } else { Some(part) }
+    }
+
+    /// [`Surface::bounds_in`], wider than rounding.
+    fn padded_bounds_in(&self, frame_from_surface: &Pose, within: &Bounds) -> Option<Bounds> {
+        let margin_m =
+            1e-12 * (self.bounds().size().max_element() + frame_from_surface.translation.abs().max_element());
+        Some(self.bounds_in(frame_from_surface, &within.padded(margin_m))?.padded(margin_m))
+    }
+
+    /// True if the triangles are the surface: of a mesh and of a box, not of a round primitive.
+    pub fn is_polyhedron(&self) -> bool {
+        matches!(self.primitive(), None | Some(Primitive::Cuboid { .. }))
     }
 
     /// Distance (m) at which a ray of any length hits the triangle at a position of the hierarchy, edges and corners
@@ -75,13 +100,17 @@ impl Surface {
     }
 }
 
-/// The corners of the part of a triangle inside a box (Sutherland and Hodgman 1974).
-fn clipped(triangle: [Vec3; 3], within: &Bounds) -> Vec<Vec3> {
-    let mut corners = triangle.to_vec();
+/// The corners of the part of a convex polygon inside a box, which may be infinite; empty if there is none (Sutherland and Hodgman
+/// 1974).
+pub fn clipped(polygon: &[Vec3], within: &Bounds) -> Vec<Vec3> {
+    let mut corners = polygon.to_vec();
     for axis in 0..3 {
         for (side, limit) in [(1.0, within.min[axis]), (-1.0, -within.max[axis])] {
             let above = |corner: Vec3| side * corner[axis] - limit;
-            let mut kept = Vec::new();
+            if corners.iter().all(|&corner| above(corner) >= 0.0) {
+                continue;
+            }
+            let mut kept = Vec::with_capacity(corners.len() + 1);
             for (i, &to) in corners.iter().enumerate() {
                 let from = corners[(i + corners.len() - 1) % corners.len()];
                 if (above(from) < 0.0) != (above(to) < 0.0) {
@@ -117,6 +146,22 @@ mod tests {
             assert!((part.min - truth.min).length() < 1e-12 && (part.max - truth.max).length() < 1e-12, "{part:?}");
             let above = Pose::new(on_edge.rotation, on_edge.translation + Vec3::Z * 2e-4);
             assert_eq!(surface.part_bounds_in(&above, &below), None);
+        }
+    }
+
+    /// A flat sheet lies in the plane of its bounds, at any place and rotation about it.
+    #[test]
+    fn flat_sheets_have_parts() {
+        let [a, b, c, d] =
+            [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]].map(|[x, y]| Vec3::new(x * 5e-5, y * 5e-5, 5e-3));
+        let sheet = Surface::new(crate::TriMesh::new("sheet", vec![a, b, c, d], vec![[0, 1, 2], [0, 2, 3]]).unwrap());
+        let below = Bounds { min: Vec3::splat(f64::NEG_INFINITY), max: Vec3::new(f64::INFINITY, f64::INFINITY, 0.0) };
+        let mut random = Random::new(3);
+        for _ in 0..200 {
+            let turn = Quat::from_rotation_z(random.between(-3.0, 3.0));
+            let at = Vec3::new(random.between(-1e-2, 1e-2), 0.0, -5e-3 - random.between(1e-9, 1e-3));
+            let part = sheet.part_bounds_in(&Pose::new(turn, at), &below).unwrap();
+            assert!((part.min.z - at.z - 5e-3).abs() < 1e-15 && part.size().max_element() > 1e-4, "{part:?}");
         }
     }
 

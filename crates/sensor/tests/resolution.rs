@@ -1,9 +1,9 @@
 //! Contacts that are smaller than the resolution of a skin.
 
 use dermis_geometry::quantity::Length;
-use dermis_geometry::{Pose, Primitive, TriMesh, Vec3};
+use dermis_geometry::{Pose, Primitive, TriMesh, Twist, Vec3};
 use dermis_sensor::{Aim, Goal, Pressed, Sensor, SensorSpec, SkinKind, SkinSpec, presets, press};
-use dermis_skin::{Object, Resolution, Warning};
+use dermis_skin::{Motion, Object, Resolution, Target, Warning};
 
 fn exact_ball(radius_m: f64) -> Object {
     Object::of_primitive(Primitive::Sphere { radius_m }, radius_m / 8.0).unwrap()
@@ -83,7 +83,7 @@ fn a_tip_or_an_edge_between_cells_is_reported() {
         let sensor = skin.map_or_else(|| Ok(spec.clone()), |kind| spec.with_skin(kind)).unwrap().build(None).unwrap();
         for (object, aim) in [(&cone(), &tip), (&mesh, &edge), (&exact, &edge)] {
             for yaw_rad in [0.0, 0.5] {
-                let aim = Aim { yaw_rad, ..aim.clone() };
+                let aim = Aim { yaw_rad, ..*aim };
                 let found = press(&sensor, object, &aim, Goal::Depth(3e-5)).unwrap();
                 let warnings = &found.touch.warnings;
                 assert!(
@@ -98,6 +98,46 @@ fn a_tip_or_an_edge_between_cells_is_reported() {
     for at_m in [[0.0, 0.0], [1e-4, 7e-5], [3e-4, 2e-4]] {
         let found = press(&springs, &cone(), &Aim { at_m, ..Aim::default() }, Goal::Depth(2e-4)).unwrap();
         assert!(unresolved(&found).is_some(), "{at_m:?}: {} N", found.touch.on_sensor.force.z);
+    }
+    // The long edge of a box between the diagonals of the points.
+    let half_m = Vec3::splat(10e-3);
+    let (mesh, exact) = (
+        Object::new(Primitive::Cuboid { half_m }.mesh(1.0).unwrap()),
+        Object::of_primitive(Primitive::Cuboid { half_m }, 1.0).unwrap(),
+    );
+    for object in [&mesh, &exact] {
+        for (yaw_deg, at_m) in
+            [(45.0, [0.3e-3, 0.0]), (45.3, [0.3e-3, 0.0]), (0.0, [0.42e-3, 0.0]), (0.4, [0.42e-3, 0.0])]
+        {
+            let aim = Aim { at_m, yaw_rad: f64::to_radians(yaw_deg), ..edge };
+            let found = press(&springs, object, &aim, Goal::Depth(2e-5)).unwrap();
+            assert!(unresolved(&found).is_some(), "{yaw_deg}: {} N", found.touch.on_sensor.force.z);
+        }
+    }
+}
+
+/// The tip of a wide body beside the middle of a curved skin, and none for the same body just above it.
+#[test]
+fn a_narrow_tip_on_a_curved_skin_is_reported() {
+    let corners = [[-4e-3, -4e-3], [4e-3, -4e-3], [4e-3, 4e-3], [-4e-3, 4e-3]].map(|[x, y]| Vec3::new(x, y, 3e-3));
+    let base = [[-2e-5, -2e-5], [2e-5, -2e-5], [2e-5, 2e-5], [-2e-5, 2e-5]].map(|[x, y]| Vec3::new(x, y, 2e-3));
+    let corners = corners.into_iter().chain(base).chain([Vec3::ZERO]).collect();
+    let sides = [0, 1, 2, 3].into_iter().flat_map(|i: u32| {
+        let next = (i + 1) % 4;
+        [[i, 4 + i, next], [next, 4 + i, 4 + next], [4 + i, 8, 4 + next]]
+    });
+    let pin = Object::new(TriMesh::new("pin", corners, sides.chain([[0, 1, 2], [0, 2, 3]]).collect()).unwrap());
+    let sensor = presets::find("digit").unwrap().build(None).unwrap();
+    for at_m in [[0.0, 0.0], [2e-3, 1e-3], [-3e-3, -4e-3]] {
+        let found = press(&sensor, &pin, &Aim { at_m, ..Aim::default() }, Goal::Depth(5e-5)).unwrap();
+        assert!(unresolved(&found).is_some(), "{at_m:?}: {} N", found.touch.on_sensor.force.z);
+        let pose = Pose::new(
+            found.sensor_from_object.rotation,
+            found.sensor_from_object.translation + Vec3::Z * (found.depth_m + 2e-5),
+        );
+        let above = Target { object: &pin, sensor_from_object: pose, velocity: Twist::ZERO };
+        let touch = sensor.touch(&sensor.skin().rest(), &Motion { targets: &[above] }, 1e-3).unwrap().0;
+        assert_eq!(touch.warnings, [], "{at_m:?}");
     }
 }
 

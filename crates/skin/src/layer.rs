@@ -87,6 +87,8 @@ const MAX_LINEAR_STRAIN: f64 = 0.2;
 const MAX_UNSOLVED: f64 = 1e-3;
 /// Height above the rest surface, as a fraction of the thickness, up to which bulging can make contact.
 const MAX_BULGE: f64 = 0.3;
+/// Height of neighbours, in cells, that may decide whether a cell is under a cliff.
+const HIGHEST_NEIGHBOUR: f64 = 4.0;
 
 /// Largest distance (m) of two cells of a grid, with a margin.
 fn reach_m(grid: &HeightGrid) -> f64 {
@@ -134,9 +136,10 @@ impl Layer {
         self.laminate.thickness_m()
     }
 
-    /// Maximum height (m) over the rest surface at which the bulging surface can make contact.
+    /// Height (m) over the rest surface above which no part of an object matters: beyond that at which the bulging surface can
+    /// make contact, and beyond that of neighbours that decide whether a cell is under a cliff.
     pub fn max_height_m(&self) -> f64 {
-        MAX_BULGE * self.laminate.thickness_m()
+        (MAX_BULGE * self.laminate.thickness_m()).max(HIGHEST_NEIGHBOUR * self.grid.cell_m)
     }
 
     /// Computes the contact loads in static equilibrium under an indenter given as a height map.

@@ -1,7 +1,7 @@
 //! Contacts that are smaller than the resolution of a skin.
 
 use crate::{Facets, Motion, Target, Warning};
-use dermis_geometry::{Bounds, HeightGrid, Ray, Vec2, Vec3};
+use dermis_geometry::{Bounds, HeightGrid, Ray, Vec2, Vec3, clipped};
 use serde::{Deserialize, Serialize};
 
 /// The parameter of a sensor that sets the resolution of its contact.
@@ -94,36 +94,57 @@ pub(crate) fn unresolved_on_grid(
     unresolved(facets, 0..motion.targets.len() as u32, resolution, between)
 }
 
+/// Depth below a skin, and distance from the rim of a cell, as fractions of a cell, from which an object counts.
+const TOLERANCE: f64 = 1e-6;
+
 /// True if an object reaches below the undeformed surface of a skin.
 fn indents(target: &Target<'_>, grid: &HeightGrid, rest_heights_m: Option<&[f64]>) -> bool {
     let size = Vec2::new(grid.cols as f64, grid.rows as f64) * grid.cell_m;
-    let low = grid.center - 0.5 * size;
+    let (low, high) = (grid.center - 0.5 * size, grid.center + 0.5 * size);
     let highest_m = rest_heights_m.map_or(0.0, |heights| heights.iter().copied().fold(f64::NEG_INFINITY, f64::max));
-    let within = Bounds { min: low.extend(f64::NEG_INFINITY), max: (low + size).extend(highest_m) };
-    let surface = &target.object.surface;
-    let Some(part) = surface.part_bounds_in(&target.sensor_from_object, &within) else { return false };
-    if rest_heights_m.is_none() && surface.primitive().is_none() {
-        return part.min.z < -1e-6 * grid.cell_m;
-    }
-    let skin_m = |at: Vec2| match rest_heights_m {
-        None => 0.0,
-        // The lowest of the surrounding cells, so that no object above an inclined surface is reported.
-        Some(heights) => {
-            let (col, row) = ((at.x - low.x) / grid.cell_m, (low.y + size.y - at.y) / grid.cell_m);
-            let around =
-                |index: f64, count: usize| (index as usize).saturating_sub(1)..=(index as usize + 1).min(count - 1);
-            let cells = around(row, grid.rows).flat_map(|row| around(col, grid.cols).map(move |col| (row, col)));
-            cells.map(|(row, col)| heights[row * grid.cols + col]).fold(f64::INFINITY, f64::min)
-        }
+    let (pose, surface) = (&target.sensor_from_object, &target.object.surface);
+    let column = |low: Vec2, high: Vec2, top_m: f64| {
+        let margin_m = TOLERANCE * grid.cell_m;
+        Bounds { min: (low + margin_m).extend(f64::NEG_INFINITY), max: (high - margin_m).extend(top_m - margin_m) }
     };
-    let object_from_sensor = target.sensor_from_object.inverse();
-    let direction = object_from_sensor.transform_vector(Vec3::Z);
-    let (below_m, length) = (part.min.z - part.size().max_element(), part.size().z + 2.0 * part.size().max_element());
-    (0..SEARCH * SEARCH).any(|i| {
-        let fraction = Vec2::new((i % SEARCH) as f64 + 0.5, (i / SEARCH) as f64 + 0.5) / SEARCH as f64;
-        let at = part.min.truncate() + part.size().truncate() * fraction;
-        let ray = Ray { origin: object_from_sensor.transform_point(at.extend(below_m)), direction, length };
-        let bottom_m = surface.cast(&ray, None).map_or(f64::INFINITY, |hit| below_m + hit.distance);
-        bottom_m < skin_m(at) - 1e-6 * grid.cell_m
-    })
+    let within = column(low, high, highest_m);
+    let Some(part) = surface.part_bounds_in(pose, &within) else { return false };
+    let index = |at_m: f64, count: usize| ((at_m / grid.cell_m).max(0.0) as usize).min(count - 1);
+    let cell_of = |at: Vec2| [index(high.y - at.y, grid.rows), index(at.x - low.x, grid.cols)];
+    // The lowest of the surrounding cells, so that no object above an inclined surface is reported.
+    let skin_m = |[row, col]: [usize; 2]| {
+        let Some(heights) = rest_heights_m else { return 0.0 };
+        let around = |index: usize, count: usize| index.saturating_sub(1)..=(index + 1).min(count - 1);
+        let cells = around(row, grid.rows).flat_map(|row| around(col, grid.cols).map(move |col| (row, col)));
+        cells.map(|(row, col)| heights[row * grid.cols + col]).fold(f64::INFINITY, f64::min)
+    };
+    if !surface.is_polyhedron() {
+        let object_from_sensor = pose.inverse();
+        let direction = object_from_sensor.transform_vector(Vec3::Z);
+        let margin_m = part.size().max_element();
+        let (below_m, length) = (part.min.z - margin_m, part.size().z + 2.0 * margin_m);
+        return (0..SEARCH * SEARCH).any(|i| {
+            let fraction = Vec2::new((i % SEARCH) as f64 + 0.5, (i / SEARCH) as f64 + 0.5) / SEARCH as f64;
+            let at = part.min.truncate() + part.size().truncate() * fraction;
+            let ray = Ray { origin: object_from_sensor.transform_point(at.extend(below_m)), direction, length };
+            let bottom_m = surface.cast(&ray, None).map_or(f64::INFINITY, |hit| below_m + hit.distance);
+            bottom_m < skin_m(cell_of(at)) - TOLERANCE * grid.cell_m
+        });
+    }
+    if rest_heights_m.is_none() {
+        return true;
+    }
+    let mut found = false;
+    surface.each_part_in(pose, &within, |polygon| {
+        let bounds = Bounds::around(polygon.iter().copied());
+        let ([last_row, first_col], [first_row, last_col]) =
+            (cell_of(bounds.min.truncate()), cell_of(bounds.max.truncate()));
+        found = found
+            || (first_row..=last_row).flat_map(|row| (first_col..=last_col).map(move |col| [row, col])).any(|cell| {
+                let (top_m, half) = (skin_m(cell), Vec2::splat(0.5 * grid.cell_m));
+                let center = grid.cell_center(cell[0], cell[1]);
+                bounds.min.z < top_m && !clipped(polygon, &column(center - half, center + half, top_m)).is_empty()
+            });
+    });
+    found
 }

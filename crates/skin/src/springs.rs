@@ -23,7 +23,7 @@ use crate::{
     SkinError, SkinGradient, State, Support, Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
 };
 use block::Presser;
-use dermis_geometry::{Bounds, Bvh, Hit, Mat3, Pose, Primitive, Ray, Twist, Vec3, Wrench};
+use dermis_geometry::{Bounds, Bvh, Hit, Mat3, Pose, Primitive, Quat, Ray, Twist, Vec3, Wrench};
 use mesh_hits::{MeshHit, MeshHits};
 use rayon::prelude::*;
 use rays::RayBlock;
@@ -90,6 +90,8 @@ pub struct Springs {
     /// The least upper and the greatest lower corner of those volumes along each axis: a box that reaches beyond both
     /// overlaps all of them.
     core: [Vec3; 2],
+    /// Bounds of the cells of all sites: squares with their areas, as deep as their rays.
+    cell_bounds: Bounds,
     /// Square root of the mean area of a site (m).
     spacing_m: f64,
 }
@@ -139,7 +141,23 @@ impl Springs {
             (SiteLanes::new(&sites), Bounds::around(starts.iter().copied()).padded(1e-6 * h));
         let cells = site_lanes.parallel.map(|normal| SiteCells::new(&sites, normal, spacing_m));
         let rays = Bvh::over(&boxes);
-        Ok(Self { sites: sites.into(), site_lanes, cells, parameters, starts, start_bounds, rays, core, spacing_m })
+        let cell_bounds = sites.iter().zip(&boxes).fold(Bounds::EMPTY, |all, (site, ray)| {
+            let [along, across]: [Vec3; 2] = site.normal.any_orthonormal_pair().into();
+            let half = (along.abs() + across.abs()) * (0.5 * site.area_m2.sqrt());
+            all.union(&Bounds { min: ray.min - half, max: ray.max + half })
+        });
+        Ok(Self {
+            sites: sites.into(),
+            site_lanes,
+            cells,
+            parameters,
+            starts,
+            start_bounds,
+            rays,
+            core,
+            cell_bounds,
+            spacing_m,
+        })
     }
 
     /// The contact points.
@@ -314,21 +332,22 @@ impl Springs {
     /// True if an object crosses the cell of a site: a square with the site's area about it, as deep as its ray.
     fn lies_between(&self, target: &Target<'_>) -> bool {
         let (h, surface) = (self.parameters.max_penetration_m, &target.object.surface);
-        let around = self.rays.bounds().padded(0.5 * self.spacing_m);
-        if surface.bounds_in(&target.sensor_from_object, &around).is_none() {
-            return false;
-        }
-        // Not above the sites, where a tip is wider.
-        let skin = self.sites.iter().fold(Bounds::EMPTY, |all, Site { point, normal, area_m2, .. }| {
-            let [one, other]: [Vec3; 2] = normal.any_orthonormal_pair().into();
-            let (half, bottom) = ((one.abs() + other.abs()) * (0.5 * area_m2.sqrt()), *point - *normal * h);
-            all.union(&Bounds { min: point.min(bottom) - half, max: point.max(bottom) + half })
-        });
-        let Some(reach) = surface.part_bounds_in(&target.sensor_from_object, &skin) else { return false };
+        let Some(reach) = surface.part_bounds_in(&target.sensor_from_object, &self.cell_bounds) else { return false };
         let mut cells = Vec::new();
         self.rays.overlapping(&reach.padded(self.spacing_m), |position| cells.push(self.rays.order()[position]));
-        // About SEARCH² rays in all: many per cell if the object covers few cells, one in some of the cells if many.
-        let samples = (SEARCH as f64 / (cells.len() as f64).sqrt()).ceil().max(1.0) as usize;
+        if surface.is_polyhedron() {
+            return cells.into_iter().any(|site| {
+                let Site { point, normal, area_m2, .. } = self.sites[site as usize];
+                let (along, across) = normal.any_orthonormal_pair();
+                let site_from_sensor =
+                    Pose::new(Quat::from_mat3(&Mat3::from_cols(along, across, normal)), point).inverse();
+                let half_m = 0.5 * area_m2.sqrt() * (1.0 - 1e-6);
+                let cell = Bounds { min: Vec3::new(-half_m, -half_m, -h), max: Vec3::new(half_m, half_m, -1e-9 * h) };
+                surface.part_bounds_in(&(site_from_sensor * target.sensor_from_object), &cell).is_some()
+            });
+        }
+        // About SEARCH² rays in all: many per cell if the object covers few cells, some in some of the cells if many.
+        let samples = (SEARCH as f64 / (cells.len() as f64).sqrt()).ceil().max(2.0) as usize;
         let stride = cells.len().div_ceil(SEARCH * SEARCH).max(1);
         let object_from_sensor = target.sensor_from_object.inverse();
         cells.into_iter().step_by(stride).any(|site| {

@@ -92,6 +92,8 @@ pub(super) struct GpuResponse {
     _numbers: [DeviceBuffer<f64>; 3],
     _samples: DeviceBuffer<u8>,
     _words: [DeviceBuffer<u32>; 2],
+    /// Of groups of one and of four taxels: captured graphs may use either.
+    jumps: [DeviceBuffer<u64>; 2],
     _terms: DeviceBuffer<Term>,
     _clocks: DeviceBuffer<Clock>,
 }
@@ -100,7 +102,6 @@ pub(super) struct GpuResponse {
 #[derive(Debug)]
 struct Kernels {
     blocks: Blocks,
-    _jumps: DeviceBuffer<u64>,
     respond: CudaFunction,
     reset: CudaFunction,
 }
@@ -250,9 +251,6 @@ impl Layout {
                 OperationKind::Sampling => all.has_phases |= has_others_than_zero(operation.per_taxel.last()),
                 _ => {}
             }
-            if is_held(operation) {
-                memory = 0;
-            }
             let memory_list = all.memory_lists;
             all.memory_lists += memory;
             let (number, length, reach) = match &operation.weights {
@@ -354,12 +352,14 @@ impl GpuResponse {
     ) -> Result<Self, GpuError> {
         let layout = Layout::new(operations, taxels, dt_s);
         let is_wide = layout.is_wide(taxels);
-        let samples_bytes = layout.timing.slots() * layout.sample.name_and_size().1;
-        let (taxel_bytes, words) =
-            (8 * (layout.memory_lists + if is_wide { 2 } else { 0 }) + samples_bytes, taxels.div_ceil(32));
-        let each = taxel_bytes * taxels + 4 * words + size_of::<Clock>();
+        let samples_bytes = layout.timing.slots().saturating_mul(layout.sample.name_and_size().1);
+        let (taxel_bytes, words) = (
+            samples_bytes.saturating_add(8 * (layout.memory_lists + if is_wide { 2 } else { 0 })),
+            taxels.div_ceil(32),
+        );
+        let each = taxel_bytes.saturating_mul(taxels).saturating_add(4 * words + size_of::<Clock>());
         gpu.require_free(
-            each * count,
+            each.saturating_mul(count),
             || format!("the response of {count} environments of {taxels} taxels"),
             |free_bytes| format!("at most {} fit", free_bytes / each),
         )?;
@@ -371,12 +371,14 @@ impl GpuResponse {
         let samples = gpu.zeros(samples_bytes * taxels * count)?;
         let flags = [gpu.zeros(words * count)?, gpu.upload(&layout.faulty)?];
         let terms = gpu.upload(&layout.terms)?;
+        let jumps = |group: usize| gpu.upload(&Random::jumps(DRAWS * group, taxels.div_ceil(group)).concat());
+        let jumps = [jumps(1)?, jumps(4)?];
         let clocks = gpu.upload(&(0..count).map(Clock::of_environment).collect::<Vec<_>>())?;
         let view = ResponseView {
             numbers: numbers[0].at(0),
             taxel_numbers: numbers[1].at(0),
             terms: terms.at(0),
-            jumps: Ptr::default(),
+            jumps: jumps[0].at(0),
             faulty: flags[1].at(0),
             memory: numbers[2].at_mut(0),
             samples: samples.at_mut(0),
@@ -395,6 +397,7 @@ impl GpuResponse {
             _numbers: numbers,
             _samples: samples,
             _words: flags,
+            jumps,
             _terms: terms,
             _clocks: clocks,
         };
@@ -422,12 +425,8 @@ impl GpuResponse {
             let program = self.layout.program(taxels, blocks, self.layout.is_wide(taxels));
             let (respond, reset) =
                 (self.gpu.kernel(&program, "respond")?, self.gpu.kernel(&program, "reset_response")?);
-            let jumps =
-                self.gpu.upload(&Random::jumps(DRAWS * blocks.group, taxels.div_ceil(blocks.group)).concat())?;
-            // Work with the last kernels may not be done, and other streams may use the jumps now.
-            self.gpu.finish_all_streams()?;
-            self.view.jumps = jumps.at(0);
-            self.kernels = Some(Kernels { blocks, _jumps: jumps, respond, reset });
+            self.view.jumps = self.jumps[usize::from(in_fours)].at(0);
+            self.kernels = Some(Kernels { blocks, respond, reset });
         }
         if !bindings.taxels.is_bound() && self.loads.is_none() {
             self.loads = Some(self.gpu.uninitialised(taxels * count)?);

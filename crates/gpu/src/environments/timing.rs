@@ -85,7 +85,7 @@ impl Timing {
         }
         if all.has_delay() {
             // Frames that begin during the delay, and the one that is shown.
-            all.slots = (all.delay_steps as f64 * all.frames_per_step).ceil() as u64 + 1;
+            all.slots = ((all.delay_steps as f64 * all.frames_per_step).ceil() as u64).saturating_add(1);
         }
         all
     }

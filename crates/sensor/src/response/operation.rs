@@ -52,7 +52,7 @@ pub enum OperationKind {
     Noise = 13,
     /// Per taxel: the constant reading (N), NaN for a sound taxel.
     Faults = 14,
-    /// [`super::Sampling`]: rate (Hz). Per taxel: phase. Memory: the sample.
+    /// [`super::Sampling`]: rate (Hz). Per taxel: phase.
     Sampling = 15,
     /// [`super::Delay`]: time (s).
     Delay = 16,

@@ -107,7 +107,7 @@ impl Stage for Scanner {
 
     fn operation(&self, _: usize) -> Option<Operation> {
         let operation = Operation::new(OperationKind::Sampling, &[self.sampling.rate.si()]);
-        Some(operation.per_taxel(vec![self.phases.clone()]).with_memory(1))
+        Some(operation.per_taxel(vec![self.phases.clone()]))
     }
 }
 
