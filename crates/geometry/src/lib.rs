@@ -49,7 +49,7 @@ pub use shape_gradient::{PlacedShape, RayHit, ShapeGradient};
 pub use surface::{Closest, Hit, Nearest, Surface};
 pub use tet_mesh::TetMesh;
 pub use topology::TopologyError;
-pub use triangle_bounds::clipped;
+pub use triangle_bounds::{clipped, cut};
 pub use triangle_set::TriangleSet;
 pub use twist::{Twist, Wrench};
 

@@ -106,24 +106,28 @@ pub fn clipped(polygon: &[Vec3], within: &Bounds) -> Vec<Vec3> {
     let mut corners = polygon.to_vec();
     for axis in 0..3 {
         for (side, limit) in [(1.0, within.min[axis]), (-1.0, -within.max[axis])] {
-            let above = |corner: Vec3| side * corner[axis] - limit;
-            if corners.iter().all(|&corner| above(corner) >= 0.0) {
-                continue;
-            }
-            let mut kept = Vec::with_capacity(corners.len() + 1);
-            for (i, &to) in corners.iter().enumerate() {
-                let from = corners[(i + corners.len() - 1) % corners.len()];
-                if (above(from) < 0.0) != (above(to) < 0.0) {
-                    kept.push(from.lerp(to, above(from) / (above(from) - above(to))));
-                }
-                if above(to) >= 0.0 {
-                    kept.push(to);
-                }
-            }
-            corners = kept;
+            cut(&mut corners, |corner| side * corner[axis] - limit);
         }
     }
     corners
+}
+
+/// Keeps the part of a convex polygon where the signed distance of a plane is not negative.
+pub fn cut(corners: &mut Vec<Vec3>, above: impl Fn(Vec3) -> f64) {
+    if corners.iter().all(|&corner| above(corner) >= 0.0) {
+        return;
+    }
+    let mut kept = Vec::with_capacity(corners.len() + 1);
+    for (i, &to) in corners.iter().enumerate() {
+        let from = corners[(i + corners.len() - 1) % corners.len()];
+        if (above(from) < 0.0) != (above(to) < 0.0) {
+            kept.push(from.lerp(to, above(from) / (above(from) - above(to))));
+        }
+        if above(to) >= 0.0 {
+            kept.push(to);
+        }
+    }
+    *corners = kept;
 }
 
 #[cfg(test)]

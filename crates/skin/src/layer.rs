@@ -34,7 +34,7 @@ pub use solution::Solution;
 pub use state::LayerState;
 pub use transfer::{InnerResponse, Laminate, WaveResponse};
 
-use crate::resolution::{Resolution, few_points, unresolved_on_grid};
+use crate::resolution::{MIN_POINTS, Resolution, few_points, unresolved_on_grid};
 use crate::{
     Contact, Contacts, Facet, Facets, Load, Motion, Skin, SkinError, SkinGradient, State, Support, SurfaceField,
     Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
@@ -237,7 +237,31 @@ impl Layer {
         let solution = self.solve(state, &indenter, &SlidingFriction { contact: &contact, slide_m: &slide_m }, dt_s)?;
         let mut touch = self.touch_of(&solution, &indenter, motion.targets.len());
         touch.warnings.extend(unresolved_on_grid(&touch.facets, motion, &self.grid, None));
+        touch.warnings.extend(self.narrow(&solution, &indenter, motion.targets.len()));
         Ok((touch, State::Layer(solution.state)))
+    }
+
+    /// Warnings for the objects whose contact has enough cells, but nowhere one between four others in contact.
+    fn narrow(&self, solution: &Solution, indenter: &IndenterHeightMap, objects: usize) -> Vec<Warning> {
+        let (region, pressure) = (solution.region, &solution.tractions.parts[2]);
+        let is_pressed = |row: usize, col: usize| pressure[row * region.cols + col] > 0.0;
+        let (mut cells, mut has_inner) = (vec![0_usize; objects], vec![false; objects]);
+        for i in (0..region.len()).filter(|&i| pressure[i] > 0.0) {
+            let (row, col) = (i / region.cols, i % region.cols);
+            let owner = indenter.owner[(region.row + row) * self.grid.cols + region.col + col] as usize;
+            cells[owner] += 1;
+            has_inner[owner] |= (1..region.rows - 1).contains(&row)
+                && (1..region.cols - 1).contains(&col)
+                && [(row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1)]
+                    .into_iter()
+                    .all(|(row, col)| is_pressed(row, col));
+        }
+        let (cell_mm, key) = (self.grid.cell_m * 1e3, Resolution::Cell);
+        let is_narrow = |&object: &usize| !has_inner[object] && cells[object] >= MIN_POINTS;
+        (0..objects)
+            .filter(is_narrow)
+            .map(|object| Warning::Narrow { object: object as u32, cells: cells[object], cell_mm, key })
+            .collect()
     }
 
     fn touch_of(&self, solution: &Solution, indenter: &IndenterHeightMap, objects: usize) -> Touch {

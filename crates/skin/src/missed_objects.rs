@@ -3,7 +3,7 @@
 use crate::{Motion, Skin, Touch, Warning};
 
 /// Steps between two searches, each of which may cost as much as a step.
-const STEPS_BETWEEN_SEARCHES: u64 = 16;
+const STEPS_BETWEEN_SEARCHES: u64 = 4;
 
 /// Warnings for objects between the contact points. An object that lands is between them for a few steps too, so only
 /// one that two searches in a row find is reported.
@@ -16,7 +16,7 @@ pub struct MissedObjects {
 }
 
 impl MissedObjects {
-    /// Adds to the touch of a step the warnings for the objects that still have no contact. Every 16th `step` searches
+    /// Adds to the touch of a step the warnings for the objects that still have no contact. Every fourth `step` searches
     /// with [`Skin::missed`].
     pub fn add_warnings(&mut self, touch: &mut Touch, skin: &dyn Skin, motion: &Motion<'_>, step: u64) {
         if step.is_multiple_of(STEPS_BETWEEN_SEARCHES) {

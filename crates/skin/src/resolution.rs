@@ -26,7 +26,7 @@ impl Resolution {
 
 /// Number of contact points below which a contact is reported. A ball on independent springs changes its force by up to
 /// 5 % with its place on 13 points, by 2 % on 20 to 35 and by 15 % on 5.
-const MIN_POINTS: usize = 12;
+pub(crate) const MIN_POINTS: usize = 12;
 /// The same for a flat object.
 pub(crate) const MIN_FLAT_POINTS: usize = 100;
 /// Mean depth by largest depth from which an object is flat; a ball has 0.5.

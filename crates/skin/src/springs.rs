@@ -23,7 +23,7 @@ use crate::{
     SkinError, SkinGradient, State, Support, Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
 };
 use block::Presser;
-use dermis_geometry::{Bounds, Bvh, Hit, Mat3, Pose, Primitive, Quat, Ray, Twist, Vec3, Wrench};
+use dermis_geometry::{Bounds, Bvh, Hit, Mat3, Pose, Primitive, Quat, Ray, Twist, Vec3, Wrench, cut};
 use mesh_hits::{MeshHit, MeshHits};
 use rayon::prelude::*;
 use rays::RayBlock;
@@ -90,7 +90,7 @@ pub struct Springs {
     /// The least upper and the greatest lower corner of those volumes along each axis: a box that reaches beyond both
     /// overlaps all of them.
     core: [Vec3; 2],
-    /// Bounds of the cells of all sites: squares with their areas, as deep as their rays.
+    /// Bounds of the cells of all sites, as deep as their rays.
     cell_bounds: Bounds,
     /// Square root of the mean area of a site (m).
     spacing_m: f64,
@@ -105,6 +105,9 @@ thread_local! {
 const PARALLEL_SITES: usize = 1024;
 /// The place of the bristles of a site without any: beyond all blocks.
 const FREE: u32 = u32::MAX;
+/// Size of the cells of a curved skin compared with squares of the area of their sites: the corners of a triangle are 1.75 halves of
+/// such a square from its centre.
+const CURVED_CELL: f64 = 1.8;
 /// Lower bound of n·n_c: the force of a grazing ray would be unbounded.
 const MIN_COSINE: f64 = 0.2;
 
@@ -143,7 +146,7 @@ impl Springs {
         let rays = Bvh::over(&boxes);
         let cell_bounds = sites.iter().zip(&boxes).fold(Bounds::EMPTY, |all, (site, ray)| {
             let [along, across]: [Vec3; 2] = site.normal.any_orthonormal_pair().into();
-            let half = (along.abs() + across.abs()) * (0.5 * site.area_m2.sqrt());
+            let half = (along.abs() + across.abs()) * (0.5 * CURVED_CELL * site.area_m2.sqrt());
             all.union(&Bounds { min: ray.min - half, max: ray.max + half })
         });
         Ok(Self {
@@ -329,21 +332,33 @@ impl Springs {
         unresolved(&touch.facets, 0..objects as u32, self.resolution(), between)
     }
 
-    /// True if an object crosses the cell of a site: a square with the site's area about it, as deep as its ray.
+    /// True if an object crosses the cell of a site: a square with the site's area about it, as deep as its ray. On a curved skin
+    /// squares leave gaps, so cells there are larger and end at the tangent planes of their neighbours.
     fn lies_between(&self, target: &Target<'_>) -> bool {
         let (h, surface) = (self.parameters.max_penetration_m, &target.object.surface);
         let Some(reach) = surface.part_bounds_in(&target.sensor_from_object, &self.cell_bounds) else { return false };
         let mut cells = Vec::new();
         self.rays.overlapping(&reach.padded(self.spacing_m), |position| cells.push(self.rays.order()[position]));
+        let planes = |site: u32| self.neighbour_planes(site);
         if surface.is_polyhedron() {
             return cells.into_iter().any(|site| {
-                let Site { point, normal, area_m2, .. } = self.sites[site as usize];
+                let Site { point, normal, .. } = self.sites[site as usize];
                 let (along, across) = normal.any_orthonormal_pair();
-                let site_from_sensor =
-                    Pose::new(Quat::from_mat3(&Mat3::from_cols(along, across, normal)), point).inverse();
-                let half_m = 0.5 * area_m2.sqrt() * (1.0 - 1e-6);
+                let sensor_from_site = Pose::new(Quat::from_mat3(&Mat3::from_cols(along, across, normal)), point);
+                let half_m = self.half_cell_m(site) * (1.0 - 1e-6);
                 let cell = Bounds { min: Vec3::new(-half_m, -half_m, -h), max: Vec3::new(half_m, half_m, -1e-9 * h) };
-                surface.part_bounds_in(&(site_from_sensor * target.sensor_from_object), &cell).is_some()
+                let mut crosses = false;
+                surface.each_part_in(&(sensor_from_site.inverse() * target.sensor_from_object), &cell, |part| {
+                    if crosses {
+                        return;
+                    }
+                    let mut part: Vec<Vec3> = part.iter().map(|&at| sensor_from_site.transform_point(at)).collect();
+                    for (at, out) in planes(site) {
+                        cut(&mut part, |corner| (at - corner).dot(out) - 1e-9 * h);
+                    }
+                    crosses = !part.is_empty();
+                });
+                crosses
             });
         }
         // About SEARCH² rays in all: many per cell if the object covers few cells, some in some of the cells if many.
@@ -351,22 +366,46 @@ impl Springs {
         let stride = cells.len().div_ceil(SEARCH * SEARCH).max(1);
         let object_from_sensor = target.sensor_from_object.inverse();
         cells.into_iter().step_by(stride).any(|site| {
-            let Site { point, normal, area_m2, .. } = self.sites[site as usize];
+            let Site { point, normal, .. } = self.sites[site as usize];
             let tangents: [Vec3; 2] = normal.any_orthonormal_pair().into();
             // Samples only the part of the square within the bounds of the object.
             let [across, along] = tangents.map(|tangent| {
                 let middle = (reach.center() - point).dot(tangent);
-                let (extent, half_m) = (0.5 * reach.size().dot(tangent.abs()), 0.5 * area_m2.sqrt());
+                let (extent, half_m) = (0.5 * reach.size().dot(tangent.abs()), self.half_cell_m(site));
                 let (low, high) = ((middle - extent).max(-half_m), (middle + extent).min(half_m));
                 (0..if low <= high { samples } else { 0 })
                     .map(move |i| tangent * (low + (high - low) * (i as f64 + 0.5) / samples as f64))
             });
             across.flat_map(|offset| along.clone().map(move |other| offset + other)).any(|offset| {
-                let origin = object_from_sensor.transform_point(point + offset - normal * h);
+                let start = point + offset - normal * h;
+                let origin = object_from_sensor.transform_point(start);
                 let direction = object_from_sensor.transform_vector(normal);
-                surface.cast(&Ray { origin, direction, length: h * (1.0 - 1e-9) }, None).is_some()
+                let hit = surface.cast(&Ray { origin, direction, length: h * (1.0 - 1e-9) }, None);
+                hit.is_some_and(|hit| {
+                    let found = start + normal * hit.distance;
+                    planes(site).into_iter().all(|(at, out)| (at - found).dot(out) > 1e-9 * h)
+                })
             })
         })
+    }
+
+    /// Half the side (m) of the cell of a site.
+    fn half_cell_m(&self, site: u32) -> f64 {
+        let factor = if self.cells.is_some() { 1.0 } else { CURVED_CELL };
+        0.5 * self.sites[site as usize].area_m2.sqrt() * factor
+    }
+
+    /// Points and normals of the sites around one of a curved skin; none on a flat skin.
+    fn neighbour_planes(&self, site: u32) -> Vec<(Vec3, Vec3)> {
+        let mut planes = Vec::new();
+        if self.cells.is_none() {
+            let near = Bounds::around([self.sites[site as usize].point]).padded(CURVED_CELL * self.spacing_m);
+            self.rays.overlapping(&near, |position| {
+                let Site { point, normal, .. } = self.sites[self.rays.order()[position] as usize];
+                planes.push((point, normal));
+            });
+        }
+        planes
     }
 
     /// The contact of the object that is deepest at a site; ties go to the first. `held` is the object of the site's

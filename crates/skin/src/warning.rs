@@ -49,6 +49,11 @@ pub enum Warning {
     /// A contact smaller than the resolution of the skin.
     #[error("{}: {}", unresolved(*.points, *.spacing_mm), .key.remedy())]
     Unresolved { object: u32, points: usize, spacing_mm: f64, key: Resolution },
+    /// A contact that is long, but narrower than the resolution of a skin.
+    #[error(
+        "an object touches a strip less than three cells wide ({cells} cells of {cell_mm:.3} mm), so its force is inaccurate: {}", .key.remedy()
+    )]
+    Narrow { object: u32, cells: usize, cell_mm: f64, key: Resolution },
     /// A press that did not reach its force.
     #[error(
         "the press ended at {got_n:.2e} N instead of {wanted_n:e} N, which is too small to be resolved, or the force of the skin jumps there: ask for a larger force, or for a depth"
@@ -77,9 +82,10 @@ impl Warning {
         (points > 0).then_some(Self::Saturated { points })
     }
 
-    /// True if both are of the same kind.
+    /// True if both are of the same kind; a missing force is another kind than an inaccurate one.
     pub fn is_like(&self, other: &Self) -> bool {
-        discriminant(self) == discriminant(other)
+        let is_missing = |warning: &Self| matches!(warning, Self::Unresolved { points: 0, .. });
+        discriminant(self) == discriminant(other) && is_missing(self) == is_missing(other)
     }
 
     /// The first warning of each kind.
@@ -100,6 +106,9 @@ fn unresolved(points: usize, spacing_mm: f64) -> String {
             "an object lies between the contact points, which are {spacing_mm:.3} mm apart, so its force is missing"
         )
     } else {
-        format!("an object touches only {points} contact points, {spacing_mm:.3} mm apart, so its force is inaccurate")
+        let plural = if points == 1 { "" } else { "s" };
+        format!(
+            "an object touches only {points} contact point{plural}, {spacing_mm:.3} mm apart, so its force is inaccurate"
+        )
     }
 }

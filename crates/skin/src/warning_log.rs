@@ -81,7 +81,7 @@ impl WarningLog {
 
 impl LoggedWarning {
     fn is_unresolved(&self) -> bool {
-        matches!(self.warning, Warning::Unresolved { .. })
+        matches!(self.warning, Warning::Unresolved { .. } | Warning::Narrow { .. })
     }
 
     fn matters(&self, peak_newton: f64) -> bool {
