@@ -251,6 +251,7 @@ def test_arrays_that_do_not_fit_are_refused():
         environments.launch()
     frozen = np.zeros((N, 6))
     frozen.flags.writeable = False
+    shared = np.zeros((N, 84))
     for words, arrays in (
         (r"`pose` must have shape \(5, 3\), \(5, 7\) or \(5, 4, 4\)", {"pose": np.zeros((4, 7))}),
         (r"`taxels` must have shape \(5, 84\) or \(5, 14, 6\)", {"taxels": np.zeros((N, 83))}),
@@ -263,9 +264,16 @@ def test_arrays_that_do_not_fit_are_refused():
         (r"`twist` must be an array in host memory", {"twist": [[0.0] * 6] * N}),
         (r"`quaternion` must be \"xyzw\" or \"wxyz\"", {"quaternion": "wzyx"}),
         (r"`dt`", {"dt": 0.0}),
+        (r"`dt` must be a positive number of s, at most 1e6, got 1e300", {"dt": 1e300}),
+        (r"`reported` has the memory of `taxels`", {"taxels": shared, "reported": shared}),
+        (r"`wrench` has the memory of a pose or a velocity", {"wrench": pose[:, :6]}),
     ):
         with pytest.raises(dermis.Error, match=words):
             environments.bind(**({"dt": DT, "pose": pose} | arrays))
+    loads = np.zeros((N, 6))
+    with pytest.raises(dermis.Error, match="`on_object` has the memory of `on_object`"):
+        environments.bind(dt=DT, pose=[pose, pose], on_object=[loads, loads])
+    environments.bind(dt=DT, pose=[pose, pose], on_object=[loads, loads], add_to_object=True)
     for dtype in (np.int8, np.float64):
         with pytest.raises(dermis.Error, match=f"`mask` must be of bool, uint8, int32 or int64, got {np.dtype(dtype)}"):
             environments.reset(np.ones(N, dtype))
@@ -356,9 +364,15 @@ def test_environments_differ_by_their_drawn_parameters(device):
         ({"gain": (2, 1)}, "the lower first"),
         ({"noise": (0.5, 1.0)}, "the sensor has no \\[response.noise\\]"),
         ({"gain": (1.0, 2.0, 3.0)}, "randomise"),
+        ({"spread": (0.5, 1.5)}, "with more than 1.* passes on more than its load, got the range"),
     ],
 )
 def test_wrong_ranges_are_refused(ranges, text):
+    if "spread" in ranges:
+        wide = {"response": {"spread": {"sigma": "6 mm", "kernel": 5}}}
+        with pytest.raises(dermis.Error, match=text):
+            dermis.Sensor.preset("uji-foam-14x6", parameters=wide).environments(BALL, N, device="cpu", randomise=ranges)
+        return
     with pytest.raises(dermis.Error, match=text):
         dermis.Sensor.preset("weiss-dsa").environments(BALL, N, device="cpu", randomise=ranges)
 

@@ -32,6 +32,18 @@ def test_gymnasiums_checker_passes(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_actions_that_are_none_are_refused(name):
+    env = gymnasium.make(name).unwrapped
+    env.reset(seed=1)
+    size = env.action_space.shape[0]
+    for action in ([np.nan] * size, [0.0] * (size + 1), [np.inf] + [0.0] * (size - 1)):
+        with pytest.raises(ValueError, match=f"`action` must be {size} finite numbers from -1 to 1, got"):
+            env.step(np.array(action, np.float32))
+    env.step(np.zeros(size, np.float32))
+    env.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_environments_vectorise(name):
     """Several in one process go on as each would alone."""
     envs = gymnasium.make_vec(name, num_envs=3, vectorization_mode="sync")

@@ -199,9 +199,8 @@ impl Environments {
         };
         (bindings.object, bindings.add_to_object) = (first.body, first.add);
         let dt_s = bindings.dt_s;
-        if !(dt_s > 0.0 && dt_s.is_finite()) {
-            return Err(GpuError::BadInput { reason: format!("`dt` must be a positive number of s, got {dt_s}") });
-        }
+        require_dt(dt_s)?;
+        bindings.require_apart(objects)?;
         match &mut self.device {
             Device::Gpu(environments) => environments.prepare(&bindings, objects)?,
             Device::Cpu(environments) => environments.prepare(&bindings)?,
@@ -301,9 +300,7 @@ impl Environments {
         for (got, what) in [(poses.count, "poses"), (twists.count, "twists")] {
             crate::array::same_count(self.count, got, what)?;
         }
-        if !(dt_s > 0.0 && dt_s.is_finite()) {
-            return Err(GpuError::BadInput { reason: format!("`dt` must be a positive number of s, got {dt_s}") });
-        }
+        require_dt(dt_s)?;
         match &self.device {
             Device::Gpu(environments) => {
                 if std::mem::take(&mut self.is_launched) {
@@ -317,6 +314,17 @@ impl Environments {
             }
         }
     }
+}
+
+/// Largest time step (s).
+const MAX_DT_S: f64 = 1e6;
+
+fn require_dt(dt_s: f64) -> Result<(), GpuError> {
+    if dt_s > 0.0 && dt_s <= MAX_DT_S {
+        return Ok(());
+    }
+    let reason = format!("`dt` must be a positive number of s, at most {MAX_DT_S:e}, got {dt_s:e}");
+    Err(GpuError::BadInput { reason })
 }
 
 fn require_shapes<T>(shapes: &[T]) -> Result<(), GpuError> {

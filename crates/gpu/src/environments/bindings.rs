@@ -1,6 +1,7 @@
 //! The arrays that a batch of environments reads and writes.
 
 use super::view::View;
+use crate::GpuError;
 use crate::cuda_struct::cuda_struct;
 
 /// Formats of rotations, numbered as in frames.cuh.
@@ -94,6 +95,43 @@ cuda_struct! {
 pub const NO_OFFSET: [f64; 7] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
 
 impl Bindings {
+    /// Refuses an output that begins where another array does, and would overwrite it. Loads may be added to one array.
+    pub(super) fn require_apart(&self, objects: &[ObjectArrays]) -> Result<(), GpuError> {
+        let loads = [("on_sensor", self.sensor.load, self.add_to_sensor != 0)].into_iter();
+        let loads = loads.chain(objects.iter().map(|object| ("on_object", object.body.load, object.add != 0)));
+        let readings = [
+            ("taxels", self.taxels),
+            ("reported", self.reported),
+            ("forces", self.forces),
+            ("wrench", self.wrench),
+            ("outside", self.outside),
+            ("markers", self.markers),
+            ("image", self.image),
+        ];
+        let outputs: Vec<(&str, u64, bool)> = (readings.into_iter().map(|(name, view)| (name, view, false)))
+            .chain(loads)
+            .filter(|(_, view, _)| view.is_bound())
+            .map(|(name, view, adds)| (name, view.address, adds))
+            .collect();
+        let bodies = objects.iter().map(|object| &object.body).chain([&self.sensor]);
+        let inputs: Vec<u64> = bodies
+            .flat_map(|body| [body.position, body.rotation, body.twist, body.twist_at, body.load_at])
+            .filter(View::is_bound)
+            .map(|view| view.address)
+            .collect();
+        for (i, &(name, address, adds)) in outputs.iter().enumerate() {
+            let what = match outputs[..i].iter().find(|(_, other, _)| *other == address) {
+                Some((other, ..)) if !adds => format!("`{other}`"),
+                _ if inputs.contains(&address) => "a pose or a velocity".to_owned(),
+                _ => continue,
+            };
+            let reason =
+                format!("`{name}` has the memory of {what}, which it would overwrite: give it an array of its own");
+            return Err(GpuError::BadInput { reason });
+        }
+        Ok(())
+    }
+
     /// No arrays: the sensor is at the origin, and the object with it.
     pub fn new(dt_s: f64) -> Self {
         let body = BodyArrays { offset: NO_OFFSET, ..BodyArrays::default() };

@@ -5,6 +5,7 @@ use crate::GpuError;
 use crate::cuda_struct::cuda_struct;
 use crate::program::{COMMON, Program, UNFUSED};
 use dermis_geometry::{Pose, Quat, Vec3, mixed};
+use dermis_sensor::Weights;
 use dermis_sensor::response::{Chain, OperationKind, Scales};
 
 /// Number of parameters.
@@ -76,6 +77,18 @@ impl Randomisation {
             if self.is_set(index) && !has(kind) {
                 return absent(name, &format!("[response.{name}]"));
             }
+        }
+        // A taxel keeps a part w of its load, and 1 − f (1 − w) with a factor f.
+        let spread = operations.iter().find(|operation| operation.kind == OperationKind::Spread);
+        let kept = |weights: &Weights| (0..weights.taxels()).map(|taxel| weights.get(taxel, taxel)).fold(1.0, f64::min);
+        let most =
+            spread.and_then(|spread| spread.weights.as_ref()).map_or(f64::INFINITY, |all| 1.0 / (1.0 - kept(all)));
+        let [low, high] = self.ranges[5];
+        if self.is_set(5) && high > most {
+            let reason = format!(
+                "\"spread\" multiplies the part of its load that a taxel passes on; with more than {most:.4} a taxel of this sensor passes on more than its load, got the range [{low}, {high}]"
+            );
+            return Err(GpuError::BadInput { reason });
         }
         Ok(())
     }

@@ -13,6 +13,9 @@ pub enum ResponseError {
     /// A taxel index out of range.
     #[error("`{key}` names taxel {taxel}, and the sensor's taxels are 0 to {last}")]
     NoSuchTaxel { key: &'static str, taxel: usize, last: usize },
+    /// A taxel with two faults.
+    #[error("taxel {taxel} has two entries in `faults.dead` and `faults.stuck`, and can only have one")]
+    TwoFaults { taxel: usize },
     /// A stage that requires a grid.
     #[error("`{key}` needs taxels in rows and columns, and this sensor has none; {remedy}")]
     NeedsGrid { key: &'static str, remedy: &'static str },

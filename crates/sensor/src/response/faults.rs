@@ -41,9 +41,13 @@ impl Stage for Faults {
     fn validate(&self, taxels: usize) -> Result<(), ResponseError> {
         let last = taxels.saturating_sub(1);
         let stuck = self.stuck.iter().map(|stuck| ("faults.stuck", stuck.taxel));
+        let mut seen = vec![false; taxels];
         for (key, taxel) in self.dead.iter().map(|&taxel| ("faults.dead", taxel)).chain(stuck) {
             if taxel >= taxels {
                 return Err(ResponseError::NoSuchTaxel { key, taxel, last });
+            }
+            if std::mem::replace(&mut seen[taxel], true) {
+                return Err(ResponseError::TwoFaults { taxel });
             }
         }
         self.stuck.iter().try_for_each(|stuck| require(true, "faults.stuck.force", "a finite force", stuck.force.si()))
@@ -82,5 +86,7 @@ mod tests {
         assert_eq!(values, [0.0, 2.0, 0.7]);
         assert!(faults.validate(3).is_ok());
         assert!(faults.validate(2).unwrap_err().to_string().contains("names taxel 2"));
+        let both = Faults { dead: vec![2], ..faults };
+        assert!(both.validate(3).unwrap_err().to_string().contains("taxel 2 has two entries"));
     }
 }

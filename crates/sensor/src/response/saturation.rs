@@ -5,7 +5,7 @@ use super::{Operation, OperationKind, PerTaxel, ResponseError, ResponseState, St
 use dermis_geometry::quantity::Force;
 use serde::{Deserialize, Serialize};
 
-/// Clips values at a maximum force.
+/// Clips values at a maximum force, before crosstalk, noise and faults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Saturation {

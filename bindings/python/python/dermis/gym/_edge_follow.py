@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dermis import Sensor
 from dermis import _heat
+from dermis.gym._action import clipped
 from dermis.mujoco import attach
 
 STEP = 0.05  # s
@@ -87,7 +88,7 @@ class EdgeFollow(gymnasium.Env[Any, Any]):
         self, action: NDArray[np.float32]
     ) -> tuple[dict[str, NDArray[np.float32]], float, bool, bool, dict[str, Any]]:
         """Moves the hand."""
-        forward, left, yaw_rate = np.clip(np.asarray(action, dtype=float), -1, 1) * [SPEED, SPEED, YAW_RATE]
+        forward, left, yaw_rate = clipped(action, 3) * [SPEED, SPEED, YAW_RATE]
         yaw = float(self.data.qpos[2])
         ahead, aside = np.array([np.cos(yaw), np.sin(yaw)]), np.array([-np.sin(yaw), np.cos(yaw)])
         self.data.qvel[:] = [*(forward * ahead + left * aside), yaw_rate]

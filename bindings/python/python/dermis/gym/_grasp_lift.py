@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dermis import Sensor
 from dermis import _heat
+from dermis.gym._action import clipped
 from dermis.mujoco import attach
 
 Observation = dict[str, NDArray[np.float32]]
@@ -78,7 +79,7 @@ class GraspLift(gymnasium.Env[Any, Any]):
 
     def step(self, action: NDArray[np.float32]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Moves the fingers and the wrist."""
-        rates = np.clip(np.asarray(action, dtype=float), -1, 1) * [CLOSING, LIFTING]
+        rates = clipped(action, 2) * [CLOSING, LIFTING]
         before = self._height
         change = rates * self.model.opt.timestep
         for _ in range(SUBSTEPS):
