@@ -223,7 +223,7 @@ fn randomised_environments_are_sensors_with_their_parameters() {
     arrays.reported = vec![9.0; taxels * N];
     let mut ranges = Randomisation::new(11);
     for name in ["stiffness", "friction", "gain", "threshold", "noise", "spread"] {
-        ranges.set(name, [0.5, 2.0]).unwrap();
+        ranges.set(name, [0.5, 1.75]).unwrap();
     }
     ranges.set("position", [-0.5e-3, 0.5e-3]).unwrap();
     ranges.set("rotation", [-0.05, 0.05]).unwrap();

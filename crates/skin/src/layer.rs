@@ -241,16 +241,18 @@ impl Layer {
         Ok((touch, State::Layer(solution.state)))
     }
 
-    /// Warnings for the objects whose contact has enough cells, but nowhere one between four others in contact.
+    /// Warnings for the objects whose contact has enough cells, but nowhere one that they cover between four others in contact.
     fn narrow(&self, solution: &Solution, indenter: &IndenterHeightMap, objects: usize) -> Vec<Warning> {
         let (region, pressure) = (solution.region, &solution.tractions.parts[2]);
         let is_pressed = |row: usize, col: usize| pressure[row * region.cols + col] > 0.0;
         let (mut cells, mut has_inner) = (vec![0_usize; objects], vec![false; objects]);
         for i in (0..region.len()).filter(|&i| pressure[i] > 0.0) {
             let (row, col) = (i / region.cols, i % region.cols);
-            let owner = indenter.owner[(region.row + row) * self.grid.cols + region.col + col] as usize;
+            let cell = (region.row + row) * self.grid.cols + region.col + col;
+            let owner = indenter.owner[cell] as usize;
             cells[owner] += 1;
-            has_inner[owner] |= (1..region.rows - 1).contains(&row)
+            has_inner[owner] |= indenter.covered[cell] == 1.0
+                && (1..region.rows - 1).contains(&row)
                 && (1..region.cols - 1).contains(&col)
                 && [(row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1)]
                     .into_iter()
