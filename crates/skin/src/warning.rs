@@ -82,10 +82,9 @@ impl Warning {
         (points > 0).then_some(Self::Saturated { points })
     }
 
-    /// True if both are of the same kind; a missing force is another kind than an inaccurate one.
+    /// True if both are of the same kind.
     pub fn is_like(&self, other: &Self) -> bool {
-        let is_missing = |warning: &Self| matches!(warning, Self::Unresolved { points: 0, .. });
-        discriminant(self) == discriminant(other) && is_missing(self) == is_missing(other)
+        discriminant(self) == discriminant(other)
     }
 
     /// The first warning of each kind.
