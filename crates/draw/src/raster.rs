@@ -1,7 +1,7 @@
 //! Rasterises triangles with a depth buffer.
 
 use crate::camera::Camera;
-use dermis_geometry::{Vec2, Vec3};
+use dermis_geometry::{Vec2, Vec3, cut};
 
 /// Marks a sample without a triangle.
 pub(crate) const NOTHING: u32 = u32::MAX;
@@ -76,16 +76,8 @@ impl Visible {
 
 /// Clips a triangle in view coordinates to depths of at least `near_m`: three or four corners, or none.
 fn in_front(corners: [Vec3; 3], near_m: f64) -> Vec<Vec3> {
-    let mut kept = Vec::with_capacity(4);
-    for (i, &a) in corners.iter().enumerate() {
-        let b = corners[(i + 1) % 3];
-        if a.z >= near_m {
-            kept.push(a);
-        }
-        if (a.z >= near_m) != (b.z >= near_m) {
-            kept.push(a.lerp(b, (near_m - a.z) / (b.z - a.z)));
-        }
-    }
+    let mut kept = corners.to_vec();
+    cut(&mut kept, |corner| corner.z - near_m);
     kept
 }
 

@@ -112,19 +112,21 @@ pub fn clipped(polygon: &[Vec3], within: &Bounds) -> Vec<Vec3> {
     corners
 }
 
-/// Keeps the part of a convex polygon where the signed distance of a plane is not negative.
+/// Keeps the part of a convex polygon where the signed distance of a plane is not negative: the first corner and those after it, in
+/// their order.
 pub fn cut(corners: &mut Vec<Vec3>, above: impl Fn(Vec3) -> f64) {
     if corners.iter().all(|&corner| above(corner) >= 0.0) {
         return;
     }
     let mut kept = Vec::with_capacity(corners.len() + 1);
-    for (i, &to) in corners.iter().enumerate() {
-        let from = corners[(i + corners.len() - 1) % corners.len()];
-        if (above(from) < 0.0) != (above(to) < 0.0) {
-            kept.push(from.lerp(to, above(from) / (above(from) - above(to))));
+    for (i, &from) in corners.iter().enumerate() {
+        let to = corners[(i + 1) % corners.len()];
+        let (here, there) = (above(from), above(to));
+        if here >= 0.0 {
+            kept.push(from);
         }
-        if above(to) >= 0.0 {
-            kept.push(to);
+        if (here >= 0.0) != (there >= 0.0) {
+            kept.push(from.lerp(to, here / (here - there)));
         }
     }
     *corners = kept;
@@ -140,8 +142,7 @@ mod tests {
     fn parts_of_tips_and_edges_are_tight() {
         let below = Bounds { min: Vec3::splat(f64::NEG_INFINITY), max: Vec3::new(f64::INFINITY, f64::INFINITY, 0.0) };
         let (depth, diagonal) = (1e-4, 3e-3 * 0.5_f64.sqrt());
-        let on_edge =
-            Pose::new(Quat::from_rotation_y(std::f64::consts::FRAC_PI_4), Vec3::Z * (diagonal * 2.0 * 0.5 - depth));
+        let on_edge = Pose::new(Quat::from_rotation_y(std::f64::consts::FRAC_PI_4), Vec3::Z * (diagonal - depth));
         let cuboid = Surface::new(shapes::cuboid(Vec3::splat(3e-3)).unwrap());
         let exact = Surface::of_primitive(Primitive::Cuboid { half_m: Vec3::splat(1.5e-3) }, 1.0).unwrap();
         for surface in [cuboid, exact] {

@@ -108,7 +108,6 @@ fn indents(target: &Target<'_>, grid: &HeightGrid, rest_heights_m: Option<&[f64]
         Bounds { min: (low + margin_m).extend(f64::NEG_INFINITY), max: (high - margin_m).extend(top_m - margin_m) }
     };
     let within = column(low, high, highest_m);
-    let Some(part) = surface.part_bounds_in(pose, &within) else { return false };
     let index = |at_m: f64, count: usize| ((at_m / grid.cell_m).max(0.0) as usize).min(count - 1);
     let cell_of = |at: Vec2| [index(high.y - at.y, grid.rows), index(at.x - low.x, grid.cols)];
     // The lowest of the surrounding cells, so that no object above an inclined surface is reported.
@@ -118,33 +117,34 @@ fn indents(target: &Target<'_>, grid: &HeightGrid, rest_heights_m: Option<&[f64]
         let cells = around(row, grid.rows).flat_map(|row| around(col, grid.cols).map(move |col| (row, col)));
         cells.map(|(row, col)| heights[row * grid.cols + col]).fold(f64::INFINITY, f64::min)
     };
-    if !surface.is_polyhedron() {
-        let object_from_sensor = pose.inverse();
-        let direction = object_from_sensor.transform_vector(Vec3::Z);
-        let margin_m = part.size().max_element();
-        let (below_m, length) = (part.min.z - margin_m, part.size().z + 2.0 * margin_m);
-        return (0..SEARCH * SEARCH).any(|i| {
-            let fraction = Vec2::new((i % SEARCH) as f64 + 0.5, (i / SEARCH) as f64 + 0.5) / SEARCH as f64;
-            let at = part.min.truncate() + part.size().truncate() * fraction;
-            let ray = Ray { origin: object_from_sensor.transform_point(at.extend(below_m)), direction, length };
-            let bottom_m = surface.cast(&ray, None).map_or(f64::INFINITY, |hit| below_m + hit.distance);
-            bottom_m < skin_m(cell_of(at)) - TOLERANCE * grid.cell_m
-        });
-    }
-    if rest_heights_m.is_none() {
-        return true;
-    }
-    let mut found = false;
-    surface.each_part_in(pose, &within, |polygon| {
+    let lies_below = |polygon: &[Vec3]| {
         let bounds = Bounds::around(polygon.iter().copied());
         let ([last_row, first_col], [first_row, last_col]) =
             (cell_of(bounds.min.truncate()), cell_of(bounds.max.truncate()));
-        found = found
-            || (first_row..=last_row).flat_map(|row| (first_col..=last_col).map(move |col| [row, col])).any(|cell| {
-                let (top_m, half) = (skin_m(cell), Vec2::splat(0.5 * grid.cell_m));
-                let center = grid.cell_center(cell[0], cell[1]);
-                bounds.min.z < top_m && !clipped(polygon, &column(center - half, center + half, top_m)).is_empty()
-            });
-    });
-    found
+        let mut cells = (first_row..=last_row).flat_map(|row| (first_col..=last_col).map(move |col| [row, col]));
+        cells.any(|cell| {
+            let (top_m, half) = (skin_m(cell), Vec2::splat(0.5 * grid.cell_m));
+            let center = grid.cell_center(cell[0], cell[1]);
+            bounds.min.z < top_m && !clipped(polygon, &column(center - half, center + half, top_m)).is_empty()
+        })
+    };
+    if surface.is_polyhedron() {
+        let mut found = false;
+        surface.each_part_in(pose, &within, |polygon| {
+            found = found || rest_heights_m.is_none() || lies_below(polygon);
+        });
+        return found;
+    }
+    let Some(part) = surface.part_bounds_in(pose, &within) else { return false };
+    let object_from_sensor = pose.inverse();
+    let direction = object_from_sensor.transform_vector(Vec3::Z);
+    let margin_m = part.size().max_element();
+    let (below_m, length) = (part.min.z - margin_m, part.size().z + 2.0 * margin_m);
+    (0..SEARCH * SEARCH).any(|i| {
+        let fraction = Vec2::new((i % SEARCH) as f64 + 0.5, (i / SEARCH) as f64 + 0.5) / SEARCH as f64;
+        let at = part.min.truncate() + part.size().truncate() * fraction;
+        let ray = Ray { origin: object_from_sensor.transform_point(at.extend(below_m)), direction, length };
+        let bottom_m = surface.cast(&ray, None).map_or(f64::INFINITY, |hit| below_m + hit.distance);
+        bottom_m < skin_m(cell_of(at)) - TOLERANCE * grid.cell_m
+    })
 }

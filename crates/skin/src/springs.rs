@@ -339,7 +339,6 @@ impl Springs {
         let Some(reach) = surface.part_bounds_in(&target.sensor_from_object, &self.cell_bounds) else { return false };
         let mut cells = Vec::new();
         self.rays.overlapping(&reach.padded(self.spacing_m), |position| cells.push(self.rays.order()[position]));
-        let planes = |site: u32| self.neighbour_planes(site);
         if surface.is_polyhedron() {
             return cells.into_iter().any(|site| {
                 let Site { point, normal, .. } = self.sites[site as usize];
@@ -347,13 +346,13 @@ impl Springs {
                 let sensor_from_site = Pose::new(Quat::from_mat3(&Mat3::from_cols(along, across, normal)), point);
                 let half_m = self.half_cell_m(site) * (1.0 - 1e-6);
                 let cell = Bounds { min: Vec3::new(-half_m, -half_m, -h), max: Vec3::new(half_m, half_m, -1e-9 * h) };
-                let mut crosses = false;
+                let (planes, mut crosses) = (self.neighbour_planes(site), false);
                 surface.each_part_in(&(sensor_from_site.inverse() * target.sensor_from_object), &cell, |part| {
                     if crosses {
                         return;
                     }
                     let mut part: Vec<Vec3> = part.iter().map(|&at| sensor_from_site.transform_point(at)).collect();
-                    for (at, out) in planes(site) {
+                    for &(at, out) in &planes {
                         cut(&mut part, |corner| (at - corner).dot(out) - 1e-9 * h);
                     }
                     crosses = !part.is_empty();
@@ -366,7 +365,7 @@ impl Springs {
         let stride = cells.len().div_ceil(SEARCH * SEARCH).max(1);
         let object_from_sensor = target.sensor_from_object.inverse();
         cells.into_iter().step_by(stride).any(|site| {
-            let Site { point, normal, .. } = self.sites[site as usize];
+            let (Site { point, normal, .. }, planes) = (self.sites[site as usize], self.neighbour_planes(site));
             let tangents: [Vec3; 2] = normal.any_orthonormal_pair().into();
             // Samples only the part of the square within the bounds of the object.
             let [across, along] = tangents.map(|tangent| {
@@ -383,7 +382,7 @@ impl Springs {
                 let hit = surface.cast(&Ray { origin, direction, length: h * (1.0 - 1e-9) }, None);
                 hit.is_some_and(|hit| {
                     let found = start + normal * hit.distance;
-                    planes(site).into_iter().all(|(at, out)| (at - found).dot(out) > 1e-9 * h)
+                    planes.iter().all(|&(at, out)| (at - found).dot(out) > 1e-9 * h)
                 })
             })
         })
