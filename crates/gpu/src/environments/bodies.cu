@@ -24,7 +24,7 @@ __device__ __forceinline__ void advance(const Timing& timing, u32 i, const doubl
     clock.step = clock.next_step++;
     clock.loss_by_time = -timing.loss_by_time * expm1(-(double)clock.next_step * timing.losses_per_step);
     // The state of `Random` after the seed of this step, before the first taxel.
-    clock.random = (mixed(timing.seed ^ mixed(clock.next_number++)) + 1442695040888963407ull) * 6364136223846793005ull + 1442695040888963407ull;
+    clock.random = (mixed(timing.seed ^ mixed(clock.next_number++)) + PCG_TERM) * PCG_FACTOR + PCG_TERM;
     const double noise = parameters ? parameters[(u64)i * PARAMETERS + NOISE_FACTOR] : 1.0;
     clock.noise_sd = (float)(timing.noise_sd * noise);
     clock.noise_relative = (float)(timing.noise_relative * noise);

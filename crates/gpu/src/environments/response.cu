@@ -1,15 +1,14 @@
-// The response of all environments: `Chain::respond` of `dermis_sensor`. One block for AT_ONCE environments: their values are in shared memory, and their taxels
-// are numbered one environment after the other. The numbers of the stages are in shared memory, if HAS_SHARED_NUMBERS.
-// Most taxels are at rest: their value is zero, and they were not pressed since their reset. Stages that leave such taxels as they are do not compute them
-// and do not read their memory, and sums are computed where a source may differ from zero: between the first and the last taxel of an environment that is not at rest, and
-// as far beyond as sums reach. The last stages, from the first on that changes taxels at rest, are computed by groups. Stages without memory before the sampling are computed
-// where a sample is taken only.
-// A thread reads loads and samples and writes readings of GROUP taxels at once, and starts to read all that it needs before it computes: the kernel waits for memory more than it computes.
+// The response of all environments: `Chain::respond` of `dermis_sensor`. Most taxels are at rest: their value is zero, and they were not pressed since their reset.
+// `respond` computes, for the others alone, the stages up to the last one that has sums or memory of presses, and on to the first that changes taxels at rest; `read_out` computes the
+// rest of the stages for all taxels, takes samples and writes readings. A step without a frame only keeps memory and shows samples again.
+// Taxels that are computed are a set of bits per environment, which a sum widens to the taxels with a source in it; lanes take them from a list, so that they are side by side.
+// A warp computes an environment, or WARPS of them where environments are few.
 // Samples are kept frame by frame in SLOTS lists, in turn: a delay reads an earlier one, and a step without a frame writes none.
 // Compile-time definitions are STAGES, the kinds of all stages in the order of `Chain`, so that the code of a response has no branches between them, NUMBERS, LENGTHS, TAXEL_LISTS,
-// MEMORY_LISTS and MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, REACHES, the largest difference between the
-// numbers of a taxel and of a source of its sum, NUMBER_COUNT, HAS_SHARED_NUMBERS, TAXELS, AT_ONCE, THREADS, GROUP (1 or 4), which divides TAXELS, WIDE, if the rows of values do not fit into shared memory,
-// HAS_OFFSETS and HAS_PHASES, if some are not zero, SLOTS, HAS_DELAY, and SAMPLE, the type of samples.
+// MEMORY_LISTS and MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, TARGETS and TARGET_LENGTHS, where the lists of taxels are of
+// which a taxel is a source, NUMBER_COUNT, HAS_SHARED_NUMBERS, TAXELS, ENVIRONMENTS and WARPS, of a block and of an environment, one of which is 1, GROUP (1 or 4), the taxels of
+// a thread of `read_out`, which divides TAXELS, WIDE, if sets of taxels do not fit into shared memory, HAS_OFFSETS and HAS_PHASES, if some are not zero, SLOTS, HAS_DELAY, and SAMPLE,
+// the type of samples.
 // Values are rounded to counts before they are sampled and delayed, which gives the same readings: counts take fewer bytes.
 
 // Kinds of stages, numbered as on the host.
@@ -65,26 +64,41 @@ __device__ __forceinline__ double curve_value(u32 kind, const double* c, u32 cou
     return isfinite(h) ? c[1] * h / (1.0 + h) : c[1];
 }
 
-// The square root of a number that is not negative, to two units in the last place.
-__device__ __forceinline__ float root(float x) { return x * rsqrtf(larger(x, 1e-37f)); }
-
-// 32 random bits of PCG-XSH-RR 64/32: `Random::next_u32`.
-__device__ __forceinline__ u32 next_u32(u64& state) {
-    u64 old = state;
-    state = old * 6364136223846793005ull + 1442695040888963407ull;
-    u32 bits = (u32)(((old >> 18) ^ old) >> 27), by = (u32)(old >> 59);
-    return (bits >> by) | (bits << ((32u - by) & 31u));
-}
-// The high 32 of the 53 bits of a number that is uniform in [0, 1), `Random::uniform`; the low ones are skipped.
+// 32 random bits of PCG-XSH-RR 64/32, `Random::next_u32`: the high ones of the 53 bits of a number that is uniform in [0, 1), `Random::uniform`. Its low ones are skipped.
 __device__ __forceinline__ u32 uniform_bits(u64& state) {
-    u32 high = next_u32(state);
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return high;
+    const u64 old = state;
+    state = old * (PCG_FACTOR * PCG_FACTOR) + PCG_TERM * (PCG_FACTOR + 1);
+    const u32 bits = (u32)(old >> 27) ^ (u32)(old >> 45);
+    return __funnelshift_r(bits, bits, (u32)(old >> 59));
 }
+// Functions of the GPU for numbers that are not denormal, with absolute errors of 4e-7.
+__device__ __forceinline__ float quick_log2(float x) {
+    asm("lg2.approx.ftz.f32 %0, %0;" : "+f"(x));
+    return x;
+}
+__device__ __forceinline__ float quick_root(float x) {
+    asm("sqrt.approx.ftz.f32 %0, %0;" : "+f"(x));
+    return x;
+}
+__device__ __forceinline__ float quick_cos(float x) {
+    asm("cos.approx.ftz.f32 %0, %0;" : "+f"(x));
+    return x;
+}
+// A normally distributed number: that of the CPU's sequence, `Random::normal`. state: of the generator; moves on to the next taxel, each of which takes four numbers.
+// In single precision and with the high 32 bits of two numbers, which moves nearly all by less than two millionths.
+__device__ __forceinline__ float normal(u64& state) {
+    const float unit = 1.0f / 4294967296.0f, minus_two_ln_two = -1.38629436f, pi = 3.14159265f;
+    // 1 − u; the skipped bits are half a unit on average.
+    const float left = fmaf((float)~uniform_bits(state), unit, 0.5f * unit);
+    // 2π u, or 2π (u − 1).
+    const float angle = (float)(i32)uniform_bits(state) * (2.0f * unit * pi);
+    return quick_root(fabsf(quick_log2(left) * minus_two_ln_two)) * quick_cos(angle);
+}
+
 // Kinds of all stages, the first of their numbers (of a sum, of its sources), of their lists of numbers per taxel and of their lists of
-// memory, and the numbers of these; the last entry is not one of them.
+// memory, and the numbers of these, and the lists of the targets of a sum; the last entry is not one of them.
 constexpr u32 KINDS[] = {STAGES COUNTS};
-constexpr u32 NUMBER[] = {NUMBERS 0}, LENGTH[] = {LENGTHS 0}, REACH[] = {REACHES 0};
+constexpr u32 NUMBER[] = {NUMBERS 0}, LENGTH[] = {LENGTHS 0}, TARGET[] = {TARGETS 0}, TARGET_LENGTH[] = {TARGET_LENGTHS 0};
 constexpr u32 TAXEL_LIST[] = {TAXEL_LISTS 0}, MEMORY_LIST[] = {MEMORY_LISTS 0}, MEMORY_LENGTH[] = {MEMORY_LENGTHS 0};
 constexpr u32 LAST = sizeof(KINDS) / sizeof(u32) - 1;
 
@@ -99,8 +113,6 @@ constexpr u32 SAMPLER = first_of(SAMPLING), COUNTER = first_of(COUNTS);
 // The first of the stages that keep samples; they are the last ones.
 constexpr u32 FIRST_HELD = SAMPLER < first_of(DELAY) ? SAMPLER : first_of(DELAY);
 constexpr bool HAS_SAMPLES = SLOTS > 0;
-// True if a thread has one group.
-constexpr bool IS_ONE_PASS = AT_ONCE * TAXELS <= GROUP * THREADS;
 // The first of the stages without memory before the samples: what they compute is used only where a sample is taken in this step.
 __device__ constexpr u32 first_unkept() {
     u32 k = SAMPLER;
@@ -125,7 +137,7 @@ __device__ constexpr u32 rest_end(u32 k, u32 end) {
 __device__ constexpr u32 first_of_last() {
     u32 k = FIRST_HELD;
     while (k > 0 && !is_sum(k - 1) && !is_pressed_memory(KINDS[k - 1])) k--;
-    return rest_end(k, FIRST_HELD);
+    return k ? rest_end(k, FIRST_HELD) : 0;
 }
 constexpr u32 TAIL = first_of_last();
 // The first sum over taxels from stage k on, or the first stage that is computed by groups.
@@ -133,83 +145,88 @@ __device__ constexpr u32 segment_end(u32 k) {
     while (k < TAIL && !is_sum(k)) k++;
     return k;
 }
-// The sum of the reaches of all sums before stage k.
-__device__ constexpr u32 reach_before(u32 k) {
-    u32 reach = 0;
-    for (u32 j = 0; j < k; j++) reach += is_sum(j) ? REACH[j] : 0;
-    return reach;
+// The number of segments: of sums, each with the stages after it, and of the stages before the first sum.
+__device__ constexpr u32 segments() {
+    u32 count = TAIL > 0 && !is_sum(0);
+    for (u32 k = 0; k < TAIL; k++) count += is_sum(k);
+    return count;
 }
-// True if a stage before these changes taxels at rest: none is left at rest then.
-__device__ constexpr bool changes_rest() {
-    for (u32 k = 0; k < TAIL; k++)
-        if (!is_sum(k) && !keeps_rest(KINDS[k])) return true;
-    return false;
+// True if one of the stages k … end − 1 changes taxels at rest.
+__device__ constexpr bool changes_rest(u32 k, u32 end) {
+    while (k < end && keeps_rest(KINDS[k])) k++;
+    return k < end;
 }
-constexpr bool IS_EVERYWHERE = changes_rest();
-// Taxels of which 32 have a word of bits.
-constexpr u32 WORDS = (TAXELS + 31) / 32;
+// True if one of the stages k … end − 1 has memory of presses.
+__device__ constexpr bool has_pressed_memory(u32 k, u32 end) {
+    while (k < end && !is_pressed_memory(KINDS[k])) k++;
+    return k < end;
+}
 // The first number of memory of presses of stage k among those of all stages.
 __device__ constexpr u32 pressed_first(u32 k) {
     u32 first = 0;
     for (u32 j = 0; j < k; j++) first += is_pressed_memory(KINDS[j]) ? MEMORY_LENGTH[j] : 0;
     return first;
 }
+constexpr u32 SEGMENTS = segments();
+// Words of a set of taxels.
+constexpr u32 WORDS = (TAXELS + 31) / 32;
+// Words that a warp lists at a time.
+constexpr u32 CHUNK = (WORDS + WARPS - 1) / WARPS < 32 ? (WORDS + WARPS - 1) / WARPS : 32;
 
-// Taxels from `first` to before `end`; none unless first < end.
-struct Range {
-    u32 first, end;
-};
-// The environments of a block: the first and their number, their values and second rows of the same size, the numbers of all stages, their
-// parameters or null, and whether one of their taxels is sampled in this step.
-struct Environments {
-    u32 first, count;
+// One environment: its number, whether a frame may begin in this step, the numbers of all stages, its parameters or null, its clock, its loads (N), and where they are if GROUP is 4,
+// the sets of taxels with a value, and of those of the next segment, the warp of this thread, its list of taxels, and whether all taxels have a value.
+struct Environment {
+    u32 index;
     bool is_sampled;
     const double* numbers;
-    double* values;
-    double* other;
     const double* parameters;
-    const Clock* clocks;
-    // The taxels that are not at rest at the start.
-    Range* ranges;
-    // One bit per taxel with memory of presses, WORDS per environment.
-    const u32* kept;
+    const Clock* clock;
+    const View* loads;
+    const float* row;
+    u32* set;
+    u32* next_set;
+    u32 warp;
+    u16* list;
+    bool is_everywhere;
 };
-// The environment in its block and the number of the i-th taxel of a block.
-#define OWN(i) (AT_ONCE == 1 ? 0 : (i) / TAXELS)
-#define TAXEL(i) (AT_ONCE == 1 ? (i) : (i) % TAXELS)
-// The first taxels of groups.
-#define FOR_GROUPS(i) _Pragma("unroll 1") for (u32 i = GROUP * threadIdx.x; i < e.count * TAXELS; i += GROUP * THREADS)
-#define FOR_GROUP(j) _Pragma("unroll") for (u32 j = 0; j < GROUP; j++)
 
-// The factor of an environment of a block on a parameter.
-__device__ __forceinline__ double factor(const Environments& e, u32 own, u32 parameter) {
-    return e.parameters ? e.parameters[own * PARAMETERS + parameter] : 1.0;
+// The factor of an environment on a parameter.
+__device__ __forceinline__ double factor(const Environment& e, u32 parameter) { return e.parameters ? e.parameters[parameter] : 1.0; }
+__device__ __forceinline__ bool contains(const u32* set, u32 t) { return set[t / 32] >> t % 32 & 1u; }
+// The taxels of a word of the set of all.
+__device__ __forceinline__ u32 all_of_word(u32 word) { return 32 * word + 32 <= TAXELS ? ALL_LANES : (1u << TAXELS % 32) - 1u; }
+// Waits until all threads of an environment are here, and what they wrote can be read.
+__device__ __forceinline__ void meet() {
+    if constexpr (WARPS == 1)
+        __syncwarp();
+    else
+        __syncthreads();
 }
+#define FOR_WORDS(w) for (u32 w = threadIdx.x % (32 * WARPS); w < WORDS; w += 32 * WARPS)
 
-// Adds the group from taxel t on to the range of its environment, by the first and the last of the active lanes of an environment.
-__device__ __forceinline__ void widen(const Environments& e, u32 own, u32 t) {
-    const u32 set = __activemask(), lane = threadIdx.x & 31;
-    // The lanes of the environment before and after this one.
-    const u32 start = lane - min(lane, t / GROUP), end = lane + min(31 - lane, (TAXELS - GROUP - t) / GROUP);
-    if (!(set & ((1u << lane) - (1u << start)))) atomicMin(&e.ranges[own].first, t);
-    if (!(set & ((2u << end) - (2u << lane)))) atomicMax(&e.ranges[own].end, t + GROUP);
+// Calls a function with each taxel of a set, a lane each.
+template <class Function> __device__ __forceinline__ void for_each(const Environment& e, const u32* set, Function function) {
+    const u32 lane = threadIdx.x & 31u;
+#pragma unroll 1
+    for (u32 first = CHUNK * e.warp; first < WORDS; first += CHUNK * WARPS) {
+        u32 bits = lane < CHUNK && first + lane < WORDS ? set[first + lane] : 0;
+        // The number of taxels up to this lane's.
+        u32 end = __popc(bits);
+#pragma unroll
+        for (u32 k = 1; k < 32; k *= 2) {
+            const u32 before = __shfl_up_sync(ALL_LANES, end, k);
+            if (lane >= k) end += before;
+        }
+        const u32 count = __shfl_sync(ALL_LANES, end, 31);
+        if (count == 0) continue;
+#pragma unroll 1
+        for (u32 at = end - __popc(bits); bits; bits &= bits - 1) e.list[at++] = (u16)(32 * lane + __ffs(bits) - 1);
+        __syncwarp();
+#pragma unroll 1
+        for (u32 k = lane; k < count; k += 32) function(32 * first + e.list[k]);
+        __syncwarp();
+    }
 }
-
-// The taxels up to `reach` from those that are not at rest.
-__device__ __forceinline__ Range range_of(const Environments& e, u32 own, u32 reach) {
-    if (IS_EVERYWHERE) return {0, TAXELS};
-    const Range range = e.ranges[own];
-    if (range.first >= range.end) return {0, 0};
-    return {max(range.first, reach) - reach, min(range.end + reach, (u32)TAXELS)};
-}
-__device__ __forceinline__ bool contains(const Range& range, u32 t) { return t >= range.first && t < range.end; }
-// True if the group from taxel t on has taxels that stages may read.
-__device__ __forceinline__ bool is_computed(const Environments& e, u32 own, u32 t) {
-    const Range range = range_of(e, own, 2 * reach_before(TAIL));
-    return t + GROUP > range.first && t < range.end;
-}
-// The bits of the group from taxel t of an environment on.
-__device__ __forceinline__ u32 bits_of(const u32* words, u32 own, u32 t) { return words[own * WORDS + t / 32] >> t % 32 & (1u << GROUP) - 1u; }
 
 // Writes memory, and that there is some.
 __device__ __forceinline__ void keep(double* memory, double value, bool& has_memory) {
@@ -250,22 +267,9 @@ __device__ __forceinline__ double ageing(const double* c, double before, double*
     return x * larger(1.0 - c[0] * part - by_time, 0.0);
 }
 
-// Adds the draw of a taxel: that of the CPU's sequence, which gives each taxel four numbers in turn. state: of the generator before the taxel; moves on to the next one.
-// In single precision, with the GPU's own logarithm and cosine (absolute errors of 4e-7) and the high 32 bits of two numbers, which moves nearly all draws by
-// less than two millionths of the standard deviation.
-__device__ __forceinline__ double noise(const Clock& clock, u64& state, double x) {
-    const float unit = 1.0f / 4294967296.0f, pi = 3.14159265f;
-    // 1 − u, in units; the skipped bits are half a unit on average.
-    float radius = root(larger(-2.0f * __logf(((float)~uniform_bits(state) + 0.5f) * unit), 0.0f));
-    // cos(2π u) = −cos(2π u − π), of an angle between −π and π.
-    float angle = (2.0f * unit * (float)uniform_bits(state) - 1.0f) * pi, relative = clock.noise_relative * (float)x;
-    float sd = clock.noise_relative > 0.0f ? root(clock.noise_sd * clock.noise_sd + relative * relative) : clock.noise_sd;
-    return x - (double)(radius * __cosf(angle) * sd);
-}
-
-// One taxel: its number in the block, its memory in the first list, how far it is to the next list, and whether it has memory of presses.
+// One taxel: its number, its memory in the first list, how far it is to the next list, and whether it has memory of presses.
 struct Taxel {
-    u32 i;
+    u32 t;
     double* memory;
     u64 apart;
     bool has_memory;
@@ -284,23 +288,22 @@ template <u32 K, u32 END> __device__ __forceinline__ void read_memory(const Taxe
 }
 
 // Stage K, with memory of presses, of the value x (N) of a taxel.
-template <u32 K> __device__ __forceinline__ double pressed_value(const Environments& e, Taxel& taxel, const double* all_before, double x) {
+template <u32 K> __device__ __forceinline__ double pressed_value(const Environment& e, Taxel& taxel, const double* all_before, double x) {
     constexpr u32 kind = KINDS[K];
     const double *c = e.numbers + NUMBER[K], *before = all_before + pressed_first(K);
     double* memory = taxel.memory + MEMORY_LIST[K] * taxel.apart;
     if constexpr (kind == HYSTERESIS) return hysteresis(c, *before, memory, taxel.has_memory, x);
     if constexpr (kind == CREEP) return creep<MEMORY_LENGTH[K]>(c, before, memory, taxel.apart, taxel.has_memory, x);
-    return ageing(c, *before, memory, taxel.has_memory, e.clocks[OWN(taxel.i)].loss_by_time, x);
+    return ageing(c, *before, memory, taxel.has_memory, e.clock->loss_by_time, x);
 }
 
-// Stage K, without memory, of the value x (N) of the i-th taxel of the block.
-template <u32 K> __device__ __forceinline__ double plain_value(const ResponseView& r, const Environments& e, u32 i, double x) {
+// Stage K, without memory, of the value x (N) of taxel t.
+template <u32 K> __device__ __forceinline__ double plain_value(const ResponseView& r, const Environment& e, u32 t, double x) {
     constexpr u32 kind = KINDS[K];
-    const u32 own = OWN(i), t = TAXEL(i);
     const double *c = e.numbers + NUMBER[K], *number = r.taxel_numbers + (TAXEL_LIST[K] * TAXELS + t);
-    if constexpr (kind == GAIN) return x * (__ldg(number) * factor(e, own, GAIN_FACTOR)) + __ldg(number + TAXELS);
+    if constexpr (kind == GAIN) return x * (__ldg(number) * factor(e, GAIN_FACTOR)) + __ldg(number + TAXELS);
     if constexpr (kind == THRESHOLD) {
-        double threshold = __ldg(number) * factor(e, own, THRESHOLD_FACTOR);
+        double threshold = __ldg(number) * factor(e, THRESHOLD_FACTOR);
         return x <= threshold ? 0.0 : c[0] != 0.0 ? x - threshold : x;
     }
     if constexpr (kind >= LINEAR && kind <= TABLE) return x == 0.0 ? x : curve_value(kind, c, LENGTH[K], x);
@@ -315,40 +318,144 @@ template <u32 K> __device__ __forceinline__ double plain_value(const ResponseVie
 
 // Stages K … END − 1 of the value x (N) of a taxel, without those whose results no sample takes. before: its memory of presses.
 template <u32 K, u32 END>
-__device__ __forceinline__ double stages_value(const ResponseView& r, const Environments& e, Taxel& taxel, const double* before, double x) {
+__device__ __forceinline__ double stages_value(const ResponseView& r, const Environment& e, Taxel& taxel, const double* before, double x) {
     if constexpr (K < END) {
         if constexpr (is_pressed_memory(KINDS[K]))
             x = pressed_value<K>(e, taxel, before, x);
         else if (!is_unkept(K) || e.is_sampled)
-            x = plain_value<K>(r, e, taxel.i, x);
+            x = plain_value<K>(r, e, taxel.t, x);
         return stages_value<K + 1, END>(r, e, taxel, before, x);
     }
     return x;
 }
 
-// Stages K … END − 1 of all values.
-template <u32 K, u32 END> __device__ __forceinline__ void stages(const ResponseView& r, const Environments& e) {
-    if constexpr (K < END) {
-        constexpr u32 REST = rest_end(K, END), reach = reach_before(K);
-        if (is_unkept(K) && !e.is_sampled) return;
-        const Range all = AT_ONCE == 1 ? range_of(e, 0, reach) : Range{0, e.count * TAXELS};
-#pragma unroll 1
-        for (u32 i = all.first + threadIdx.x; i < all.end; i += THREADS) {
-            const u32 own = OWN(i), t = TAXEL(i);
-            if (AT_ONCE > 1 && !contains(range_of(e, own, reach), t)) continue;
-            double x = e.values[i];
-            Taxel taxel = {i, r.memory + ((u64)e.first * TAXELS + i), (u64)r.environments * TAXELS, (e.kept[own * WORDS + t / 32] >> t % 32 & 1u) != 0};
-            const bool had_memory = taxel.has_memory, is_at_rest = x == 0.0 && !had_memory;
-            if (REST == END && is_at_rest) continue;
-            if (K < REST && !is_at_rest) {
-                double before[pressed_first(LAST) + 1];
-                read_memory<K, REST>(taxel, before);
-                x = stages_value<K, REST>(r, e, taxel, before, x);
-                if (taxel.has_memory && !had_memory) atomicOr(r.kept + ((u64)(e.first + own) * WORDS + t / 32), 1u << t % 32);
+// Where the values after segment S of an environment are.
+template <u32 S> __device__ __forceinline__ double* row_of(const ResponseView& r, const Environment& e) {
+    return r.rows + ((u64)(S % 2) * r.environments + e.index) * TAXELS;
+}
+// The load (N) on taxel t.
+__device__ __forceinline__ double load_of(const Environment& e, u32 t) {
+    if constexpr (GROUP > 1) return e.row[t];
+    return number_at(*e.loads, e.index, t, 0);
+}
+// The value (N) of taxel t before segment S, zero unless the set contains it.
+template <u32 S> __device__ __forceinline__ double value_before(const ResponseView& r, const Environment& e, u32 t) {
+    const bool has_value = contains(e.set, t);
+    if constexpr (S > 0) return has_value ? row_of<S - 1>(r, e)[t] : 0.0;
+    return has_value ? load_of(e, t) : 0.0;
+}
+
+// Σ w x of taxel t, stage K; for the spread, blended with x by the factor of the environment.
+template <u32 K, u32 S> __device__ __forceinline__ double sum_value(const ResponseView& r, const Environment& e, u32 t) {
+    const Term* term = r.terms + (NUMBER[K] + t);
+    double sum = 0.0;
+#pragma unroll 9
+    for (u32 k = 0; k < LENGTH[K]; k++, term += TAXELS) {
+        // Weight and source.
+        const double2 by = __ldg((const double2*)term);
+        sum += by.x * value_before<S>(r, e, (u32)__double2loint(by.y));
+    }
+    const double scale = KINDS[K] == SPREAD ? factor(e, SPREAD_FACTOR) : 1.0;
+    if (scale == 1.0) return sum;
+    const double own = value_before<S>(r, e, t);
+    return own + scale * (sum - own);
+}
+
+// Segment S: stages K … END − 1, the first of which may be a sum.
+template <u32 K, u32 END, u32 S> __device__ __forceinline__ void segment(const ResponseView& r, Environment& e) {
+    constexpr u32 FIRST = is_sum(K) ? K + 1 : K, REST = rest_end(FIRST, END), KEPT_END = END < UNKEPT ? END : UNKEPT;
+    constexpr bool HAS_MEMORY = has_pressed_memory(FIRST, END);
+    u32 *kept = r.kept + (u64)e.index * WORDS, *set = is_sum(K) ? e.next_set : e.set;
+    const bool is_everywhere = e.is_everywhere || changes_rest(FIRST, KEPT_END) || (changes_rest(FIRST, END) && e.is_sampled);
+    if (is_sum(K) && !is_everywhere) {
+        FOR_WORDS(w) set[w] = 0;
+        meet();
+        for_each(e, e.set, [&](u32 t) {
+            const u32* target = r.targets + (TARGET[K] * TAXELS + t);
+#pragma unroll 3
+            for (u32 k = 0; k < TARGET_LENGTH[K]; k++, target += TAXELS) {
+                const u32 to = __ldg(target);
+                atomicOr(set + to / 32, 1u << to % 32);
             }
-            e.values[i] = stages_value<REST, END>(r, e, taxel, 0, x);
+        });
+        meet();
+    }
+    if (HAS_MEMORY || is_everywhere) {
+        FOR_WORDS(w) set[w] = is_everywhere ? all_of_word(w) : set[w] | kept[w];
+        meet();
+    }
+    for_each(e, set, [&](u32 t) {
+        Taxel taxel = {t, r.memory + ((u64)e.index * TAXELS + t), (u64)r.environments * TAXELS, HAS_MEMORY && contains(kept, t)};
+        const bool had_memory = taxel.has_memory;
+        double before[pressed_first(LAST) + 1], x;
+        read_memory<FIRST, REST>(taxel, before);
+        if constexpr (is_sum(K))
+            x = sum_value<K, S>(r, e, t);
+        else
+            x = value_before<S>(r, e, t);
+        if (FIRST < REST && (x != 0.0 || had_memory)) {
+            x = stages_value<FIRST, REST>(r, e, taxel, before, x);
+            if (taxel.has_memory && !had_memory) atomicOr(kept + t / 32, 1u << t % 32);
+        }
+        x = stages_value<REST, END>(r, e, taxel, 0, x);
+        if (END < UNKEPT || e.is_sampled) row_of<S>(r, e)[t] = x;
+    });
+    meet();
+    e.is_everywhere = is_everywhere;
+    if (is_sum(K)) {
+        e.next_set = e.set;
+        e.set = set;
+    }
+}
+
+// The segments from stage K on.
+template <u32 K, u32 S> __device__ __forceinline__ void segments_from(const ResponseView& r, Environment& e) {
+    if constexpr (K < TAIL) {
+        constexpr u32 END = segment_end(is_sum(K) ? K + 1 : K);
+        if (!is_unkept(K) || e.is_sampled) segment<K, END, S>(r, e);
+        segments_from<END, S + 1>(r, e);
+    }
+}
+
+extern __shared__ u32 shared_words[];
+
+// Applies the stages before TAIL to the loads (N) of taxels that are not at rest, and writes which these are and their values, if a sample is taken of them in this step. parameters:
+// (n, PARAMETERS) or null. loaded: one bit per taxel that may have a load, (n, WORDS), or null. sets: (n, 2, WORDS) if WIDE.
+extern "C" __global__ void __launch_bounds__(32 * ENVIRONMENTS * WARPS, 32 / (ENVIRONMENTS * WARPS))
+    respond(ResponseView r, View loads, const double* parameters, const u32* loaded, u32* sets) {
+    __shared__ double numbers[HAS_SHARED_NUMBERS ? NUMBER_COUNT + 1 : 1];
+    __shared__ u16 lists[ENVIRONMENTS * WARPS][32 * CHUNK];
+#pragma unroll 1
+    for (u32 k = threadIdx.x; HAS_SHARED_NUMBERS && k < NUMBER_COUNT; k += blockDim.x) numbers[k] = r.numbers[k];
+    __syncthreads();
+    Environment e;
+    const u32 warp = threadIdx.x / 32, own = WARPS == 1 ? warp : 0;
+    e.index = blockIdx.x * ENVIRONMENTS + own;
+    if (e.index >= r.environments) return;
+    e.warp = WARPS == 1 ? 0 : warp;
+    e.list = lists[warp];
+    e.numbers = HAS_SHARED_NUMBERS ? numbers : (const double*)r.numbers;
+    e.parameters = parameters ? parameters + (u64)e.index * PARAMETERS : parameters;
+    e.clock = r.timing.clocks + e.index;
+    e.is_sampled = !HAS_SAMPLES || HAS_PHASES || e.clock->is_new;
+    e.loads = &loads;
+    e.row = (const float*)loads.address + loads.strides[0] * (i64)e.index;
+    e.set = WIDE ? sets + (u64)e.index * 2 * WORDS : shared_words + own * 2 * WORDS;
+    e.next_set = e.set + WORDS;
+    e.is_everywhere = false;
+    if (loaded) {
+        FOR_WORDS(w) e.set[w] = loaded[(u64)e.index * WORDS + w];
+    } else {
+#pragma unroll 4
+        for (u32 w = e.warp; w < WORDS; w += WARPS) {
+            const u32 t = 32 * w + (threadIdx.x & 31u);
+            const u32 bits = __ballot_sync(ALL_LANES, t < TAXELS && load_of(e, t) != 0.0);
+            if ((threadIdx.x & 31u) == 0) e.set[w] = bits;
         }
     }
+    meet();
+    segments_from<0, 0>(r, e);
+    if (e.is_sampled) FOR_WORDS(w) r.active[(u64)e.index * WORDS + w] = e.set[w];
 }
 
 // Numbers of a group, which are read and written at once.
@@ -357,6 +464,8 @@ template <class T> struct __align__(GROUP * sizeof(T) < 16 ? GROUP * sizeof(T) :
 };
 typedef Group<double> Values;
 typedef Group<SAMPLE> Samples;
+#define FOR_GROUP(j) _Pragma("unroll") for (u32 j = 0; j < GROUP; j++)
+
 // What a group needs of its samples: a bit for each that is taken in this step, the slots in which they are kept, the same for all unless taxels have phases, and the samples
 // that are shown.
 struct Held {
@@ -364,48 +473,44 @@ struct Held {
     u32 slots[HAS_PHASES ? GROUP : 1];
     Samples shown;
 };
-// Where the samples of a slot of the group of taxel i are.
-__device__ __forceinline__ Samples* samples_at(const ResponseView& r, const Environments& e, u32 slot, u32 i) {
-    return (Samples*)((SAMPLE*)r.samples + (slot * ((u64)r.environments * TAXELS) + (u64)e.first * TAXELS + i));
+// Where the samples of a slot of the group from taxel t on are.
+__device__ __forceinline__ Samples* samples_at(const ResponseView& r, const Environment& e, u32 slot, u32 t) {
+    return (Samples*)((SAMPLE*)r.samples + (((u64)slot * r.environments + e.index) * TAXELS + t));
 }
-// Reads what the group of taxel i needs of its samples.
-__device__ __forceinline__ Held held_of(const ResponseView& r, const Environments& e, u32 i) {
-    const Clock& clock = e.clocks[OWN(i)];
+// Reads what the group from taxel t on needs of its samples.
+__device__ __forceinline__ Held held_of(const ResponseView& r, const Environment& e, u32 t) {
     Held held = {};
     if constexpr (HAS_SAMPLES && HAS_PHASES) {
-        const double* phase = r.taxel_numbers + (TAXEL_LIST[SAMPLER] * TAXELS + TAXEL(i));
+        const double* phase = r.taxel_numbers + (TAXEL_LIST[SAMPLER] * TAXELS + t);
         FOR_GROUP(j) {
-            const Frame frame = frame_of(r.timing, clock.step, __ldg(phase + j));
+            const Frame frame = frame_of(r.timing, e.clock->step, __ldg(phase + j));
             held.slots[j] = frame.slot;
             held.taken |= (u32)frame.is_new << j;
-            if (frame.shown != NO_SLOT) held.shown.of[j] = samples_at(r, e, frame.shown, i)->of[j];
+            if (frame.shown != NO_SLOT) held.shown.of[j] = samples_at(r, e, frame.shown, t)->of[j];
         }
     } else if constexpr (HAS_SAMPLES) {
-        held.slots[0] = clock.slot;
-        held.taken = clock.is_new ? (1u << GROUP) - 1 : 0;
-        if (clock.shown != NO_SLOT) held.shown = *samples_at(r, e, clock.shown, i);
+        held.slots[0] = e.clock->slot;
+        held.taken = e.clock->is_new ? (1u << GROUP) - 1u : 0;
+        const u32 shown = e.clock->shown;
+        if ((HAS_DELAY || !held.taken) && shown != NO_SLOT) held.shown = *samples_at(r, e, shown, t);
     }
     return held;
 }
-// Samples the values of the group of taxel i, and shows samples.
-__device__ __forceinline__ void keep_samples(const ResponseView& r, const Environments& e, u32 i, const Held& held, Values& x) {
-    Samples now;
-    FOR_GROUP(j) now.of[j] = (SAMPLE)x.of[j];
+// Keeps the new samples of a group, and replaces them by those that are shown.
+__device__ __forceinline__ void keep_samples(const ResponseView& r, const Environment& e, u32 t, const Held& held, Samples& samples) {
     if (HAS_PHASES) {
-        FOR_GROUP(j) if (held.taken >> j & 1) samples_at(r, e, held.slots[j], i)->of[j] = now.of[j];
+        FOR_GROUP(j) if (held.taken >> j & 1u) samples_at(r, e, held.slots[j], t)->of[j] = samples.of[j];
     } else if (held.taken) {
-        *samples_at(r, e, held.slots[0], i) = now;
+        *samples_at(r, e, held.slots[0], t) = samples;
     }
-    FOR_GROUP(j) if (HAS_DELAY || !(held.taken >> j & 1)) x.of[j] = (double)held.shown.of[j];
+    FOR_GROUP(j) if (HAS_DELAY || !(held.taken >> j & 1u)) samples.of[j] = held.shown.of[j];
 }
 
-// The reading (N) of the value after all stages: counts / c[0], rounded as a division but with fewer instructions (Markstein 1990); c[2] = 1 / c[0].
-__device__ __forceinline__ double reading(const Environments& e, double x) {
-    if constexpr (COUNTER == LAST) return x;
-    const double* c = e.numbers + NUMBER[COUNTER];
-    double value = x * c[2];
-    value = __fma_rn(__fma_rn(-value, c[0], x), c[2], value);
-    return __fma_rn(__fma_rn(-value, c[0], x), c[2], value);
+// Adds noise to the value of a taxel. state: of the generator before it.
+__device__ __forceinline__ double noisy(const Clock& clock, u64& state, double x) {
+    const float relative = clock.noise_relative * (float)x;
+    const float sd = clock.noise_relative > 0.0f ? quick_root(clock.noise_sd * clock.noise_sd + relative * relative) : clock.noise_sd;
+    return x + (double)(normal(state) * sd);
 }
 
 // What the taxels of a group need, for the next one: the state of the generator before it, and the bits of faults from it on.
@@ -413,150 +518,93 @@ struct Next {
     u64 random;
     u32 faulty;
 };
-static_assert(TAIL <= first_of(NOISE) && TAIL <= first_of(FAULTS), "noise and faults are stages of groups");
-__device__ __forceinline__ Next next_of(const ResponseView& r, const Environments& e, u32 own, u32 t) {
-    Next next = {};
-    if constexpr (first_of(NOISE) < LAST) {
-        const ulonglong2 by = __ldg((const ulonglong2*)r.jumps + t / GROUP);
-        next.random = e.clocks[own].random * by.x + by.y;
-    }
-    if constexpr (first_of(FAULTS) < LAST) next.faulty = __ldg(r.faulty + t / 32) >> t % 32;
-    return next;
-}
-// Stages K … FIRST_HELD − 1 of a taxel, without memory.
-template <u32 K> __device__ __forceinline__ double tail_value(const ResponseView& r, const Environments& e, u32 i, Next& next, double x) {
+static_assert(TAIL <= first_of(NOISE) && TAIL <= first_of(FAULTS), "noise and faults are stages of `read_out`");
+// Stages K … FIRST_HELD − 1 of taxel t, without memory.
+template <u32 K> __device__ __forceinline__ double tail_value(const ResponseView& r, const Environment& e, u32 t, Next& next, double x) {
     if constexpr (K < FIRST_HELD) {
         if constexpr (KINDS[K] == NOISE)
-            x = noise(e.clocks[OWN(i)], next.random, x);
+            x = noisy(*e.clock, next.random, x);
         else if (KINDS[K] != FAULTS || next.faulty & 1u)
-            x = plain_value<K>(r, e, i, x);
+            x = plain_value<K>(r, e, t, x);
         if (KINDS[K] == FAULTS) next.faulty >>= 1;
-        return tail_value<K + 1>(r, e, i, next, x);
+        return tail_value<K + 1>(r, e, t, next, x);
     }
     return x;
 }
 
-// The last stages of all values, which go to `to`. held: of the first group.
-__device__ __forceinline__ void last_stages(const ResponseView& r, const Environments& e, Held held, const View& to) {
-    FOR_GROUPS(i) {
-        if (!IS_ONE_PASS) held = held_of(r, e, i);
-        Values x = {};
-        if (!HAS_SAMPLES || held.taken) {
-            const u32 own = OWN(i), t = TAXEL(i);
-            if (is_computed(e, own, t)) x = *(const Values*)(e.values + i);
-            Next next = next_of(r, e, own, t);
-            FOR_GROUP(j) x.of[j] = tail_value<TAIL>(r, e, i + j, next, x.of[j]);
-        }
-        if constexpr (HAS_SAMPLES) keep_samples(r, e, i, held, x);
-        FOR_GROUP(j) x.of[j] = reading(e, x.of[j]);
-        set_numbers<GROUP>(to, e.first + OWN(i), TAXEL(i), x.of);
-    }
+// True if taxels at rest only get noise, or are broken, before they are rounded to counts of 16 bits.
+__device__ constexpr bool is_quiet() {
+    for (u32 k = TAIL; k < FIRST_HELD; k++)
+        if (KINDS[k] != NOISE && KINDS[k] != FAULTS && KINDS[k] != COUNTS) return false;
+    return first_of(NOISE) < first_of(COUNTS) && first_of(COUNTS) < FIRST_HELD && sizeof(SAMPLE) == 2;
+}
+// The counts of noise at a taxel at rest, in single precision. c: counts per newton, largest count.
+__device__ __forceinline__ Samples counts_of_noise(const Clock& clock, const double* c, u64 random) {
+    // The last bits of a float of this size are of ones.
+    const float scale = clock.noise_sd * (float)c[0], largest = (float)c[1], ones = 12582912.0f;
+    Samples counts;
+    FOR_GROUP(j) counts.of[j] = (SAMPLE)__float_as_uint(fminf(fmaxf(normal(random) * scale, 0.0f), largest) + ones);
+    return counts;
 }
 
-// x ← Σ w x for all taxels; for the spread, blended with x by the factor of the environment. A warp, or the whole block, computes an environment. The other
-// rows are zero where nothing is computed.
-template <u32 K> __device__ __forceinline__ void sums(const ResponseView& r, Environments& e) {
-    constexpr u32 threads = AT_ONCE == 1 ? THREADS : 32;
-    if (K > 0) __syncthreads();
-#pragma unroll 1
-    for (u32 own = threadIdx.x / threads; own < e.count; own += THREADS / threads) {
-        const Range range = range_of(e, own, reach_before(K + 1));
-        const double scale = KINDS[K] == SPREAD ? factor(e, own, SPREAD_FACTOR) : 1.0;
-        const double *row = e.values + own * TAXELS;
-#pragma unroll 1
-        for (u32 t = range.first + threadIdx.x % threads; t < range.end; t += threads) {
-            // Weight, and the source's place in bytes.
-            const double2* term = (const double2*)r.terms + (NUMBER[K] + t);
-            double sum = 0.0;
-#pragma unroll 9
-            for (u32 k = 0; k < LENGTH[K]; k++, term += TAXELS) {
-                const double2 by = __ldg(term);
-                sum += by.x * *(const double*)((const char*)row + (u32)__double2loint(by.y));
-            }
-            e.other[own * TAXELS + t] = scale == 1.0 ? sum : row[t] + scale * (sum - row[t]);
-        }
+// The samples of the group from taxel t on.
+__device__ __forceinline__ Samples samples_of(const ResponseView& r, const Environment& e, const View& loads, u32 t) {
+    const u32 mask = (1u << GROUP) - 1u;
+    const u32 active = SEGMENTS ? r.active[(u64)e.index * WORDS + t / 32] >> t % 32 & mask : mask;
+    Next next = {};
+    if constexpr (first_of(NOISE) < LAST) {
+        const ulonglong2 by = __ldg((const ulonglong2*)r.jumps + t / GROUP);
+        next.random = e.clock->random * by.x + by.y;
     }
-    __syncthreads();
-    double* values = e.values;
-    e.values = e.other;
-    e.other = values;
+    if constexpr (first_of(FAULTS) < LAST) next.faulty = __ldg(r.faulty + t / 32) >> t % 32 & mask;
+    if constexpr (is_quiet())
+        if (!(active | next.faulty)) return counts_of_noise(*e.clock, e.numbers + NUMBER[COUNTER], next.random);
+    Values x = {};
+    if constexpr (SEGMENTS == 0)
+        numbers_at<GROUP>(loads, e.index, t, x.of);
+    else if (active)
+        x = *(const Values*)(row_of<SEGMENTS - 1>(r, e) + t);
+    Samples samples;
+    FOR_GROUP(j) samples.of[j] = (SAMPLE)tail_value<TAIL>(r, e, t + j, next, active >> j & 1u ? x.of[j] : 0.0);
+    return samples;
 }
 
-// Stages K … TAIL − 1 of all values.
-template <u32 K> __device__ __forceinline__ void apply(const ResponseView& r, Environments& e) {
-    if constexpr (is_sum(K)) {
-        if (!is_unkept(K) || e.is_sampled) sums<K>(r, e);
-        apply<K + 1>(r, e);
-    } else if constexpr (K < TAIL) {
-        stages<K, segment_end(K)>(r, e);
-        apply<segment_end(K)>(r, e);
+// The readings (N) of the samples of a group. c: counts per newton, largest count, newtons per count, the same as the sum of two floats.
+__device__ __forceinline__ void set_readings(const Environment& e, const View& to, u32 t, const Samples& samples) {
+    double readings[GROUP];
+    const double* c = e.numbers + NUMBER[COUNTER];
+    FOR_GROUP(j) {
+        const double x = (double)samples.of[j];
+        readings[j] = x;
+        if constexpr (COUNTER < LAST && GROUP > 1 && sizeof(SAMPLE) < 8) {
+            // Rounded to f32 as the quotient is.
+            const float count = (float)samples.of[j];
+            readings[j] = fmaf(count, __int_as_float(__double2loint(c[3])), count * __int_as_float(__double2hiint(c[3])));
+        } else if constexpr (COUNTER < LAST) {
+            // Rounded as a division, but with fewer instructions (Markstein 1990).
+            double value = x * c[2];
+            value = __fma_rn(__fma_rn(-value, c[0], x), c[2], value);
+            readings[j] = __fma_rn(__fma_rn(-value, c[0], x), c[2], value);
+        }
     }
+    set_numbers<GROUP>(to, e.index, t, readings);
 }
 
-extern __shared__ __align__(16) double shared_rows[];
-
-// Applies all stages to the values of `from` (N) and writes them to `to`. parameters: (n, PARAMETERS)
-// or null. scratch: (n, 2, taxels) if WIDE. loaded: one bit per taxel that may have a load, (n, WORDS), or null.
-extern "C" __global__ void __launch_bounds__(THREADS, (IS_ONE_PASS ? 1344 : 1536) / THREADS) respond(ResponseView r, View from, View to, const double* parameters, double* scratch,
-                                                                                       const u32* loaded) {
-    __shared__ Range ranges[AT_ONCE];
-    __shared__ double numbers[HAS_SHARED_NUMBERS ? NUMBER_COUNT + 1 : 1];
-    __shared__ u32 kept[WIDE ? 1 : AT_ONCE * WORDS];
-    if (threadIdx.x < AT_ONCE) ranges[threadIdx.x] = {TAXELS, 0};
-    __syncthreads();
-    Environments e;
-    e.first = blockIdx.x * AT_ONCE;
-    e.count = AT_ONCE == 1 ? 1 : min(r.environments - e.first, (u32)AT_ONCE);
-    e.numbers = HAS_SHARED_NUMBERS ? numbers : (const double*)r.numbers;
-    e.values = WIDE ? scratch + 2 * (u64)e.first * TAXELS : shared_rows;
-    e.other = e.values + AT_ONCE * TAXELS;
-    e.parameters = parameters ? parameters + (u64)e.first * PARAMETERS : parameters;
-    e.clocks = r.timing.clocks + e.first;
-    e.ranges = ranges;
-    const u32* kept_before = r.kept + (u64)e.first * WORDS;
-    if (loaded) loaded += (u64)e.first * WORDS;
-    e.kept = WIDE ? kept_before : kept;
-#pragma unroll 1
-    for (u32 k = threadIdx.x; HAS_SHARED_NUMBERS && k < NUMBER_COUNT; k += THREADS) numbers[k] = r.numbers[k];
-#pragma unroll 1
-    for (u32 k = threadIdx.x; k < e.count * WORDS; k += THREADS) {
-        const u32 own = k / WORDS, first = 32 * (k % WORDS), bits = kept_before[k];
-        if (!WIDE) kept[k] = bits;
-        const u32 active = loaded ? bits | loaded[k] : bits;
-        if (!active) continue;
-        atomicMin(&ranges[own].first, first + __ffs(active) - 1);
-        atomicMax(&ranges[own].end, first + 32 - __clz(active));
-    }
-    Held held = {};
-    Values loads = {};
-    bool is_own_taken = !HAS_SAMPLES || !HAS_PHASES && threadIdx.x < e.count && e.clocks[threadIdx.x].is_new;
-    if (IS_ONE_PASS || HAS_PHASES || !loaded) {
-        FOR_GROUPS(i) {
-            const u32 own = OWN(i), t = TAXEL(i);
-            if (IS_ONE_PASS || !loaded) numbers_at<GROUP>(from, e.first + own, t, loads.of);
-            if (IS_ONE_PASS || HAS_PHASES) held = held_of(r, e, i);
-            if (HAS_PHASES) is_own_taken |= held.taken != 0;
-            bool is_loaded = false;
-            FOR_GROUP(j) is_loaded |= !loaded && loads.of[j] != 0.0;
-            if (is_loaded) widen(e, own, t);
-        }
-    }
-    e.is_sampled = __syncthreads_or(is_own_taken);
-    FOR_GROUPS(i) {
-        const u32 own = OWN(i), t = TAXEL(i);
-        if (!is_computed(e, own, t)) continue;
-        if (!IS_ONE_PASS) numbers_at<GROUP>(from, e.first + own, t, loads.of);
-        if (bits_of(e.kept, own, t)) {
-            const double* memory = r.memory + (u64)e.first * TAXELS + i;
-            for (u32 k = 0; k < pressed_first(LAST); k++) asm volatile("prefetch.global.L2 [%0];" : : "l"(memory + k * ((u64)r.environments * TAXELS)));
-        }
-        *(Values*)(e.values + i) = loads;
-        *(Values*)(e.other + i) = Values{};
-    }
-    __syncthreads();
-    apply<0>(r, e);
-    __syncthreads();
-    last_stages(r, e, held, to);
+// Applies the last stages to all taxels, takes samples and writes readings. loads: as of `respond`.
+extern "C" __global__ void __launch_bounds__(READ_OUT_THREADS) read_out(ResponseView r, View loads, View to, const double* parameters) {
+    constexpr u32 GROUPS = TAXELS / GROUP;
+    const u32 i = blockIdx.x * READ_OUT_THREADS + threadIdx.x, t = GROUP * (i % GROUPS);
+    Environment e = {};
+    e.index = i / GROUPS;
+    if (e.index >= r.environments) return;
+    e.numbers = r.numbers;
+    e.parameters = parameters ? parameters + (u64)e.index * PARAMETERS : parameters;
+    e.clock = r.timing.clocks + e.index;
+    const Held held = held_of(r, e, t);
+    Samples samples = {};
+    if (!HAS_SAMPLES || held.taken) samples = samples_of(r, e, loads, t);
+    if constexpr (HAS_SAMPLES) keep_samples(r, e, t, held, samples);
+    set_readings(e, to, t, samples);
 }
 
 // Clears memory and time of the environments where the mask is not zero; the numbers of their steps go on, and the noise with them. One block

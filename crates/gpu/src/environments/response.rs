@@ -13,30 +13,34 @@ use dermis_sensor::Weights;
 use dermis_sensor::response::{Operation, OperationKind};
 use std::sync::Arc;
 
-/// Most threads of a block.
-const MAX_THREADS: usize = 256;
+/// Threads of a block that reads out.
+const READ_OUT_THREADS: usize = 256;
 /// Threads of a block that clears memory.
 const RESET_THREADS: usize = 256;
-/// Most environments of a block.
-const MAX_AT_ONCE: usize = 8;
+/// Threads of a warp.
+const WARP: usize = 32;
+/// Environments of a block, if a warp computes one.
+const ENVIRONMENTS: usize = 4;
+/// Most warps that compute an environment.
+const MAX_WARPS: usize = 8;
+/// Warps that a GPU keeps busy.
+const BUSY_WARPS: usize = 2048;
 /// Shared memory (bytes) of a block on every GPU.
 const SHARED_BYTES: usize = 48 << 10;
-/// Shared memory (bytes) of a block for ranges of taxels.
-const RANGES_BYTES: usize = 16 * MAX_AT_ONCE;
 /// Maximum number of numbers of all stages in shared memory. More, as of a table of many points, are read from memory.
 const MAX_SHARED_NUMBERS: usize = 1024;
-/// Shared memory (bytes) of the two values of a taxel.
-const ROW_BYTES: usize = 16;
+/// Shared memory (bytes) of a warp for its list of taxels.
+const LIST_BYTES: usize = 2 * 32 * WARP;
 /// Random numbers that each taxel takes in a step, as on the CPU.
 const DRAWS: usize = 4;
 /// Largest count that an `f32` represents with all below.
 const LARGEST_F32_COUNT: f64 = 16_777_216.0;
 
 cuda_struct! {
-    /// A source of a sum over taxels: its weight, and its place in the values of an environment (bytes).
+    /// A source of a sum over taxels: its weight and its number.
     pub(crate) struct Term {
         weight: f64,
-        place: u64,
+        source: u64,
     }
 }
 
@@ -48,6 +52,8 @@ cuda_struct! {
         taxel_numbers: Ptr<f64>,
         /// Matrices: the k-th source of every taxel, (k, taxels); rows are filled up with weights of zero.
         terms: Ptr<Term>,
+        /// Taxels of whose sum a taxel is a source, itself among them: the k-th of every taxel, (k, taxels); rows are filled up with the taxel itself.
+        targets: Ptr<u32>,
         /// Factor and term of the random generator's jump to each group of taxels, (groups, 2).
         jumps: Ptr<u64>,
         /// One bit per taxel with a fault, (words of 32).
@@ -58,6 +64,9 @@ cuda_struct! {
         samples: PtrMut<u8>,
         /// One bit per taxel with memory of presses, whose memory is zero otherwise, (environments, words of 32).
         kept: PtrMut<u32>,
+        /// One bit per taxel with a value in `rows`, (environments, words of 32), and the values (N) after stages, (2, environments, taxels).
+        active: PtrMut<u32>,
+        rows: PtrMut<f64>,
         timing: Timing,
         environments: u32,
         taxels: u32,
@@ -82,16 +91,17 @@ const SOURCE: &[&str] = &[
 pub(super) struct GpuResponse {
     gpu: Arc<Gpu>,
     layout: Layout,
+    blocks: Blocks,
     /// Present once arrays are bound.
     kernels: Option<Kernels>,
     view: ResponseView,
     /// Loads on the taxels (N), unless the caller binds them.
     loads: Option<DeviceBuffer<f64>>,
-    /// Two rows of values per environment, if they do not fit into shared memory.
-    rows: Option<DeviceBuffer<f64>>,
-    _numbers: [DeviceBuffer<f64>; 3],
+    /// Sets of taxels, if they do not fit into shared memory.
+    sets: Option<DeviceBuffer<u32>>,
+    _numbers: [DeviceBuffer<f64>; 4],
     _samples: DeviceBuffer<u8>,
-    _words: [DeviceBuffer<u32>; 2],
+    _words: [DeviceBuffer<u32>; 4],
     /// Of groups of one and of four taxels: captured graphs may use either.
     jumps: [DeviceBuffer<u64>; 2],
     _terms: DeviceBuffer<Term>,
@@ -101,8 +111,10 @@ pub(super) struct GpuResponse {
 /// The kernels for bound arrays.
 #[derive(Debug)]
 struct Kernels {
-    blocks: Blocks,
+    /// Taxels of a thread that reads out.
+    group: usize,
     respond: CudaFunction,
+    read_out: CudaFunction,
     reset: CudaFunction,
 }
 
@@ -111,46 +123,49 @@ fn has_fours(bindings: &Bindings) -> bool {
     bindings.taxels.has_fours() && bindings.reported.has_fours()
 }
 
-/// Shared memory (bytes) of the taxels of `at_once` environments: values, and a bit each that says which have memory of presses.
-fn shared_bytes(at_once: usize, taxels: usize) -> usize {
-    at_once * (ROW_BYTES * taxels + 4 * taxels.div_ceil(32))
-}
-
-/// How taxels are divided among blocks and threads.
+/// How environments are divided among warps and blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Blocks {
-    /// Taxels of a thread at a time.
-    group: usize,
     /// Environments of a block.
-    at_once: usize,
-    /// Threads of a block.
-    threads: usize,
+    environments: usize,
+    /// Warps of an environment.
+    warps: usize,
+    /// True if sets of taxels do not fit into shared memory.
+    is_wide: bool,
 }
 
 impl Blocks {
-    /// Blocks of as many environments as leave the smallest part of their threads idle.
-    fn new(taxels: usize, group: usize) -> Self {
-        let groups = taxels.div_ceil(group).max(1);
-        // The same number of groups for each thread.
-        let passes = |count: usize| (count * groups).div_ceil(MAX_THREADS);
-        let threads = |count: usize| (count * groups).div_ceil(passes(count)).next_multiple_of(32);
-        let used = |count: usize| (count * groups) as f64 / (count * groups).next_multiple_of(threads(count)) as f64;
-        let fits = |count: &usize| *count == 1 || shared_bytes(*count, taxels) <= SHARED_BYTES / 4;
-        let better = |best, count| if used(count) > used(best) { count } else { best };
-        let at_once = (1..=MAX_AT_ONCE).filter(fits).fold(1, better);
-        Self { group, at_once, threads: threads(at_once) }
+    /// A warp for each environment, or several where environments are too few to keep the GPU busy or have many taxels.
+    fn new(taxels: usize, count: usize) -> Self {
+        let words = taxels.div_ceil(WARP).max(1);
+        let wanted = (BUSY_WARPS / count.max(1)).max(words / WARP / 4).clamp(1, MAX_WARPS.min(words));
+        let warps = 1 << wanted.ilog2();
+        let environments = if warps == 1 { ENVIRONMENTS } else { 1 };
+        let free_bytes = SHARED_BYTES - LIST_BYTES * environments * warps - size_of::<f64>() * (MAX_SHARED_NUMBERS + 1);
+        let is_wide = Self { environments, warps, is_wide: false }.set_bytes(taxels) > free_bytes;
+        Self { environments, warps, is_wide }
+    }
+
+    fn threads(self) -> usize {
+        WARP * self.environments * self.warps
+    }
+
+    /// Shared memory (bytes) of two sets of taxels for each environment of a block.
+    fn set_bytes(self, taxels: usize) -> usize {
+        if self.is_wide { 0 } else { 2 * size_of::<u32>() * taxels.div_ceil(WARP) * self.environments }
     }
 }
 
 /// One stage: its kind, and the first of its numbers, of its lists of numbers per taxel and of its lists of memory, with the
-/// lengths of these. For a sum over taxels, the first of its sources, their number per taxel, and the largest difference
-/// between the numbers of a taxel and of a source of its sum.
+/// lengths of these. For a sum over taxels, the first of its sources and their number per taxel, and the first list of its targets and
+/// their number per taxel.
 #[derive(Debug)]
 struct Stage {
     kind: OperationKind,
     number: usize,
     length: usize,
-    reach: usize,
+    target: usize,
+    target_length: usize,
     taxel_list: usize,
     memory_list: usize,
     memory_length: usize,
@@ -195,6 +210,8 @@ struct Layout {
     numbers: Vec<f64>,
     taxel_numbers: Vec<f64>,
     terms: Vec<Term>,
+    /// (lists, taxels).
+    targets: Vec<u32>,
     memory_lists: usize,
     sample: SampleType,
     timing: Timing,
@@ -241,7 +258,8 @@ impl Layout {
                 }
                 OperationKind::Counts => {
                     all.sample = SampleType::of_counts(numbers[1]);
-                    numbers.push(1.0 / numbers[0]);
+                    let newtons = 1.0 / numbers[0];
+                    numbers.extend([newtons, two_floats(newtons)]);
                 }
                 OperationKind::Faults => {
                     let faults = operation.per_taxel.iter().flatten().enumerate();
@@ -253,15 +271,17 @@ impl Layout {
             }
             let memory_list = all.memory_lists;
             all.memory_lists += memory;
-            let (number, length, reach) = match &operation.weights {
-                Some(weights) => (all.terms.len(), all.add_matrix(weights, taxels), reach(weights, taxels)),
+            let target = all.targets.len() / taxels.max(1);
+            let (number, length, target_length) = match &operation.weights {
+                Some(weights) => (all.terms.len(), all.add_matrix(weights, taxels), all.add_targets(weights, taxels)),
                 None => (all.numbers.len(), numbers.len(), 0),
             };
             all.stages.push(Stage {
                 kind: operation.kind,
                 number,
                 length,
-                reach,
+                target,
+                target_length,
                 taxel_list: all.taxel_numbers.len() / taxels.max(1),
                 memory_list,
                 memory_length: memory,
@@ -275,7 +295,7 @@ impl Layout {
     /// Adds a matrix and returns the largest number of sources of a taxel.
     fn add_matrix(&mut self, weights: &Weights, taxels: usize) -> usize {
         let length = (0..taxels).map(|taxel| weights.row(taxel).count()).max().unwrap_or(0);
-        let term = |source: usize, weight: f64| Term { weight, place: (source * size_of::<f64>()) as u64 };
+        let term = |source: usize, weight: f64| Term { weight, source: source as u64 };
         let first = self.terms.len();
         self.terms.extend((0..length * taxels).map(|i| term(i % taxels, 0.0)));
         for taxel in 0..taxels {
@@ -286,19 +306,38 @@ impl Layout {
         length
     }
 
+    /// Adds the targets of a matrix and returns the largest number of targets of a taxel.
+    fn add_targets(&mut self, weights: &Weights, taxels: usize) -> usize {
+        let mut targets: Vec<Vec<u32>> = (0..taxels as u32).map(|taxel| vec![taxel]).collect();
+        for taxel in 0..taxels {
+            for (source, _) in weights.row(taxel).filter(|(source, _)| *source != taxel) {
+                targets[source].push(taxel as u32);
+            }
+        }
+        let length = targets.iter().map(Vec::len).max().unwrap_or(0);
+        for k in 0..length {
+            self.targets.extend(targets.iter().zip(0..).map(|(all, own)| all.get(k).copied().unwrap_or(own)));
+        }
+        length
+    }
+
     /// True if the numbers of all stages are in shared memory.
     fn has_shared_numbers(&self) -> bool {
         self.numbers.len() <= MAX_SHARED_NUMBERS
     }
 
-    /// True if the values of one environment do not fit into shared memory.
-    fn is_wide(&self, taxels: usize) -> bool {
-        let numbers = if self.has_shared_numbers() { self.numbers.len() + 1 } else { 1 };
-        shared_bytes(1, taxels) + size_of::<f64>() * numbers + RANGES_BYTES > SHARED_BYTES
+    /// Lists of values after stages: none if taxels have no sums and no memory of presses, one for each sum and the stages before the first one, of which two are used in turn.
+    fn rows(&self) -> usize {
+        use OperationKind::{Ageing, Creep, Crosstalk, Hysteresis, Spread};
+        let is_sum = |stage: &Stage| matches!(stage.kind, Spread | Crosstalk);
+        let has_rows = |stage: &Stage| is_sum(stage) || matches!(stage.kind, Hysteresis | Creep | Ageing);
+        let sums = self.stages.iter().filter(|stage| is_sum(stage)).count();
+        let before = usize::from(self.stages.first().is_some_and(|first| !is_sum(first)));
+        if self.stages.iter().any(has_rows) { (sums + before).min(2) } else { 0 }
     }
 
     /// The kernels of these stages for a number of taxels.
-    fn program(&self, taxels: usize, blocks: Blocks, is_wide: bool) -> Program {
+    fn program(&self, taxels: usize, group: usize, blocks: Blocks) -> Program {
         let list = |name: &str, value: fn(&Stage) -> usize| {
             let values: String = self.stages.iter().map(|stage| format!("{},", value(stage))).collect();
             format!("-D{name}={values}")
@@ -307,17 +346,19 @@ impl Layout {
             list("STAGES", |stage| stage.kind as usize),
             list("NUMBERS", |stage| stage.number),
             list("LENGTHS", |stage| stage.length),
-            list("REACHES", |stage| stage.reach),
+            list("TARGETS", |stage| stage.target),
+            list("TARGET_LENGTHS", |stage| stage.target_length),
             list("TAXEL_LISTS", |stage| stage.taxel_list),
             list("MEMORY_LISTS", |stage| stage.memory_list),
             list("MEMORY_LENGTHS", |stage| stage.memory_length),
             format!("-DNUMBER_COUNT={}", self.numbers.len()),
             format!("-DHAS_SHARED_NUMBERS={}", u32::from(self.has_shared_numbers())),
             format!("-DTAXELS={}", taxels.max(1)),
-            format!("-DAT_ONCE={}", blocks.at_once),
-            format!("-DTHREADS={}", blocks.threads),
-            format!("-DGROUP={}", blocks.group),
-            format!("-DWIDE={}", u32::from(is_wide)),
+            format!("-DENVIRONMENTS={}", blocks.environments),
+            format!("-DWARPS={}", blocks.warps),
+            format!("-DGROUP={group}"),
+            format!("-DREAD_OUT_THREADS={READ_OUT_THREADS}"),
+            format!("-DWIDE={}", u32::from(blocks.is_wide)),
             format!("-DHAS_OFFSETS={}", u32::from(self.has_offsets)),
             format!("-DHAS_PHASES={}", u32::from(self.has_phases)),
             format!("-DSLOTS={}", self.timing.slots()),
@@ -335,10 +376,11 @@ fn has_others_than_zero(list: Option<&Vec<f64>>) -> bool {
     list.is_some_and(|list| list.iter().any(|&value| value != 0.0))
 }
 
-/// The largest difference between the numbers of a taxel and of a source of its sum.
-fn reach(weights: &Weights, taxels: usize) -> usize {
-    let sources = |taxel: usize| weights.row(taxel).map(move |(source, _)| source.abs_diff(taxel));
-    (0..taxels).flat_map(sources).max().unwrap_or(0)
+/// The bits of the sum of two `f32`, the larger in the low half.
+fn two_floats(value: f64) -> f64 {
+    let large = value as f32;
+    let small = (value - f64::from(large)) as f32;
+    f64::from_bits(u64::from(large.to_bits()) | u64::from(small.to_bits()) << 32)
 }
 
 impl GpuResponse {
@@ -351,13 +393,12 @@ impl GpuResponse {
         dt_s: f64,
     ) -> Result<Self, GpuError> {
         let layout = Layout::new(operations, taxels, dt_s);
-        let is_wide = layout.is_wide(taxels);
+        let blocks = Blocks::new(taxels, count);
         let samples_bytes = layout.timing.slots().saturating_mul(layout.sample.name_and_size().1);
-        let (taxel_bytes, words) = (
-            samples_bytes.saturating_add(8 * (layout.memory_lists + if is_wide { 2 } else { 0 })),
-            taxels.div_ceil(32),
-        );
-        let each = taxel_bytes.saturating_mul(taxels).saturating_add(4 * words + size_of::<Clock>());
+        let words = taxels.div_ceil(WARP);
+        let set_words = if blocks.is_wide { 4 * words } else { 2 * words };
+        let taxel_bytes = samples_bytes.saturating_add(8 * (layout.memory_lists + layout.rows()));
+        let each = taxel_bytes.saturating_mul(taxels).saturating_add(4 * set_words + size_of::<Clock>());
         gpu.require_free(
             each.saturating_mul(count),
             || format!("the response of {count} environments of {taxels} taxels"),
@@ -367,9 +408,15 @@ impl GpuResponse {
             gpu.upload(&layout.numbers)?,
             gpu.upload(&layout.taxel_numbers)?,
             gpu.zeros(layout.memory_lists * taxels * count)?,
+            gpu.uninitialised(layout.rows() * taxels * count)?,
         ];
         let samples = gpu.zeros(samples_bytes * taxels * count)?;
-        let flags = [gpu.zeros(words * count)?, gpu.upload(&layout.faulty)?];
+        let flags = [
+            gpu.zeros(words * count)?,
+            gpu.upload(&layout.faulty)?,
+            gpu.uninitialised(words * count)?,
+            gpu.upload(&layout.targets)?,
+        ];
         let terms = gpu.upload(&layout.terms)?;
         let jumps = |group: usize| gpu.upload(&Random::jumps(DRAWS * group, taxels.div_ceil(group)).concat());
         let jumps = [jumps(1)?, jumps(4)?];
@@ -378,11 +425,14 @@ impl GpuResponse {
             numbers: numbers[0].at(0),
             taxel_numbers: numbers[1].at(0),
             terms: terms.at(0),
+            targets: flags[3].at(0),
             jumps: jumps[0].at(0),
             faulty: flags[1].at(0),
             memory: numbers[2].at_mut(0),
             samples: samples.at_mut(0),
             kept: flags[0].at_mut(0),
+            active: flags[2].at_mut(0),
+            rows: numbers[3].at_mut(0),
             timing: layout.timing.with_clocks(clocks.at_mut(0)),
             environments: count as u32,
             taxels: taxels as u32,
@@ -392,7 +442,8 @@ impl GpuResponse {
             kernels: None,
             view,
             loads: None,
-            rows: if is_wide { Some(gpu.uninitialised(2 * taxels * count)?) } else { None },
+            blocks,
+            sets: if blocks.is_wide { Some(gpu.uninitialised(2 * words * count)?) } else { None },
             gpu: Arc::clone(gpu),
             _numbers: numbers,
             _samples: samples,
@@ -419,14 +470,13 @@ impl GpuResponse {
     /// Prepares what the bound arrays need: the kernels, and loads on the taxels if the caller does not bind any.
     pub fn prepare(&mut self, bindings: &Bindings) -> Result<(), GpuError> {
         let (taxels, count) = (self.view.taxels as usize, self.view.environments as usize);
-        let in_fours = has_fours(bindings) && taxels.is_multiple_of(4);
-        let blocks = Blocks::new(taxels, if in_fours { 4 } else { 1 });
-        if self.kernels.as_ref().is_none_or(|kernels| kernels.blocks != blocks) {
-            let program = self.layout.program(taxels, blocks, self.layout.is_wide(taxels));
-            let (respond, reset) =
-                (self.gpu.kernel(&program, "respond")?, self.gpu.kernel(&program, "reset_response")?);
-            self.view.jumps = self.jumps[usize::from(in_fours)].at(0);
-            self.kernels = Some(Kernels { blocks, respond, reset });
+        let group = if has_fours(bindings) && taxels.is_multiple_of(4) { 4 } else { 1 };
+        if self.kernels.as_ref().is_none_or(|kernels| kernels.group != group) {
+            let program = self.layout.program(taxels, group, self.blocks);
+            let kernel = |name: &str| self.gpu.kernel(&program, name);
+            let (respond, read_out, reset) = (kernel("respond")?, kernel("read_out")?, kernel("reset_response")?);
+            self.view.jumps = self.jumps[usize::from(group > 1)].at(0);
+            self.kernels = Some(Kernels { group, respond, read_out, reset });
         }
         if !bindings.taxels.is_bound() && self.loads.is_none() {
             self.loads = Some(self.gpu.uninitialised(taxels * count)?);
@@ -458,22 +508,29 @@ impl GpuResponse {
         stream: usize,
     ) -> Result<(), GpuError> {
         let (taxels, count) = (self.view.taxels as usize, self.view.environments as usize);
-        let Some(Kernels { blocks, respond, .. }) = self.kernels.as_ref().filter(|_| taxels > 0) else {
+        let Some(Kernels { group, respond, read_out, .. }) = self.kernels.as_ref().filter(|_| taxels > 0) else {
             return Ok(());
         };
         // The kernels are those of the last `prepare`, which an error may have followed.
-        if blocks.group > 1 && !has_fours(bindings) {
+        if *group > 1 && !has_fours(bindings) {
             let reason = "the bound arrays are not those of the last `bind`, which failed: bind them again".to_owned();
             return Err(GpuError::BadInput { reason });
         }
-        let rows = self.rows.as_ref().map_or(PtrMut::default(), |rows| rows.at_mut(0));
-        let shared_bytes = if self.rows.is_some() { 0 } else { ROW_BYTES * blocks.at_once * taxels };
-        let grid = count.div_ceil(blocks.at_once).max(1);
+        let sets = self.sets.as_ref().map_or(PtrMut::default(), |sets| sets.at_mut(0));
+        let (view, loads, blocks) = (&self.view, &bindings.taxels, self.blocks);
+        let respond_blocks = count.div_ceil(blocks.environments).max(1);
+        let read_out_blocks = (count * taxels / group).div_ceil(READ_OUT_THREADS).max(1);
         // SAFETY: the caller guarantees the bound arrays; ours have a row per environment and a column per taxel.
         unsafe {
+            if self.layout.rows() > 0 {
+                launch_on!(
+                    self.gpu, stream, respond, (respond_blocks, blocks.threads(), blocks.set_bytes(taxels));
+                    view, loads, &parameters, &loaded, &sets
+                )?;
+            }
             launch_on!(
-                self.gpu, stream, respond, (grid, blocks.threads, shared_bytes);
-                &self.view, &bindings.taxels, &bindings.reported, &parameters, &rows, &loaded
+                self.gpu, stream, read_out, (read_out_blocks, READ_OUT_THREADS);
+                view, loads, &bindings.reported, &parameters
             )
         }
     }
@@ -512,11 +569,13 @@ pub(crate) fn programs() -> Vec<Program> {
         Operation::new(kind, &[4e-3; 6]).with_memory(memory)
     };
     let all = Layout::new(&all.map(operation), 4, 1e-3);
+    let few = Blocks::new(4, 4);
+    let many = Blocks::new(4, 4096);
     vec![
-        all.program(4, Blocks::new(4, 1), false),
-        all.program(4, Blocks::new(4, 4), false),
-        all.program(4, Blocks::new(4, 4), true),
-        Layout::default().program(4, Blocks::new(4, 1), false),
+        all.program(4, 1, few),
+        all.program(4, 4, many),
+        all.program(4, 4, Blocks { is_wide: true, ..many }),
+        Layout::default().program(4, 1, many),
         super::randomisation::program(),
     ]
 }
@@ -526,12 +585,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_leave_few_threads_idle() {
-        for (taxels, group, expected) in
-            [(100, 4, [5, 128]), (1600, 4, [1, 224]), (84, 4, [3, 64]), (84, 1, [8, 224]), (1, 1, [8, 32])]
+    fn few_environments_have_several_warps_each() {
+        for (taxels, count, expected) in
+            [(100, 4096, [4, 1]), (1600, 1024, [1, 2]), (1600, 1, [1, 8]), (84, 1, [1, 2]), (1, 1, [4, 1])]
         {
-            let blocks = Blocks::new(taxels, group);
-            assert_eq!([blocks.at_once, blocks.threads], expected, "{taxels} taxels in groups of {group}");
+            let blocks = Blocks::new(taxels, count);
+            assert_eq!([blocks.environments, blocks.warps], expected, "{count} of {taxels} taxels");
         }
     }
 
@@ -541,21 +600,31 @@ mod tests {
         assert_eq!([255.0, 65_535.0, 65_536.0, 16_777_216.0, 16_777_217.0].map(bytes), [2, 2, 4, 4, 8]);
     }
 
-    /// Values, flags, numbers and ranges of a block fit into the shared memory that every GPU has.
+    /// Sets, lists and numbers of a block fit into the shared memory that every GPU has.
     #[test]
     fn blocks_fit_into_shared_memory() {
-        for numbers in [10, 200, MAX_SHARED_NUMBERS, 100_000] {
-            let layout = Layout { numbers: vec![1.0; numbers], ..Layout::default() };
-            let largest = (1..4000).filter(|taxels| !layout.is_wide(*taxels)).max().unwrap();
-            let shared = if numbers <= MAX_SHARED_NUMBERS { numbers + 1 } else { 1 };
-            let used = shared_bytes(1, largest) + 8 * shared + RANGES_BYTES;
-            assert!(used <= 48 << 10 && largest > 2200, "{numbers} numbers: {largest} taxels, {used} bytes");
+        for taxels in [1, 1600, 10_000, 30_000, 90_000, 1_000_000] {
+            for count in [1, 100, 5000] {
+                let blocks = Blocks::new(taxels, count);
+                let lists = blocks.environments * blocks.warps * LIST_BYTES;
+                assert!(blocks.set_bytes(taxels) + lists + 8 * (MAX_SHARED_NUMBERS + 1) <= SHARED_BYTES);
+                assert_eq!(blocks.is_wide, taxels > 90_000, "{taxels}");
+            }
         }
     }
 
     #[test]
-    fn the_reach_of_a_sum_is_its_farthest_source() {
-        let weights = Weights::new(6, vec![(0, 0, 1.0), (4, 1, 0.5), (2, 4, 0.5)]);
-        assert_eq!(reach(&weights, 6), 3);
+    fn targets_are_the_taxels_that_a_source_reaches() {
+        let weights = Weights::new(4, vec![(0, 1, 1.0), (2, 1, 0.5), (3, 3, 0.5)]);
+        let mut layout = Layout::default();
+        assert_eq!(layout.add_targets(&weights, 4), 3);
+        assert_eq!(layout.targets, [0, 1, 2, 3, 0, 0, 2, 3, 0, 2, 2, 3]);
+    }
+
+    #[test]
+    fn two_floats_add_up_to_nearly_a_number() {
+        let bits = two_floats(0.1).to_bits();
+        let sum = f64::from(f32::from_bits(bits as u32)) + f64::from(f32::from_bits((bits >> 32) as u32));
+        assert!((sum - 0.1).abs() < 1e-15 && f32::from_bits(bits as u32) == 0.1);
     }
 }

@@ -1,5 +1,8 @@
 // The time of a response, and what all taxels of an environment share in a step.
 
+// Factor and term of the random generator, PCG-XSH-RR 64/32: `Random` of `dermis_geometry`.
+#define PCG_FACTOR 6364136223846793005ull
+#define PCG_TERM 1442695040888963407ull
 // Tolerance of times as a fraction of a frame, as on the CPU.
 #define FRAME_TOLERANCE 1e-7
 // No samples: none were taken since the reset.
