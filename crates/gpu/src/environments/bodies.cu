@@ -1,5 +1,5 @@
-// Reads the bodies of n environments, one thread each: in the kernel of a step many threads would compute the same. Advances the
-// clocks of the response, unless null. parameters: (n, PARAMETERS) or null. Computes in f64 and writes numbers of the type STORED, the
+// Reads the bodies of n environments, one thread each: in the kernel of a step many threads would compute the same. Further
+// blocks advance the clocks of the response. parameters: (n, PARAMETERS) or null. Computes in f64 and writes numbers of the type STORED, the
 // Scalar of the kernel of the step.
 
 // `Bodies` of the kernel of the step.
@@ -17,17 +17,17 @@ __device__ __forceinline__ StoredBodies stored(const Bodies& read, u32 fault, u3
     return all;
 }
 
-// Advances a clock by a step.
+// Advances the clock of an environment by a step.
 __device__ __forceinline__ void advance(const Timing& timing, u32 i, const double* parameters) {
-    if (!timing.clocks) return;
     Clock clock = timing.clocks[i];
     clock.step = clock.next_step++;
     clock.loss_by_time = -timing.loss_by_time * expm1(-(double)clock.next_step * timing.losses_per_step);
     // The state of `Random` after the seed of this step, before the first taxel.
     clock.random = (mixed(timing.seed ^ mixed(clock.next_number++)) + PCG_TERM) * PCG_FACTOR + PCG_TERM;
     const double noise = parameters ? parameters[(u64)i * PARAMETERS + NOISE_FACTOR] : 1.0;
-    clock.noise_sd = (float)(timing.noise_sd * noise);
-    clock.noise_relative = (float)(timing.noise_relative * noise);
+    const double root_two_ln_two = 1.1774100225154747;
+    clock.noise_sd = (float)(timing.noise_sd * noise * root_two_ln_two);
+    clock.noise_relative = (float)(timing.noise_relative * noise * root_two_ln_two);
     if (timing.slots) {
         const Frame frame = frame_of(timing, clock.step, 0.0);
         clock.is_new = frame.is_new;
@@ -35,6 +35,14 @@ __device__ __forceinline__ void advance(const Timing& timing, u32 i, const doubl
         clock.shown = frame.shown;
     }
     timing.clocks[i] = clock;
+}
+
+// The environment of this thread, or n. As many blocks as read bodies advance clocks instead, if there are any.
+__device__ __forceinline__ u32 environment_to_read(const Timing& timing, const double* parameters, u32 n) {
+    const u32 readers = (n + blockDim.x - 1) / blockDim.x, i = blockIdx.x % readers * blockDim.x + threadIdx.x;
+    if (i >= n || blockIdx.x < readers) return i;
+    advance(timing, i, parameters);
+    return n;
 }
 
 __device__ __forceinline__ u32 read_sensor(const Bindings& b, const double* parameters, u32 i, BodyState& sensor) {
@@ -57,9 +65,8 @@ __device__ __forceinline__ u32 read_object(const BodyArrays& body, u32 i, const 
 
 // One object in every environment. bodies: (n).
 extern "C" __global__ void read_bodies(Bindings b, StoredBodies* bodies, Timing timing, const double* parameters, u32 n) {
-    u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    u32 i = environment_to_read(timing, parameters, n);
     if (i >= n) return;
-    advance(timing, i, parameters);
     BodyState sensor;
     Bodies read;
     u32 fault = read_sensor(b, parameters, i, sensor);
@@ -71,9 +78,8 @@ extern "C" __global__ void read_bodies(Bindings b, StoredBodies* bodies, Timing 
 // bodies: (n, count).
 extern "C" __global__ void read_objects(Bindings b, const ObjectArrays* objects, u32 count, u32 shapes, StoredBodies* bodies, Timing timing,
                                         const double* parameters, u32 n) {
-    u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    u32 i = environment_to_read(timing, parameters, n);
     if (i >= n) return;
-    advance(timing, i, parameters);
     BodyState sensor;
     u32 of_sensor = read_sensor(b, parameters, i, sensor), all = of_sensor;
     StoredBodies* own = bodies + (u64)i * count;

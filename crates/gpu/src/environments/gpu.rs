@@ -271,7 +271,9 @@ impl GpuEnvironments {
         let has_reading = bindings.reported.is_bound();
         let timing = self.response.as_ref().filter(|_| has_reading).map_or_else(Timing::default, GpuResponse::timing);
         let (parameters, n) = (self.own_parameters(), self.count as u32);
-        let blocks = self.count.div_ceil(READ_THREADS).max(1);
+        // As many blocks for the clocks.
+        let kinds = if timing.has_clocks() { 2 } else { 1 };
+        let blocks = kinds * self.count.div_ceil(READ_THREADS).max(1);
         let bodies = self.objects.as_ref().map_or_else(|| self.bodies.at_mut(0), BoundObjects::bodies);
         // SAFETY: the caller guarantees the bound arrays; the buffers have room for all environments.
         unsafe {

@@ -25,6 +25,8 @@ const ENVIRONMENTS: usize = 4;
 const MAX_WARPS: usize = 8;
 /// Warps that a GPU keeps busy.
 const BUSY_WARPS: usize = 2048;
+/// Sets of taxels of an environment in shared memory.
+const SETS: usize = 3;
 /// Shared memory (bytes) of a block on every GPU.
 const SHARED_BYTES: usize = 48 << 10;
 /// Maximum number of numbers of all stages in shared memory. More, as of a table of many points, are read from memory.
@@ -62,10 +64,9 @@ cuda_struct! {
         memory: PtrMut<f64>,
         /// Samples of a [`SampleType`], (slots, environments, taxels).
         samples: PtrMut<u8>,
-        /// One bit per taxel with memory of presses, whose memory is zero otherwise, (environments, words of 32).
-        kept: PtrMut<u32>,
-        /// One bit per taxel with a value in `rows`, (environments, words of 32), and the values (N) after stages, (2, environments, taxels).
-        active: PtrMut<u32>,
+        /// Sets of taxels, one bit each, that were loaded since the reset, and that presses have reached in each segment of stages, (environments, segments + 1, words of 32).
+        reached: PtrMut<u32>,
+        /// Values (N) after segments, (2, environments, taxels).
         rows: PtrMut<f64>,
         timing: Timing,
         environments: u32,
@@ -101,7 +102,7 @@ pub(super) struct GpuResponse {
     sets: Option<DeviceBuffer<u32>>,
     _numbers: [DeviceBuffer<f64>; 4],
     _samples: DeviceBuffer<u8>,
-    _words: [DeviceBuffer<u32>; 4],
+    _words: [DeviceBuffer<u32>; 3],
     /// Of groups of one and of four taxels: captured graphs may use either.
     jumps: [DeviceBuffer<u64>; 2],
     _terms: DeviceBuffer<Term>,
@@ -150,9 +151,9 @@ impl Blocks {
         WARP * self.environments * self.warps
     }
 
-    /// Shared memory (bytes) of two sets of taxels for each environment of a block.
+    /// Shared memory (bytes) of the sets of taxels of the environments of a block.
     fn set_bytes(self, taxels: usize) -> usize {
-        if self.is_wide { 0 } else { 2 * size_of::<u32>() * taxels.div_ceil(WARP) * self.environments }
+        if self.is_wide { 0 } else { SETS * size_of::<u32>() * taxels.div_ceil(WARP) * self.environments }
     }
 }
 
@@ -258,8 +259,9 @@ impl Layout {
                 }
                 OperationKind::Counts => {
                     all.sample = SampleType::of_counts(numbers[1]);
-                    let newtons = 1.0 / numbers[0];
-                    numbers.extend([newtons, two_floats(newtons)]);
+                    let (newtons, of_largest) = (1.0 / numbers[0], numbers[0] / numbers[1]);
+                    let as_floats = two_floats(newtons as f32, (newtons - f64::from(newtons as f32)) as f32);
+                    numbers.extend([newtons, as_floats, two_floats(of_largest as f32, numbers[1] as f32)]);
                 }
                 OperationKind::Faults => {
                     let faults = operation.per_taxel.iter().flatten().enumerate();
@@ -326,14 +328,19 @@ impl Layout {
         self.numbers.len() <= MAX_SHARED_NUMBERS
     }
 
-    /// Lists of values after stages: none if taxels have no sums and no memory of presses, one for each sum and the stages before the first one, of which two are used in turn.
-    fn rows(&self) -> usize {
+    /// Segments of the stages up to the last one that has sums or memory of presses: a sum with the stages after it, or the stages before the first sum.
+    fn segments(&self) -> usize {
         use OperationKind::{Ageing, Creep, Crosstalk, Hysteresis, Spread};
         let is_sum = |stage: &Stage| matches!(stage.kind, Spread | Crosstalk);
-        let has_rows = |stage: &Stage| is_sum(stage) || matches!(stage.kind, Hysteresis | Creep | Ageing);
+        let is_kept = |stage: &Stage| is_sum(stage) || matches!(stage.kind, Hysteresis | Creep | Ageing);
         let sums = self.stages.iter().filter(|stage| is_sum(stage)).count();
         let before = usize::from(self.stages.first().is_some_and(|first| !is_sum(first)));
-        if self.stages.iter().any(has_rows) { (sums + before).min(2) } else { 0 }
+        if self.stages.iter().any(is_kept) { sums + before } else { 0 }
+    }
+
+    /// Lists of values after segments, of which two are used in turn.
+    fn rows(&self) -> usize {
+        self.segments().min(2)
     }
 
     /// The kernels of these stages for a number of taxels.
@@ -364,6 +371,8 @@ impl Layout {
             format!("-DSLOTS={}", self.timing.slots()),
             format!("-DHAS_DELAY={}", u32::from(self.timing.has_delay())),
             format!("-DSAMPLE={}", self.sample.name_and_size().0),
+            format!("-DRESPOND_BLOCKS={}", std::env::var("RB").unwrap_or("8".into())),
+            format!("-DREAD_OUT_BLOCKS={}", std::env::var("OB").unwrap_or("8".into())),
             UNFUSED.to_owned(),
         ];
         let digest = options.iter().flat_map(|option| option.bytes()).fold(0, |sum, byte| mixed(sum ^ u64::from(byte)));
@@ -376,11 +385,9 @@ fn has_others_than_zero(list: Option<&Vec<f64>>) -> bool {
     list.is_some_and(|list| list.iter().any(|&value| value != 0.0))
 }
 
-/// The bits of the sum of two `f32`, the larger in the low half.
-fn two_floats(value: f64) -> f64 {
-    let large = value as f32;
-    let small = (value - f64::from(large)) as f32;
-    f64::from_bits(u64::from(large.to_bits()) | u64::from(small.to_bits()) << 32)
+/// A number with the bits of two, the first in the low half.
+fn two_floats(first: f32, second: f32) -> f64 {
+    f64::from_bits(u64::from(first.to_bits()) | u64::from(second.to_bits()) << 32)
 }
 
 impl GpuResponse {
@@ -395,10 +402,10 @@ impl GpuResponse {
         let layout = Layout::new(operations, taxels, dt_s);
         let blocks = Blocks::new(taxels, count);
         let samples_bytes = layout.timing.slots().saturating_mul(layout.sample.name_and_size().1);
-        let words = taxels.div_ceil(WARP);
-        let set_words = if blocks.is_wide { 4 * words } else { 2 * words };
+        let set_words = (layout.segments() + 1) * taxels.div_ceil(WARP);
+        let spare_words = if blocks.is_wide { SETS * taxels.div_ceil(WARP) } else { 0 };
         let taxel_bytes = samples_bytes.saturating_add(8 * (layout.memory_lists + layout.rows()));
-        let each = taxel_bytes.saturating_mul(taxels).saturating_add(4 * set_words + size_of::<Clock>());
+        let each = taxel_bytes.saturating_mul(taxels).saturating_add(4 * (set_words + spare_words) + size_of::<Clock>());
         gpu.require_free(
             each.saturating_mul(count),
             || format!("the response of {count} environments of {taxels} taxels"),
@@ -411,10 +418,9 @@ impl GpuResponse {
             gpu.uninitialised(layout.rows() * taxels * count)?,
         ];
         let samples = gpu.zeros(samples_bytes * taxels * count)?;
-        let flags = [
-            gpu.zeros(words * count)?,
+        let words = [
+            gpu.zeros(set_words * count)?,
             gpu.upload(&layout.faulty)?,
-            gpu.uninitialised(words * count)?,
             gpu.upload(&layout.targets)?,
         ];
         let terms = gpu.upload(&layout.terms)?;
@@ -425,13 +431,12 @@ impl GpuResponse {
             numbers: numbers[0].at(0),
             taxel_numbers: numbers[1].at(0),
             terms: terms.at(0),
-            targets: flags[3].at(0),
+            targets: words[2].at(0),
             jumps: jumps[0].at(0),
-            faulty: flags[1].at(0),
+            faulty: words[1].at(0),
             memory: numbers[2].at_mut(0),
             samples: samples.at_mut(0),
-            kept: flags[0].at_mut(0),
-            active: flags[2].at_mut(0),
+            reached: words[0].at_mut(0),
             rows: numbers[3].at_mut(0),
             timing: layout.timing.with_clocks(clocks.at_mut(0)),
             environments: count as u32,
@@ -443,11 +448,11 @@ impl GpuResponse {
             view,
             loads: None,
             blocks,
-            sets: if blocks.is_wide { Some(gpu.uninitialised(2 * words * count)?) } else { None },
+            sets: if blocks.is_wide { Some(gpu.uninitialised(spare_words * count)?) } else { None },
             gpu: Arc::clone(gpu),
             _numbers: numbers,
             _samples: samples,
-            _words: flags,
+            _words: words,
             jumps,
             _terms: terms,
             _clocks: clocks,
@@ -603,12 +608,12 @@ mod tests {
     /// Sets, lists and numbers of a block fit into the shared memory that every GPU has.
     #[test]
     fn blocks_fit_into_shared_memory() {
-        for taxels in [1, 1600, 10_000, 30_000, 90_000, 1_000_000] {
+        for taxels in [1, 1600, 10_000, 30_000, 1_000_000] {
             for count in [1, 100, 5000] {
                 let blocks = Blocks::new(taxels, count);
                 let lists = blocks.environments * blocks.warps * LIST_BYTES;
                 assert!(blocks.set_bytes(taxels) + lists + 8 * (MAX_SHARED_NUMBERS + 1) <= SHARED_BYTES);
-                assert_eq!(blocks.is_wide, taxels > 90_000, "{taxels}");
+                assert_eq!(blocks.is_wide, taxels > 30_000, "{taxels}");
             }
         }
     }
@@ -619,12 +624,5 @@ mod tests {
         let mut layout = Layout::default();
         assert_eq!(layout.add_targets(&weights, 4), 3);
         assert_eq!(layout.targets, [0, 1, 2, 3, 0, 0, 2, 3, 0, 2, 2, 3]);
-    }
-
-    #[test]
-    fn two_floats_add_up_to_nearly_a_number() {
-        let bits = two_floats(0.1).to_bits();
-        let sum = f64::from(f32::from_bits(bits as u32)) + f64::from(f32::from_bits((bits >> 32) as u32));
-        assert!((sum - 0.1).abs() < 1e-15 && f32::from_bits(bits as u32) == 0.1);
     }
 }

@@ -20,7 +20,7 @@ cuda_struct! {
         loss_by_time: f64,
         /// State of the random generator before the first taxel.
         random: u64,
-        /// Absolute (N) and relative standard deviation of the noise.
+        /// Absolute (N) and relative standard deviation of the noise, times √(2 ln 2).
         noise_sd: f32,
         noise_relative: f32,
         /// 1 if a frame begins in this step, unless taxels have phases.
@@ -92,6 +92,11 @@ impl Timing {
 
     pub fn with_clocks(self, clocks: PtrMut<Clock>) -> Self {
         Self { clocks, ..self }
+    }
+
+    /// True if there are clocks.
+    pub fn has_clocks(&self) -> bool {
+        self.clocks.0 != 0
     }
 
     /// Time step (s).
