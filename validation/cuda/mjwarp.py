@@ -1,5 +1,5 @@
 """Throughput of a ball on a tactile plate in MuJoCo Warp: no sensor, its own `tactile` sensor, and dermis springs, coupled; these also with
-all stages of a response, and with all parameters drawn for each world.
+all stages of a response, after the skin or beside the rest of the step, and with all parameters drawn for each world.
 
     python3 mjwarp.py [--worlds 4096 16384] [--taxels 10 40] [--precision double single] [--kinds none dermis response]
 
@@ -65,8 +65,9 @@ KINDS = {
     "dermis": {},
     "dermis float64": {"dtype": "float64"},
     "response": {"response": True},
+    "response beside": {"response": "beside"},
     "random": {"randomise": RANDOM},
-    "both": {"response": True, "randomise": RANDOM},
+    "both": {"response": "beside", "randomise": RANDOM},
 }
 
 

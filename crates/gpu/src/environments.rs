@@ -46,6 +46,7 @@ use cpu::CpuEnvironments;
 use dermis_sensor::Sensor;
 use dermis_skin::{Hydroelastic, Layer, Object, Springs};
 use gpu::GpuEnvironments;
+use response::Share;
 use std::sync::Arc;
 
 /// Source of the kernels' frames.
@@ -215,9 +216,26 @@ impl Environments {
         self.launch_while(stream, &|| true)
     }
 
+    /// Like [`Environments::launch`], but on a GPU the readings after the response are left to [`Environments::respond`].
+    pub fn launch_skin(&mut self, stream: usize) -> Result<(), GpuError> {
+        let Device::Gpu(environments) = &self.device else { return self.launch(stream) };
+        let (bindings, _) = self.bound.as_ref().ok_or_else(unbound)?;
+        self.is_launched = true;
+        // SAFETY: `bind` requires the arrays to be valid until the work is done.
+        unsafe { environments.launch_skin(bindings, stream) }
+    }
+
+    /// Enqueues the response to the step of the last [`Environments::launch_skin`] on a stream, with a part of the GPU, so that what
+    /// follows on another stream runs beside it. On the CPU `launch_skin` has responded.
+    pub fn respond(&mut self, stream: usize) -> Result<(), GpuError> {
+        let Device::Gpu(environments) = &self.device else { return Ok(()) };
+        let (bindings, _) = self.bound.as_ref().ok_or_else(unbound)?;
+        // SAFETY: as for `launch_skin`.
+        unsafe { environments.respond(bindings, Share::Half, stream) }
+    }
+
     /// Like [`Environments::launch`]. On the CPU, environments that begin after `goes_on` has returned false do not advance.
     pub fn launch_while(&mut self, stream: usize, goes_on: &(dyn Fn() -> bool + Sync)) -> Result<(), GpuError> {
-        let unbound = || GpuError::BadInput { reason: "bind() must name the arrays before launch()".to_owned() };
         let (bindings, objects) = self.bound.as_ref().ok_or_else(unbound)?;
         self.is_launched = true;
         // SAFETY: `bind` requires the arrays to be valid until the work is done.
@@ -325,6 +343,10 @@ fn require_dt(dt_s: f64) -> Result<(), GpuError> {
     }
     let reason = format!("`dt` must be a positive number of s, at most {MAX_DT_S:e}, got {dt_s:e}");
     Err(GpuError::BadInput { reason })
+}
+
+fn unbound() -> GpuError {
+    GpuError::BadInput { reason: "bind() must name the arrays before launch()".to_owned() }
 }
 
 fn require_shapes<T>(shapes: &[T]) -> Result<(), GpuError> {

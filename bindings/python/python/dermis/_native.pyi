@@ -522,7 +522,7 @@ class Environments:
         add_to_object and add_to_sensor they are added to the arrays, else they replace their contents.
         """
 
-    def launch(self, stream: Any = None, *, steps: Any = None) -> None:
+    def launch(self, stream: Any = None, *, steps: Any = None, respond: bool = True) -> None:
         """Advances every environment by one time step: reads the bound inputs and writes the bound outputs.
 
         On a GPU, enqueues the work on a stream of PyTorch, Warp or CuPy, or on that with a handle (int); default: CUDA's
@@ -532,6 +532,14 @@ class Environments:
         steps: the number of steps since its reset that the caller knows of each environment, int32 or int64, (n,), for callers without
         side effects, such as JAX: an environment where it is 0 is reset first; where it is not the number of its launches
         since then, its status says so. Give it from the first launch on. On a GPU, it is read when the stream arrives there.
+
+        respond: False leaves `reported` to `respond`, which has to be called once after each such launch.
+        """
+
+    def respond(self, stream: Any = None) -> None:
+        """Writes `reported` after `launch(respond=False)`: on a GPU on any stream, with half of each multiprocessor, so that kernels that follow
+        the launch on its stream run beside it. The stream has to wait for the launch, and whatever reads `reported`, and the next launch, for
+        this. On the CPU the launch has written it.
         """
 
     def reset(self, mask: Any = None, stream: Any = None) -> None:

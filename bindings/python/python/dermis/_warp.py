@@ -35,7 +35,9 @@ class Touch:
         randomise: dict[str, tuple[float, float]] | None,
         seed: int,
         precision: Literal["double", "single"] | None,
+        is_beside: bool = False,
     ) -> None:
+        """is_beside: the response has a stream of its own on a GPU."""
         import warp as wp
 
         kinds = {"float32": wp.float32, "float64": wp.float64}
@@ -54,6 +56,9 @@ class Touch:
         self.reported: Any = zeros(count) if response else None
         self.wrench: Any = zeros(6)
         self._device = device
+        # The stream of the response, if it runs beside others.
+        self._side: Any = wp.Stream(device) if is_beside and device.is_cuda else None
+        self._is_responding = False
         seen = {"image": image, "markers": markers}
         self._outputs = {"taxels": self.taxels, "reported": self.reported, "wrench": self.wrench, **seen}
 
@@ -61,8 +66,21 @@ class Touch:
         """Names the arrays of all bodies. conventions: ``quaternion`` and ``twist_order`` of ``Environments.bind``."""
         bind(self.environments, dt, objects, carrier, **self._outputs, **conventions)
 
-    def _launch(self) -> None:
-        self.environments.launch(self._stream())
+    def _launch(self, *, beside: bool = False) -> None:
+        """Steps all worlds. beside: the response runs on its own stream, if it has one, until ``_join``."""
+        self._join()
+        has_side = beside and self._side is not None
+        self.environments.launch(self._stream(), respond=not has_side)
+        if has_side:
+            self._side.wait_stream(self._stream())
+            self.environments.respond(self._side)
+            self._is_responding = True
+
+    def _join(self) -> None:
+        """Lets the stream of the simulation wait for the response."""
+        if self._is_responding:
+            self._stream().wait_stream(self._side)
+            self._is_responding = False
 
     def _stream(self) -> Any:
         return self._device.stream if self._device.is_cuda else None

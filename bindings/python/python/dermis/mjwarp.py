@@ -40,7 +40,7 @@ def attach(
     shape: dermis.Object | Sequence[dermis.Object | None] | None = None,
     mode: Literal["couple", "sense"] = "couple",
     dtype: Literal["float32", "float64"] = "float32",
-    response: bool = False,
+    response: bool | Literal["beside"] = False,
     image: Any = None,
     markers: Any = None,
     randomise: dict[str, tuple[float, float]] | None = None,
@@ -59,7 +59,8 @@ def attach(
     body add up. mode="sense" changes nothing but computes the
     reading.
 
-    response=True also computes the readings after the response of the sensor. image, markers: arrays for the images of a sensor with a camera,
+    response=True also computes the readings after the response of the sensor. response="beside" computes them on a stream of their own while
+    ``step`` goes on; they are there when it ends. Then capture all of a ``step`` in one graph, not ``step1`` and ``step2`` apart. image, markers: arrays for the images of a sensor with a camera,
     uint8, (nworld, height, width, 3), and for column and row of each of its markers (pixels), (nworld, markers, 2), written in every step, as by
     ``Environments.bind``. randomise, seed: parameters that differ from world to world, and
     precision: as for ``Sensor.environments``.
@@ -67,6 +68,9 @@ def attach(
     Call it before a graph is captured.
     """
     check_mode(mode)
+    if response not in (True, False, "beside"):
+        raise dermis.Error(f'`response` must be True, False or "beside", got {response!r}')
+    _check_options(m)
     at, names = id_of(model, "site", site), [object] if object is None or isinstance(object, str) else list(object)
     if not names:
         raise dermis.Error("`object` names no geom")
@@ -90,7 +94,8 @@ def attach(
         d.nworld,
         d.xpos.device,
         dtype=dtype,
-        response=response,
+        response=bool(response),
+        is_beside=response == "beside",
         image=image,
         markers=markers,
         randomise=randomise,
@@ -128,10 +133,40 @@ def attach(
             before(m, stepped)
         if stepped is not d:
             raise dermis.Error("the Data of this step is not that of `dermis.mjwarp.attach`, so that no skin would act: attach the sensor to a Model for each Data")
-        touch._launch()
+        _check_options(m)
+        # Without sensors a step has no callback after the solver.
+        touch._launch(beside=not m.opt.disableflags & _disabled("SENSOR"))
+
+    sensed = m.callback.sensor
+
+    def sensor_done(m: Any, stepped: Any, stage: Any) -> None:
+        if sensed is not None:
+            sensed(m, stepped, stage)
+        if stepped is d and stage == stage.ACC:
+            touch._join()
 
     m.callback.passive = passive
+    if response == "beside":
+        m.callback.sensor = sensor_done
     return touch
+
+
+def _disabled(name: str) -> int:
+    """The flag of MuJoCo that disables a part of a step."""
+    import mujoco
+
+    return int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}"))
+
+
+def _check_options(m: Any) -> None:
+    """Refuses options with which a step does not advance a skin once."""
+    import mujoco
+
+    if m.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4:
+        raise dermis.Error("the integrator RK4 evaluates forces four times a step, and the skin would advance each time: use another one, such as implicitfast")
+    passive = _disabled("SPRING") | _disabled("DAMPER")
+    if m.opt.disableflags & passive == passive:
+        raise dermis.Error("the flags `spring` and `damper` are both disabled, so that MuJoCo Warp computes no passive forces and the skin would not act: enable one of them")
 
 
 def _part(array: Any, index: int) -> Rows:

@@ -6,7 +6,7 @@ use super::history::GpuHistory;
 use super::objects::BoundObjects;
 use super::pads::PadSteps;
 use super::randomisation::{self, PARAMETERS, Randomisation};
-use super::response::GpuResponse;
+use super::response::{GpuResponse, Share};
 use super::skin_steps::SkinSteps;
 use super::springs::spring_steps;
 use super::status::skin_warning;
@@ -247,16 +247,36 @@ impl GpuEnvironments {
     /// # Safety
     /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment.
     pub unsafe fn launch(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
-        let Some(response) = self.response.as_ref().filter(|_| bindings.reported.is_bound()) else {
-            // SAFETY: the caller guarantees the arrays.
-            return unsafe { self.enqueue(bindings, stream) };
-        };
-        let stepped = response.with_loads(bindings);
-        // SAFETY: as above; the loads of the response have a row per environment.
+        // SAFETY: the caller guarantees the arrays.
         unsafe {
-            self.enqueue(&stepped, stream)?;
-            response.launch(&stepped, self.own_parameters(), self.skin.touching(), stream)
+            self.launch_skin(bindings, stream)?;
+            self.respond(bindings, Share::All, stream)
         }
+    }
+
+    /// Enqueues a step without the response, for [`GpuEnvironments::respond`].
+    ///
+    /// # Safety
+    /// As for [`GpuEnvironments::launch`].
+    pub unsafe fn launch_skin(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
+        let stepped = self.bound_response(bindings).map_or(*bindings, |response| response.with_loads(bindings));
+        // SAFETY: the caller guarantees the arrays; the loads of the response have a row per environment.
+        unsafe { self.enqueue(&stepped, stream) }
+    }
+
+    /// Enqueues the response to the step that was launched last, if readings are bound.
+    ///
+    /// # Safety
+    /// As for [`GpuEnvironments::launch`].
+    pub unsafe fn respond(&self, bindings: &Bindings, share: Share, stream: usize) -> Result<(), GpuError> {
+        let Some(response) = self.bound_response(bindings) else { return Ok(()) };
+        let stepped = response.with_loads(bindings);
+        // SAFETY: the caller guarantees the arrays; the loads of the response have a row per environment.
+        unsafe { response.launch(&stepped, self.own_parameters(), self.skin.touching(), share, stream) }
+    }
+
+    fn bound_response(&self, bindings: &Bindings) -> Option<&GpuResponse> {
+        self.response.as_ref().filter(|_| bindings.reported.is_bound())
     }
 
     fn own_parameters(&self) -> Ptr<f64> {

@@ -217,12 +217,10 @@ __device__ __forceinline__ void meet() {
     else
         __syncthreads();
 }
-// Starts to read what will be needed.
-__device__ __forceinline__ void prefetch(const void* address) { asm volatile("prefetch.global.L2 [%0];" : : "l"(address)); }
 #define FOR_WORDS(w) for (u32 w = threadIdx.x % (32 * WARPS); w < WORDS; w += 32 * WARPS)
 
-// Calls a function with each taxel of a set, a lane each. ahead: called first, with as many taxels as are listed at a time.
-template <class Ahead, class Function> __device__ __forceinline__ void for_each(const Environment& e, const u32* set, Ahead ahead, Function function) {
+// Calls a function with each taxel of a set, a lane each.
+template <class Function> __device__ __forceinline__ void for_each(const Environment& e, const u32* set, Function function) {
     const u32 lane = threadIdx.x & 31u;
 #pragma unroll 1
     for (u32 first = CHUNK * e.warp; first < WORDS; first += CHUNK * WARPS) {
@@ -239,8 +237,6 @@ template <class Ahead, class Function> __device__ __forceinline__ void for_each(
 #pragma unroll 1
         for (u32 at = end - __popc(bits); bits; bits &= bits - 1) e.list[at++] = (u16)(32 * lane + __ffs(bits) - 1);
         __syncwarp();
-#pragma unroll 1
-        for (u32 k = lane; k < count; k += 32) ahead(32 * first + e.list[k]);
 #pragma unroll 1
         for (u32 k = lane; k < count; k += 32) function(32 * first + e.list[k]);
         __syncwarp();
@@ -378,7 +374,7 @@ template <u32 K, u32 S> __device__ __forceinline__ void reach(const ResponseView
         if constexpr (is_sum(K)) {
             FOR_WORDS(w) e.sources[w] = 0;
             meet();
-            for_each(e, e.fresh, [](u32) {}, [&](u32 t) {
+            for_each(e, e.fresh, [&](u32 t) {
                 const u32* target = r.targets + (TARGET[K] * TAXELS + t);
 #pragma unroll 3
                 for (u32 k = 0; k < TARGET_LENGTH[K]; k++, target += TAXELS) {
@@ -400,6 +396,31 @@ template <u32 K, u32 S> __device__ __forceinline__ void reach(const ResponseView
     }
 }
 
+// Adds the taxels that are loaded for the first time, and what they reach, to the sets of all segments, and reads the set of the first one. loaded: as of `respond`.
+__device__ __forceinline__ void start(const ResponseView& r, const Environment& e, const u32* loaded) {
+    if (!loaded) {
+#pragma unroll 4
+        for (u32 w = e.warp; w < WORDS; w += WARPS) {
+            const u32 t = 32 * w + (threadIdx.x & 31u);
+            const u32 bits = __ballot_sync(ALL_LANES, t < TAXELS && load_of(e, t) != 0.0);
+            if ((threadIdx.x & 31u) == 0) e.fresh[w] = bits;
+        }
+        meet();
+    }
+    u32 *seen = reached_of<0>(r, e) - WORDS, any = 0;
+#pragma unroll 2
+    FOR_WORDS(w) {
+        const u32 now = loaded ? loaded[(u64)e.index * WORDS + w] : e.fresh[w], before = HAS_PAST ? seen[w] : 0;
+        e.set[w] = HAS_PAST ? reached_of<0>(r, e)[w] : 0;
+        e.fresh[w] = now & ~before;
+        any |= now & ~before;
+        if (HAS_PAST && now & ~before) seen[w] = before | now;
+    }
+    const bool has_fresh = WARPS == 1 ? __any_sync(ALL_LANES, any) : __syncthreads_or(any);
+    if (has_fresh || !HAS_PAST) reach<0, 0>(r, e);
+    meet();
+}
+
 // Segment S: stages K … END − 1, the first of which may be a sum.
 template <u32 K, u32 END, u32 S> __device__ __forceinline__ void segment(const ResponseView& r, Environment& e) {
     constexpr u32 FIRST = is_sum(K) ? K + 1 : K, KEPT_END = END < UNKEPT ? END : UNKEPT;
@@ -413,15 +434,7 @@ template <u32 K, u32 END, u32 S> __device__ __forceinline__ void segment(const R
         FOR_WORDS(w) e.set[w] = e.is_everywhere ? all_of_word(w) : reached_of<S>(r, e)[w];
         meet();
     }
-    // Memory that is read late would be waited for several times.
-    const auto ahead = [&](u32 t) {
-        if (S == 0 && GROUP > 1) prefetch(e.row + t);
-        constexpr u32 LISTS = pressed_first(END) - pressed_first(FIRST);
-        const double* memory = r.memory + ((u64)MEMORY_LIST[FIRST] * r.environments + e.index) * TAXELS + t;
-#pragma unroll
-        for (u32 k = 0; k < LISTS; k++) prefetch(memory + k * ((u64)r.environments * TAXELS));
-    };
-    for_each(e, e.set, ahead, [&](u32 t) {
+    for_each(e, e.set, [&](u32 t) {
         const Taxel taxel = {t, r.memory + ((u64)e.index * TAXELS + t), (u64)r.environments * TAXELS};
         double before[pressed_first(LAST) + 1], x;
         read_memory<FIRST, END>(taxel, before);
@@ -448,7 +461,7 @@ extern __shared__ u32 shared_words[];
 
 // Applies the stages before TAIL to the loads (N) of the taxels that are not at rest. parameters: (n, PARAMETERS) or null. loaded: one bit per taxel that may have a load,
 // (n, WORDS), or null. sets: (n, 3, WORDS) if WIDE.
-extern "C" __global__ void __launch_bounds__(32 * ENVIRONMENTS * WARPS, 4 * RESPOND_BLOCKS / (ENVIRONMENTS * WARPS))
+extern "C" __global__ void __launch_bounds__(32 * ENVIRONMENTS * WARPS, 32 / (ENVIRONMENTS * WARPS))
     respond(ResponseView r, View loads, const double* parameters, const u32* loaded, u32* sets) {
     __shared__ double numbers[HAS_SHARED_NUMBERS ? NUMBER_COUNT + 1 : 1];
     __shared__ u16 lists[ENVIRONMENTS * WARPS][32 * CHUNK];
@@ -457,42 +470,24 @@ extern "C" __global__ void __launch_bounds__(32 * ENVIRONMENTS * WARPS, 4 * RESP
     __syncthreads();
     Environment e;
     const u32 warp = threadIdx.x / 32, own = WARPS == 1 ? warp : 0;
-    e.index = blockIdx.x * ENVIRONMENTS + own;
-    if (e.index >= r.environments) return;
     e.warp = WARPS == 1 ? 0 : warp;
     e.list = lists[warp];
     e.numbers = HAS_SHARED_NUMBERS ? numbers : (const double*)r.numbers;
-    e.parameters = parameters ? parameters + (u64)e.index * PARAMETERS : parameters;
-    e.clock = r.timing.clocks + e.index;
-    e.is_sampled = !HAS_SAMPLES || HAS_PHASES || e.clock->is_new;
     e.loads = &loads;
-    e.row = (const float*)loads.address + loads.strides[0] * (i64)e.index;
-    e.set = WIDE ? sets + (u64)e.index * 3 * WORDS : shared_words + own * 3 * WORDS;
-    e.sources = e.set + WORDS;
-    e.fresh = e.sources + WORDS;
-    e.is_everywhere = false;
-    if (!loaded) {
-#pragma unroll 4
-        for (u32 w = e.warp; w < WORDS; w += WARPS) {
-            const u32 t = 32 * w + (threadIdx.x & 31u);
-            const u32 bits = __ballot_sync(ALL_LANES, t < TAXELS && load_of(e, t) != 0.0);
-            if ((threadIdx.x & 31u) == 0) e.fresh[w] = bits;
-        }
+#pragma unroll 1
+    for (e.index = blockIdx.x * ENVIRONMENTS + own; e.index < r.environments; e.index += gridDim.x * ENVIRONMENTS) {
+        e.parameters = parameters ? parameters + (u64)e.index * PARAMETERS : parameters;
+        e.clock = r.timing.clocks + e.index;
+        e.is_sampled = !HAS_SAMPLES || HAS_PHASES || e.clock->is_new;
+        e.row = (const float*)loads.address + loads.strides[0] * (i64)e.index;
+        e.set = WIDE ? sets + (u64)e.index * 3 * WORDS : shared_words + own * 3 * WORDS;
+        e.sources = e.set + WORDS;
+        e.fresh = e.sources + WORDS;
+        e.is_everywhere = false;
+        start(r, e, loaded);
+        segments_from<0, 0>(r, e);
         meet();
     }
-    u32 *seen = reached_of<0>(r, e) - WORDS, any = 0;
-#pragma unroll 2
-    FOR_WORDS(w) {
-        const u32 now = loaded ? loaded[(u64)e.index * WORDS + w] : e.fresh[w], before = HAS_PAST ? seen[w] : 0;
-        e.set[w] = HAS_PAST ? reached_of<0>(r, e)[w] : 0;
-        e.fresh[w] = now & ~before;
-        any |= now & ~before;
-        if (HAS_PAST && now & ~before) seen[w] = before | now;
-    }
-    const bool has_fresh = WARPS == 1 ? __any_sync(ALL_LANES, any) : __syncthreads_or(any);
-    if (has_fresh || !HAS_PAST) reach<0, 0>(r, e);
-    meet();
-    segments_from<0, 0>(r, e);
 }
 
 // Two floats in the bits of a double.
@@ -505,16 +500,6 @@ typedef Group<double> Values;
 typedef Group<SAMPLE> Samples;
 #define FOR_GROUP(j) _Pragma("unroll") for (u32 j = 0; j < GROUP; j++)
 
-// Reads numbers that are not read again soon, so that the cache keeps others.
-__device__ __forceinline__ Samples once(const Samples* samples) {
-    Samples read;
-    if constexpr (sizeof(Samples) == 8) {
-        const uint2 words = __ldcs((const uint2*)samples);
-        memcpy(&read, &words, sizeof(read));
-        return read;
-    }
-    return *samples;
-}
 // What a group needs of its samples: a bit for each that is taken in this step, the slots in which they are kept, the same for all unless taxels have phases, and the samples
 // that are shown.
 struct Held {
@@ -542,7 +527,7 @@ __device__ __forceinline__ Held held_of(const ResponseView& r, const Environment
         const u32 shown = __ldg(&e.clock->shown);
         held.slots[0] = __ldg(&e.clock->slot);
         held.taken = __ldg(&e.clock->is_new) ? (1u << GROUP) - 1u : 0;
-        if ((HAS_DELAY || !held.taken) && shown != NO_SLOT) held.shown = once(samples_at(r, e, shown, t));
+        if ((HAS_DELAY || !held.taken) && shown != NO_SLOT) held.shown = *samples_at(r, e, shown, t);
     }
     return held;
 }
@@ -644,7 +629,7 @@ __device__ __forceinline__ void set_readings(const Environment& e, const View& t
         // Rounded to f32 as the quotient is.
         float readings[GROUP];
         FOR_GROUP(j) readings[j] = fmaf((float)samples.of[j], unit.x, (float)samples.of[j] * unit.y);
-        __stcs((float4*)((float*)to.address + (to.strides[0] * (i64)e.index + t)), make_float4(readings[0], readings[1], readings[2], readings[3]));
+        *(float4*)((float*)to.address + (to.strides[0] * (i64)e.index + t)) = make_float4(readings[0], readings[1], readings[2], readings[3]);
     } else {
         double readings[GROUP];
         FOR_GROUP(j) {
@@ -662,23 +647,25 @@ __device__ __forceinline__ void set_readings(const Environment& e, const View& t
 }
 
 // Applies the last stages to all taxels, takes samples and writes readings. loads: as of `respond`.
-extern "C" __global__ void __launch_bounds__(READ_OUT_THREADS, READ_OUT_BLOCKS) read_out(ResponseView r, View loads, View to, const double* parameters) {
+extern "C" __global__ void __launch_bounds__(READ_OUT_THREADS, 2048 / READ_OUT_THREADS) read_out(ResponseView r, View loads, View to, const double* parameters) {
     constexpr u32 GROUPS = TAXELS / GROUP;
-    const u32 i = blockIdx.x * READ_OUT_THREADS + threadIdx.x, t = GROUP * (i % GROUPS);
-    Environment e = {};
-    e.index = i / GROUPS;
-    if (e.index >= r.environments) return;
-    e.numbers = r.numbers;
-    e.parameters = parameters ? parameters + (u64)e.index * PARAMETERS : parameters;
-    e.clock = r.timing.clocks + e.index;
     // Read early, not where it is needed.
     float2 unit = {};
-    if constexpr (IS_SHORT) unit = two_floats(e.numbers + NUMBER[COUNTER] + 3);
-    const Held held = held_of(r, e, t);
-    Samples samples = {};
-    if (!HAS_SAMPLES || held.taken) samples = samples_of(r, e, loads, t);
-    if constexpr (HAS_SAMPLES) keep_samples(r, e, t, held, samples);
-    set_readings(e, to, t, unit, samples);
+    if constexpr (IS_SHORT) unit = two_floats(r.numbers + NUMBER[COUNTER] + 3);
+#pragma unroll 1
+    for (u32 i = blockIdx.x * READ_OUT_THREADS + threadIdx.x; i < r.environments * GROUPS; i += gridDim.x * READ_OUT_THREADS) {
+        const u32 t = GROUP * (i % GROUPS);
+        Environment e = {};
+        e.index = i / GROUPS;
+        e.numbers = r.numbers;
+        e.parameters = parameters ? parameters + (u64)e.index * PARAMETERS : parameters;
+        e.clock = r.timing.clocks + e.index;
+        const Held held = held_of(r, e, t);
+        Samples samples = {};
+        if (!HAS_SAMPLES || held.taken) samples = samples_of(r, e, loads, t);
+        if constexpr (HAS_SAMPLES) keep_samples(r, e, t, held, samples);
+        set_readings(e, to, t, unit, samples);
+    }
 }
 
 // Clears memory and time of the environments where the mask is not zero; the numbers of their steps go on, and the noise with them. One block

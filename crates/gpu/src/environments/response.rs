@@ -15,8 +15,12 @@ use std::sync::Arc;
 
 /// Threads of a block that reads out.
 const READ_OUT_THREADS: usize = 256;
+/// Half of the threads that a multiprocessor runs.
+const HALF_THREADS: usize = 1024;
 /// Threads of a block that clears memory.
 const RESET_THREADS: usize = 256;
+/// Most taxels of all environments.
+const MAX_TAXELS: usize = 1 << 31;
 /// Threads of a warp.
 const WARP: usize = 32;
 /// Environments of a block, if a warp computes one.
@@ -86,6 +90,15 @@ const SOURCE: &[&str] = &[
     super::TIMING,
     include_str!("response.cu"),
 ];
+
+/// How much of the GPU a response may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Share {
+    /// All of it.
+    All,
+    /// Half of each multiprocessor, for other kernels to run beside it.
+    Half,
+}
 
 /// The response of many environments.
 #[derive(Debug)]
@@ -371,8 +384,6 @@ impl Layout {
             format!("-DSLOTS={}", self.timing.slots()),
             format!("-DHAS_DELAY={}", u32::from(self.timing.has_delay())),
             format!("-DSAMPLE={}", self.sample.name_and_size().0),
-            format!("-DRESPOND_BLOCKS={}", std::env::var("RB").unwrap_or("8".into())),
-            format!("-DREAD_OUT_BLOCKS={}", std::env::var("OB").unwrap_or("8".into())),
             UNFUSED.to_owned(),
         ];
         let digest = options.iter().flat_map(|option| option.bytes()).fold(0, |sum, byte| mixed(sum ^ u64::from(byte)));
@@ -399,6 +410,11 @@ impl GpuResponse {
         count: usize,
         dt_s: f64,
     ) -> Result<Self, GpuError> {
+        // Threads have numbers of 32 bits.
+        if taxels.saturating_mul(count) > MAX_TAXELS {
+            let what = format!("a response of {count} environments of {taxels} taxels");
+            return Err(GpuError::Unsupported { what, why: format!("at most {MAX_TAXELS} taxels have one") });
+        }
         let layout = Layout::new(operations, taxels, dt_s);
         let blocks = Blocks::new(taxels, count);
         let samples_bytes = layout.timing.slots().saturating_mul(layout.sample.name_and_size().1);
@@ -501,7 +517,7 @@ impl GpuResponse {
     }
 
     /// Enqueues the response to the loads on the taxels on a stream. `loaded`: one bit per taxel that may have a load,
-    /// (environments, words of 32), or null.
+    /// (environments, words of 32), or null. `share`: how much of the GPU it may use.
     ///
     /// # Safety
     /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment.
@@ -510,6 +526,7 @@ impl GpuResponse {
         bindings: &Bindings,
         parameters: Ptr<f64>,
         loaded: Ptr<u32>,
+        share: Share,
         stream: usize,
     ) -> Result<(), GpuError> {
         let (taxels, count) = (self.view.taxels as usize, self.view.environments as usize);
@@ -523,8 +540,12 @@ impl GpuResponse {
         }
         let sets = self.sets.as_ref().map_or(PtrMut::default(), |sets| sets.at_mut(0));
         let (view, loads, blocks) = (&self.view, &bindings.taxels, self.blocks);
-        let respond_blocks = count.div_ceil(blocks.environments).max(1);
-        let read_out_blocks = (count * taxels / group).div_ceil(READ_OUT_THREADS).max(1);
+        let most = |threads: usize| match share {
+            Share::All => usize::MAX,
+            Share::Half => self.gpu.multiprocessors() * (HALF_THREADS / threads).max(1),
+        };
+        let respond_blocks = count.div_ceil(blocks.environments).clamp(1, most(2 * blocks.threads()));
+        let read_out_blocks = (count * taxels / group).div_ceil(READ_OUT_THREADS).clamp(1, most(READ_OUT_THREADS));
         // SAFETY: the caller guarantees the bound arrays; ours have a row per environment and a column per taxel.
         unsafe {
             if self.layout.rows() > 0 {

@@ -60,11 +60,13 @@ __device__ __forceinline__ void write_spring(const SpringSkin& skin, const Bindi
 // Writes zeros for springs 32 group … 32 group + 31; neighbouring lanes write neighbouring numbers.
 __device__ __forceinline__ void clear_group(const Bindings& b, const Environment& e, u32 group, u32 count) {
     u32 lane = threadIdx.x & 31u, first = 32 * group, numbers = 3 * min(32u, count - first);
-    for (u32 k = lane; k < numbers; k += 32) {
-        if (e.site_forces)
-            e.site_forces[3 * (u64)first + k] = 0.0;
-        else
-            set_number(b.forces, e.index, first + k / 3, k % 3, 0.0);
+    if (e.site_forces || b.forces.address) {
+        for (u32 k = lane; k < numbers; k += 32) {
+            if (e.site_forces)
+                e.site_forces[3 * (u64)first + k] = 0.0;
+            else
+                set_number(b.forces, e.index, first + k / 3, k % 3, 0.0);
+        }
     }
     if (!e.site_forces && first + lane < count) set_number(b.taxels, e.index, first + lane, 0, 0.0);
     __syncwarp();
@@ -95,12 +97,15 @@ __device__ __forceinline__ bool find_deepest(const Environment& e, u32 objects, 
 #endif
 
 // Searches the contacts of springs 32 group … 32 group + 31, one per lane, with the object, or the objects of the mask `near`; with zero none
-// can touch. Returns the length of the queue.
+// can touch. before: bits of those that touched in the last step. Returns the length of the queue.
 __device__ __forceinline__ u32 find_contacts(const SpringSkin& skin, const ObjectView& object, const Bindings& b, const Environment& e,
-                                             u32 group, u32 near, Queue& queue, u32 queued) {
-    u32 lane = threadIdx.x & 31u, site = 32 * group + lane, before = e.touching[group], count = skin.count;
+                                             u32 group, u32 before, u32 near, Queue& queue, u32 queued) {
+    u32 lane = threadIdx.x & 31u, site = 32 * group + lane, count = skin.count;
     bool touched = before >> lane & 1u, touches = false;
     clear_group(b, e, group, count);
+    // The bristle is read after the contact is found.
+    if (touched) asm volatile("prefetch.global.L2 [%0];" : : "l"(e.bristles + 6 * (u64)site));
+    if (!near && !before) return queued;
     Contact contact;
     if (near && site < count) {
         Vec3 point = vector_at(skin.sites, count, site), out = vector_at(skin.sites + 3 * count, count, site);
@@ -277,10 +282,15 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     Sums sums{vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0), 0, 0};
     Queue& queue = queues[warp];
     u32 queued = 0;
-    for (u32 group = 0; group < groups; group++) {
-        u32 near = __ballot_sync(ALL_LANES, exists && is_near(spheres + 4 * (u64)group, center, radius));
-        queued = find_contacts(skin, shapes[0], b, e, group, near, queue, queued);
-        if (queued >= 32) queued = press_full_warp(skin, b, e, queue, queued, sums);
+    for (u32 from = 0; from < groups; from += 32) {
+        // Of a group each lane, so that they are waited for once.
+        u32 own_before = from + lane < groups ? e.touching[from + lane] : 0;
+        for (u32 group = from; group < min(from + 32, groups); group++) {
+            u32 near = __ballot_sync(ALL_LANES, exists && is_near(spheres + 4 * (u64)group, center, radius));
+            u32 before = __shfl_sync(ALL_LANES, own_before, group - from);
+            queued = find_contacts(skin, shapes[0], b, e, group, before, near, queue, queued);
+            if (queued >= 32) queued = press_full_warp(skin, b, e, queue, queued, sums);
+        }
     }
     press_contacts(skin, b, e, queue, queued, sums);
     __syncwarp();
@@ -319,8 +329,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     for (u32 from = 0; from < groups; from += 32) {
         bool own = !fault && from + lane < groups && is_near(spheres + 4 * (u64)(from + lane), center, radius);
         u32 near = __ballot_sync(ALL_LANES, own);
+        // Of a group each lane, so that they are waited for once.
+        u32 own_before = from + lane < groups ? e.touching[from + lane] : 0;
         for (u32 group = from; group < min(from + 32, groups); group++) {
-            queued = find_contacts(skin, object, b, e, group, near >> (group - from) & 1u, queue, queued);
+            u32 before = __shfl_sync(ALL_LANES, own_before, group - from);
+            queued = find_contacts(skin, object, b, e, group, before, near >> (group - from) & 1u, queue, queued);
             if (queued >= 32) queued = press_full_warp(skin, b, e, queue, queued, sums);
         }
     }
