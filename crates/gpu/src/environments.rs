@@ -46,7 +46,6 @@ use cpu::CpuEnvironments;
 use dermis_sensor::Sensor;
 use dermis_skin::{Hydroelastic, Layer, Object, Springs};
 use gpu::GpuEnvironments;
-use response::Share;
 use std::sync::Arc;
 
 /// Source of the kernels' frames.
@@ -216,22 +215,19 @@ impl Environments {
         self.launch_while(stream, &|| true)
     }
 
-    /// Like [`Environments::launch`], but on a GPU the readings after the response are left to [`Environments::respond`].
-    pub fn launch_skin(&mut self, stream: usize) -> Result<(), GpuError> {
+    /// Like [`Environments::launch`]. In a CUDA graph that the stream captures, what follows on it does not wait for the readings
+    /// after the response, which are computed beside it by a part of the GPU, until the graph ends or [`Environments::wait`].
+    pub fn launch_beside(&mut self, stream: usize) -> Result<(), GpuError> {
         let Device::Gpu(environments) = &self.device else { return self.launch(stream) };
         let (bindings, _) = self.bound.as_ref().ok_or_else(unbound)?;
         self.is_launched = true;
         // SAFETY: `bind` requires the arrays to be valid until the work is done.
-        unsafe { environments.launch_skin(bindings, stream) }
+        unsafe { environments.launch_beside(bindings, stream) }
     }
 
-    /// Enqueues the response to the step of the last [`Environments::launch_skin`] on a stream, with a part of the GPU, so that what
-    /// follows on another stream runs beside it. On the CPU `launch_skin` has responded.
-    pub fn respond(&mut self, stream: usize) -> Result<(), GpuError> {
-        let Device::Gpu(environments) = &self.device else { return Ok(()) };
-        let (bindings, _) = self.bound.as_ref().ok_or_else(unbound)?;
-        // SAFETY: as for `launch_skin`.
-        unsafe { environments.respond(bindings, Share::Half, stream) }
+    /// Lets what a stream captures from now on wait for the readings of all launches beside it.
+    pub fn wait(&self, stream: usize) -> Result<(), GpuError> {
+        if let Device::Gpu(environments) = &self.device { environments.wait(stream) } else { Ok(()) }
     }
 
     /// Like [`Environments::launch`]. On the CPU, environments that begin after `goes_on` has returned false do not advance.

@@ -12,6 +12,7 @@
 
 pub mod array;
 mod cache;
+mod capture;
 mod choice;
 mod cuda_struct;
 pub mod environments;

@@ -522,7 +522,7 @@ class Environments:
         add_to_object and add_to_sensor they are added to the arrays, else they replace their contents.
         """
 
-    def launch(self, stream: Any = None, *, steps: Any = None, respond: bool = True) -> None:
+    def launch(self, stream: Any = None, *, steps: Any = None, beside: bool = False) -> None:
         """Advances every environment by one time step: reads the bound inputs and writes the bound outputs.
 
         On a GPU, enqueues the work on a stream of PyTorch, Warp or CuPy, or on that with a handle (int); default: CUDA's
@@ -533,14 +533,12 @@ class Environments:
         side effects, such as JAX: an environment where it is 0 is reset first; where it is not the number of its launches
         since then, its status says so. Give it from the first launch on. On a GPU, it is read when the stream arrives there.
 
-        respond: False leaves `reported` to `respond`, which has to be called once after each such launch.
+        beside: in a CUDA graph that the stream captures, what follows on it does not wait for `reported`, which is computed beside it with half of
+        each multiprocessor, until the graph ends or `wait`. Without a graph it changes nothing.
         """
 
-    def respond(self, stream: Any = None) -> None:
-        """Writes `reported` after `launch(respond=False)`: on a GPU on any stream, with half of each multiprocessor, so that kernels that follow
-        the launch on its stream run beside it. The stream has to wait for the launch, and whatever reads `reported`, and the next launch, for
-        this. On the CPU the launch has written it.
-        """
+    def wait(self, stream: Any = None) -> None:
+        """Lets what the stream captures from now on, in the graph of launches with `beside=True`, wait for their `reported`."""
 
     def reset(self, mask: Any = None, stream: Any = None) -> None:
         """Ends contact, clears status and memory of the response, and draws randomised parameters anew where the mask is not

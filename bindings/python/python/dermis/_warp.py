@@ -17,7 +17,7 @@ class Touch:
     """A sensor in every world of a simulation. Made by ``attach``.
 
     ``taxels`` is a Warp array (worlds, taxels) of the force (N) along each taxel's normal, ``reported`` one of the readings (N) after the
-    response of the sensor (None unless asked for), and ``wrench`` (worlds, 6) the force (N) and torque (N m) on the sensor about its
+    response of the sensor (None unless asked for; see ``wait``), and ``wrench`` (worlds, 6) the force (N) and torque (N m) on the sensor about its
     origin, in its frame, all of the last step. ``environments`` are the ``dermis.Environments``.
     """
 
@@ -37,7 +37,7 @@ class Touch:
         precision: Literal["double", "single"] | None,
         is_beside: bool = False,
     ) -> None:
-        """is_beside: the response has a stream of its own on a GPU."""
+        """is_beside: the response runs beside the rest of a step."""
         import warp as wp
 
         kinds = {"float32": wp.float32, "float64": wp.float64}
@@ -55,10 +55,7 @@ class Touch:
         self.taxels: Any = zeros(count)
         self.reported: Any = zeros(count) if response else None
         self.wrench: Any = zeros(6)
-        self._device = device
-        # The stream of the response, if it runs beside others.
-        self._side: Any = wp.Stream(device) if is_beside and device.is_cuda else None
-        self._is_responding = False
+        self._device, self._is_beside = device, is_beside
         seen = {"image": image, "markers": markers}
         self._outputs = {"taxels": self.taxels, "reported": self.reported, "wrench": self.wrench, **seen}
 
@@ -66,24 +63,15 @@ class Touch:
         """Names the arrays of all bodies. conventions: ``quaternion`` and ``twist_order`` of ``Environments.bind``."""
         bind(self.environments, dt, objects, carrier, **self._outputs, **conventions)
 
-    def _launch(self, *, beside: bool = False) -> None:
-        """Steps all worlds. beside: the response runs on its own stream, if it has one, until ``_join``."""
-        self._join()
-        has_side = beside and self._side is not None
-        self.environments.launch(self._stream(), respond=not has_side)
-        if has_side:
-            self._side.wait_stream(self._stream())
-            self.environments.respond(self._side)
-            self._is_responding = True
-
-    def _join(self) -> None:
-        """Lets the stream of the simulation wait for the response."""
-        if self._is_responding:
-            self._stream().wait_stream(self._side)
-            self._is_responding = False
+    def _launch(self) -> None:
+        self.environments.launch(self._stream(), beside=self._is_beside)
 
     def _stream(self) -> Any:
         return self._device.stream if self._device.is_cuda else None
+
+    def wait(self) -> None:
+        """With ``response="beside"``: lets what is captured after it in the same CUDA graph wait for ``reported``, which is there when the graph ends."""
+        self.environments.wait(self._stream())
 
     def reset(self, mask: Any = None) -> None:
         """Ends contact, and draws randomised parameters anew, in the worlds where the mask (bool, uint8 or int32, (worlds,)) is not zero; default: in all."""

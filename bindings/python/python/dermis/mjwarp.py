@@ -59,8 +59,8 @@ def attach(
     body add up. mode="sense" changes nothing but computes the
     reading.
 
-    response=True also computes the readings after the response of the sensor. response="beside" computes them on a stream of their own while
-    ``step`` goes on; they are there when it ends. Then capture all of a ``step`` in one graph, not ``step1`` and ``step2`` apart. image, markers: arrays for the images of a sensor with a camera,
+    response=True also computes the readings after the response of the sensor. response="beside" does that while the rest of a step goes on, in a
+    captured graph: they are there when the graph ends, or after ``Touch.wait``. image, markers: arrays for the images of a sensor with a camera,
     uint8, (nworld, height, width, 3), and for column and row of each of its markers (pixels), (nworld, markers, 2), written in every step, as by
     ``Environments.bind``. randomise, seed: parameters that differ from world to world, and
     precision: as for ``Sensor.environments``.
@@ -134,20 +134,9 @@ def attach(
         if stepped is not d:
             raise dermis.Error("the Data of this step is not that of `dermis.mjwarp.attach`, so that no skin would act: attach the sensor to a Model for each Data")
         _check_options(m)
-        # Without sensors a step has no callback after the solver.
-        touch._launch(beside=not m.opt.disableflags & _disabled("SENSOR"))
-
-    sensed = m.callback.sensor
-
-    def sensor_done(m: Any, stepped: Any, stage: Any) -> None:
-        if sensed is not None:
-            sensed(m, stepped, stage)
-        if stepped is d and stage == stage.ACC:
-            touch._join()
+        touch._launch()
 
     m.callback.passive = passive
-    if response == "beside":
-        m.callback.sensor = sensor_done
     return touch
 
 

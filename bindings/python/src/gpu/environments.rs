@@ -306,14 +306,15 @@ impl Environments {
     /// side effects, such as JAX: an environment where it is 0 is reset first; where it is not the number of its launches
     /// since then, its status says so. Give it from the first launch on. On a GPU, it is read when the stream arrives there.
     ///
-    /// respond: False leaves `reported` to `respond`, which has to be called once after each such launch.
-    #[pyo3(signature = (stream=None, *, steps=None, respond=true))]
+    /// beside: in a CUDA graph that the stream captures, what follows on it does not wait for `reported`, which is computed beside it with half of
+    /// each multiprocessor, until the graph ends or `wait`. Without a graph it changes nothing.
+    #[pyo3(signature = (stream=None, *, steps=None, beside=false))]
     fn launch(
         &self,
         py: Python<'_>,
         stream: Option<&PyBound<'_, PyAny>>,
         steps: Option<&PyBound<'_, PyAny>>,
-        respond: bool,
+        beside: bool,
     ) -> PyResult<()> {
         let handle = stream_handle(stream)?;
         if steps.is_some() {
@@ -326,7 +327,7 @@ impl Environments {
         }
         if self.gpu.is_some() {
             let batch = &mut self.inner().batch;
-            return if respond { batch.launch(handle) } else { batch.launch_skin(handle) }.into_py_err();
+            return if beside { batch.launch_beside(handle) } else { batch.launch(handle) }.into_py_err();
         }
         if self.count <= QUICK_ENVIRONMENTS && is_quick(self.shared.sensor()?) {
             return detached(py, || self.inner().batch.launch(handle))?.into_py_err();
@@ -334,12 +335,10 @@ impl Environments {
         interruptible_here(py, |job| self.inner().batch.launch_while(handle, &|| job.goes_on()))?.into_py_err()
     }
 
-    /// Writes `reported` after `launch(respond=False)`: on a GPU on any stream, with half of each multiprocessor, so that kernels that follow
-    /// the launch on its stream run beside it. The stream has to wait for the launch, and whatever reads `reported`, and the next launch, for
-    /// this. On the CPU the launch has written it.
+    /// Lets what the stream captures from now on, in the graph of launches with `beside=True`, wait for their `reported`.
     #[pyo3(signature = (stream=None))]
-    fn respond(&self, stream: Option<&PyBound<'_, PyAny>>) -> PyResult<()> {
-        self.inner().batch.respond(stream_handle(stream)?).into_py_err()
+    fn wait(&self, stream: Option<&PyBound<'_, PyAny>>) -> PyResult<()> {
+        self.inner().batch.wait(stream_handle(stream)?).into_py_err()
     }
 
     /// Ends contact, clears status and memory of the response, and draws randomised parameters anew where the mask is not

@@ -13,6 +13,7 @@ use super::status::skin_warning;
 use super::timing::{Clock, Timing};
 use super::view::View;
 use crate::array::{Arrays, Poses, Presses, Twists};
+use crate::capture::Place;
 use crate::cuda_struct::Ptr;
 use crate::layer::LayerSteps;
 use crate::memory::launch_on;
@@ -22,7 +23,7 @@ use cudarc::driver::CudaFunction;
 use dermis_sensor::Sensor;
 use dermis_sensor::response::Chain;
 use dermis_skin::Object;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Threads per block, one environment each.
 const THREADS: usize = 256;
@@ -81,6 +82,8 @@ pub(super) struct GpuEnvironments {
     /// Present once a caller gives its numbers of steps.
     history: Option<GpuHistory>,
     status: DeviceBuffer<u32>,
+    /// Where the last launch beside a stream was captured, unless it was waited for.
+    beside: Mutex<Option<Place>>,
 }
 
 /// Parameters that differ.
@@ -153,6 +156,7 @@ impl GpuEnvironments {
             random: None,
             history: None,
             status,
+            beside: Mutex::default(),
         };
         // Other streams may use the memory now.
         gpu.finish()?;
@@ -247,6 +251,7 @@ impl GpuEnvironments {
     /// # Safety
     /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment.
     pub unsafe fn launch(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
+        self.wait(stream)?;
         // SAFETY: the caller guarantees the arrays.
         unsafe {
             self.launch_skin(bindings, stream)?;
@@ -254,21 +259,42 @@ impl GpuEnvironments {
         }
     }
 
-    /// Enqueues a step without the response, for [`GpuEnvironments::respond`].
+    /// Like [`GpuEnvironments::launch`], but what the stream captures after it in a graph does not wait for the response.
     ///
     /// # Safety
     /// As for [`GpuEnvironments::launch`].
-    pub unsafe fn launch_skin(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
+    pub unsafe fn launch_beside(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
+        self.wait(stream)?;
+        // SAFETY: the caller guarantees the arrays.
+        unsafe {
+            self.launch_skin(bindings, stream)?;
+            let Some(after_skin) = Place::of(&self.gpu, stream)? else {
+                return self.respond(bindings, Share::All, stream);
+            };
+            self.respond(bindings, Share::Half, stream)?;
+            *self.lock_beside() = Place::of(&self.gpu, stream)?;
+            after_skin.resume(stream)
+        }
+    }
+
+    /// Lets what the stream captures from now on wait for responses that were launched beside it.
+    pub fn wait(&self, stream: usize) -> Result<(), GpuError> {
+        self.lock_beside().take().map_or(Ok(()), |place| place.wait(&self.gpu, stream))
+    }
+
+    fn lock_beside(&self) -> MutexGuard<'_, Option<Place>> {
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enqueues a step without the response.
+    unsafe fn launch_skin(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
         let stepped = self.bound_response(bindings).map_or(*bindings, |response| response.with_loads(bindings));
         // SAFETY: the caller guarantees the arrays; the loads of the response have a row per environment.
         unsafe { self.enqueue(&stepped, stream) }
     }
 
-    /// Enqueues the response to the step that was launched last, if readings are bound.
-    ///
-    /// # Safety
-    /// As for [`GpuEnvironments::launch`].
-    pub unsafe fn respond(&self, bindings: &Bindings, share: Share, stream: usize) -> Result<(), GpuError> {
+    /// Enqueues the response to the last step, if readings are bound.
+    unsafe fn respond(&self, bindings: &Bindings, share: Share, stream: usize) -> Result<(), GpuError> {
         let Some(response) = self.bound_response(bindings) else { return Ok(()) };
         let stepped = response.with_loads(bindings);
         // SAFETY: the caller guarantees the arrays; the loads of the response have a row per environment.
@@ -323,6 +349,7 @@ impl GpuEnvironments {
     /// # Safety
     /// The mask is alive until the work is done, in the memory of this GPU, and has an element per environment.
     pub unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
+        self.wait(stream)?;
         // SAFETY: the caller guarantees the mask.
         unsafe {
             self.skin.reset(mask, stream)?;

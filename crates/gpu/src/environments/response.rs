@@ -421,7 +421,8 @@ impl GpuResponse {
         let set_words = (layout.segments() + 1) * taxels.div_ceil(WARP);
         let spare_words = if blocks.is_wide { SETS * taxels.div_ceil(WARP) } else { 0 };
         let taxel_bytes = samples_bytes.saturating_add(8 * (layout.memory_lists + layout.rows()));
-        let each = taxel_bytes.saturating_mul(taxels).saturating_add(4 * (set_words + spare_words) + size_of::<Clock>());
+        let each =
+            taxel_bytes.saturating_mul(taxels).saturating_add(4 * (set_words + spare_words) + size_of::<Clock>());
         gpu.require_free(
             each.saturating_mul(count),
             || format!("the response of {count} environments of {taxels} taxels"),
@@ -434,11 +435,7 @@ impl GpuResponse {
             gpu.uninitialised(layout.rows() * taxels * count)?,
         ];
         let samples = gpu.zeros(samples_bytes * taxels * count)?;
-        let words = [
-            gpu.zeros(set_words * count)?,
-            gpu.upload(&layout.faulty)?,
-            gpu.upload(&layout.targets)?,
-        ];
+        let words = [gpu.zeros(set_words * count)?, gpu.upload(&layout.faulty)?, gpu.upload(&layout.targets)?];
         let terms = gpu.upload(&layout.terms)?;
         let jumps = |group: usize| gpu.upload(&Random::jumps(DRAWS * group, taxels.div_ceil(group)).concat());
         let jumps = [jumps(1)?, jumps(4)?];

@@ -183,7 +183,13 @@ fn responses_and_random_parameters_match_the_cpu() {
         ("no offsets, 56 x 56", at_rest(&of_size(56)), FEW, false, true),
         ("many environments", text.to_owned(), 2100, true, true),
         ("many environments, no offsets", at_rest(text), 2100, true, false),
-        ("many environments, no offsets, by columns", at_rest(text).replace(", scan = \"rows\"", ""), 2100, false, true),
+        (
+            "many environments, no offsets, by columns",
+            at_rest(text).replace(", scan = \"rows\"", ""),
+            2100,
+            false,
+            true,
+        ),
     ] {
         let sensor = SensorSpec::parse("all-stages.toml", &text).unwrap().build(None).unwrap();
         let columns = sensor.taxels().len();
