@@ -514,6 +514,66 @@ def test_sensors_share_a_stream_and_a_graph(device):
         assert np.allclose(left[:, 2], right[:, 2], atol=1e-9) == (shift == 0.0)
 
 
+RESPONDING = """
+name = "responding"
+contact_points = 1
+surface.grid = { rows = 12, cols = 12, pitch = "2 mm" }
+skin = { kind = "springs", stiffness = "400 N/m", damping = "2 N s/m", max_penetration = "6 mm" }
+[response]
+quantised = true
+spread = { sigma_taxels = 0.6, kernel = 3 }
+creep = [{ amplitude = 0.1, time = "0.1 s" }]
+crosstalk = { adjacent = 0.02 }
+noise = { sd = "1 mN", seed = 1 }
+sampling = { rate = "400 Hz" }
+delay = { time = "1 ms" }
+"""
+
+
+def test_responses_beside_other_work_are_those_in_order(device):
+    """Nine steps with readings that nothing waits for but `wait`; on a GPU three in each graph, whose objects move."""
+    pose, twist = motions()
+    sensor = dermis.Sensor.parse(RESPONDING)
+
+    def made():
+        poses, _ = on(device, pose.copy())
+        twists, _ = on(device, twist)
+        reported, read = on(device, np.full((N, 144), 9.0, np.float32))
+        taxels, _ = on(device, np.zeros((N, 144), np.float32))
+        environments = sensor.environments(BALL, N, device=device)
+        environments.bind(dt=DT, pose=poses, twist=twists, taxels=taxels, reported=reported)
+        return environments, poses, twists, reported, read
+
+    environments, poses, twists, _, read = made()
+    expected = []
+    for _ in range(9):
+        environments.launch()
+        expected.append(read().copy())
+        poses[:, :3] += DT * twists[:, :3]
+    environments, poses, twists, reported, read = made()
+    seen, read_seen = on(device, np.zeros((N, 144), np.float32))
+
+    def three_steps(stream=None):
+        for step in range(3):
+            environments.launch(stream, beside=True)
+            poses[:, :3] += DT * twists[:, :3]
+            if step == 1:
+                environments.wait(stream)
+                seen[:] = reported
+
+    if device == "cuda":
+        torch = pytest.importorskip("torch")
+        stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=stream):
+            three_steps(stream)
+        three_steps = graph.replay
+    for first in (0, 3, 6):
+        three_steps()
+        assert np.array_equal(read(), expected[first + 2])
+        assert np.array_equal(read_seen(), expected[first + 1])
+    assert not np.array_equal(expected[7], expected[8]) and expected[8].max() > 0.05
+
+
 @pytest.mark.parametrize("skin", ["springs", "hydroelastic", "layer"])
 def test_shapes_change_during_contact_on_the_cpu(skin):
     """The shape of an object in contact may change without a reset; after a reset the history is that of a new sensor."""
@@ -576,6 +636,19 @@ def test_two_sensors_and_two_objects_in_mujoco_warp():
         for site in ("left", "right")
     ]
     m.callback.passive(m, d)
+    with pytest.raises(dermis.Error, match='`response` must be True, False or "beside", got \'later\''):
+        mjwarp.attach(m, d, dermis.Sensor.preset("uji-foam-14x6"), model=model, site="left", object="a", response="later")
+    for name, value, words in (
+        ("integrator", mujoco.mjtIntegrator.mjINT_RK4, "RK4 evaluates forces four times a step"),
+        ("disableflags", mujoco.mjtDisableBit.mjDSBL_SPRING | mujoco.mjtDisableBit.mjDSBL_DAMPER, "`spring` and `damper` are both disabled"),
+    ):
+        before = getattr(m.opt, name)
+        setattr(m.opt, name, int(value))
+        with pytest.raises(dermis.Error, match=words):
+            mjwarp.attach(m, d, dermis.Sensor.preset("uji-foam-14x6"), model=model, site="left", object="a")
+        with pytest.raises(dermis.Error, match=words):
+            m.callback.passive(m, d)
+        setattr(m.opt, name, before)
     total = np.zeros((2, 3))
     for pad, x in zip(pads, (0.0, 0.01), strict=True):
         objects = [(BALL, np.array([-x, 0, 9e-3])), (dermis.Object.box(size=[0.01] * 3), np.array([0.02 - x, 0, 4e-3]))]

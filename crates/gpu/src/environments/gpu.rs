@@ -271,7 +271,7 @@ impl GpuEnvironments {
             let Some(after_skin) = Place::of(&self.gpu, stream)? else {
                 return self.respond(bindings, Share::All, stream);
             };
-            self.respond(bindings, Share::Half, stream)?;
+            self.respond(bindings, Share::Part, stream)?;
             *self.lock_beside() = Place::of(&self.gpu, stream)?;
             after_skin.resume(stream)
         }

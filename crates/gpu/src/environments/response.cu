@@ -6,8 +6,8 @@
 // A warp computes an environment, or WARPS of them where environments are few.
 // Samples are kept frame by frame in SLOTS lists, in turn: a delay reads an earlier one, and a step without a frame writes none.
 // Compile-time definitions are STAGES, the kinds of all stages in the order of `Chain`, so that the code of a response has no branches between them, NUMBERS, LENGTHS, TAXEL_LISTS,
-// MEMORY_LISTS and MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, TARGETS and TARGET_LENGTHS, where the lists of taxels are of
-// which a taxel is a source, NUMBER_COUNT, HAS_SHARED_NUMBERS, TAXELS, ENVIRONMENTS and WARPS, of a block and of an environment, one of which is 1, GROUP (1 or 4), the taxels of
+// MEMORY_LISTS and MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, PATTERNS and PATTERN_LISTS, how many patterns of sources a sum has
+// and where their list is, TARGETS and TARGET_LENGTHS, where the lists of taxels are of which a taxel is a source, NUMBER_COUNT, HAS_SHARED_NUMBERS, TAXELS, ENVIRONMENTS and WARPS, of a block and of an environment, one of which is 1, GROUP (1 or 4), the taxels of
 // a thread of `read_out`, which divides TAXELS, WIDE, if sets of taxels do not fit into shared memory, HAS_OFFSETS and HAS_PHASES, if some are not zero, SLOTS, HAS_DELAY, and SAMPLE,
 // the type of samples.
 // Values are rounded to counts before they are sampled and delayed, which gives the same readings: counts take fewer bytes.
@@ -105,6 +105,7 @@ __device__ __forceinline__ float normal(u64& state) {
 // memory, and the numbers of these, and the lists of the targets of a sum; the last entry is not one of them.
 constexpr u32 KINDS[] = {STAGES COUNTS};
 constexpr u32 NUMBER[] = {NUMBERS 0}, LENGTH[] = {LENGTHS 0}, TARGET[] = {TARGETS 0}, TARGET_LENGTH[] = {TARGET_LENGTHS 0};
+constexpr u32 PATTERN_COUNT[] = {PATTERNS 0}, PATTERN_LIST[] = {PATTERN_LISTS 0};
 constexpr u32 TAXEL_LIST[] = {TAXEL_LISTS 0}, MEMORY_LIST[] = {MEMORY_LISTS 0}, MEMORY_LENGTH[] = {MEMORY_LENGTHS 0};
 constexpr u32 LAST = sizeof(KINDS) / sizeof(u32) - 1;
 
@@ -348,13 +349,13 @@ template <u32 S> __device__ __forceinline__ double value_before(const ResponseVi
 
 // Σ w x of taxel t, stage K; for the spread, blended with x by the factor of the environment.
 template <u32 K, u32 S> __device__ __forceinline__ double sum_value(const ResponseView& r, const Environment& e, u32 t) {
-    const Term* term = r.terms + (NUMBER[K] + t);
+    const Term* term = r.terms + (NUMBER[K] + __ldg(r.patterns + (PATTERN_LIST[K] * TAXELS + t)));
     double sum = 0.0;
 #pragma unroll 9
-    for (u32 k = 0; k < LENGTH[K]; k++, term += TAXELS) {
-        // Weight and source.
+    for (u32 k = 0; k < LENGTH[K]; k++, term += PATTERN_COUNT[K]) {
+        // Weight and offset.
         const double2 by = __ldg((const double2*)term);
-        sum += by.x * value_before<S>(r, e, (u32)__double2loint(by.y));
+        sum += by.x * value_before<S>(r, e, t + (u32)__double2loint(by.y));
     }
     const double scale = KINDS[K] == SPREAD ? factor(e, SPREAD_FACTOR) : 1.0;
     if (scale == 1.0) return sum;

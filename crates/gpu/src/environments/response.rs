@@ -11,12 +11,13 @@ use cudarc::driver::CudaFunction;
 use dermis_geometry::{Random, mixed};
 use dermis_sensor::Weights;
 use dermis_sensor::response::{Operation, OperationKind};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Threads of a block that reads out.
 const READ_OUT_THREADS: usize = 256;
-/// Half of the threads that a multiprocessor runs.
-const HALF_THREADS: usize = 1024;
+/// Threads of a multiprocessor that run a response beside other kernels, of 2048: more slow those down, with fewer the response ends later than they.
+const SHARED_THREADS: usize = 768;
 /// Threads of a block that clears memory.
 const RESET_THREADS: usize = 256;
 /// Most taxels of all environments.
@@ -43,10 +44,10 @@ const DRAWS: usize = 4;
 const LARGEST_F32_COUNT: f64 = 16_777_216.0;
 
 cuda_struct! {
-    /// A source of a sum over taxels: its weight and its number.
+    /// A source of a sum over taxels: its weight, and its number minus that of the taxel.
     pub(crate) struct Term {
         weight: f64,
-        source: u64,
+        offset: i64,
     }
 }
 
@@ -56,8 +57,10 @@ cuda_struct! {
         numbers: Ptr<f64>,
         /// (lists, taxels).
         taxel_numbers: Ptr<f64>,
-        /// Matrices: the k-th source of every taxel, (k, taxels); rows are filled up with weights of zero.
+        /// Sums over taxels: the k-th source of every pattern, (k, patterns); rows are filled up with weights of zero.
         terms: Ptr<Term>,
+        /// The pattern of the sources of every taxel, (sums, taxels).
+        patterns: Ptr<u32>,
         /// Taxels of whose sum a taxel is a source, itself among them: the k-th of every taxel, (k, taxels); rows are filled up with the taxel itself.
         targets: Ptr<u32>,
         /// Factor and term of the random generator's jump to each group of taxels, (groups, 2).
@@ -96,8 +99,8 @@ const SOURCE: &[&str] = &[
 pub(super) enum Share {
     /// All of it.
     All,
-    /// Half of each multiprocessor, for other kernels to run beside it.
-    Half,
+    /// A part of each multiprocessor, for other kernels to run beside it.
+    Part,
 }
 
 /// The response of many environments.
@@ -115,7 +118,7 @@ pub(super) struct GpuResponse {
     sets: Option<DeviceBuffer<u32>>,
     _numbers: [DeviceBuffer<f64>; 4],
     _samples: DeviceBuffer<u8>,
-    _words: [DeviceBuffer<u32>; 3],
+    _words: [DeviceBuffer<u32>; 4],
     /// Of groups of one and of four taxels: captured graphs may use either.
     jumps: [DeviceBuffer<u64>; 2],
     _terms: DeviceBuffer<Term>,
@@ -171,18 +174,26 @@ impl Blocks {
 }
 
 /// One stage: its kind, and the first of its numbers, of its lists of numbers per taxel and of its lists of memory, with the
-/// lengths of these. For a sum over taxels, the first of its sources and their number per taxel, and the first list of its targets and
-/// their number per taxel.
+/// lengths of these. For a sum over taxels, the first of its sources and their number per taxel, the number of its patterns of sources
+/// and their list, and the first list of its targets and their number per taxel.
 #[derive(Debug)]
 struct Stage {
     kind: OperationKind,
     number: usize,
     length: usize,
-    target: usize,
-    target_length: usize,
+    sum: Sum,
     taxel_list: usize,
     memory_list: usize,
     memory_length: usize,
+}
+
+/// What a stage that sums over taxels has: see [`Stage`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    patterns: usize,
+    pattern_list: usize,
+    target: usize,
+    target_length: usize,
 }
 
 /// Types of samples.
@@ -224,6 +235,8 @@ struct Layout {
     numbers: Vec<f64>,
     taxel_numbers: Vec<f64>,
     terms: Vec<Term>,
+    /// (sums, taxels).
+    patterns: Vec<u32>,
     /// (lists, taxels).
     targets: Vec<u32>,
     memory_lists: usize,
@@ -286,17 +299,15 @@ impl Layout {
             }
             let memory_list = all.memory_lists;
             all.memory_lists += memory;
-            let target = all.targets.len() / taxels.max(1);
-            let (number, length, target_length) = match &operation.weights {
-                Some(weights) => (all.terms.len(), all.add_matrix(weights, taxels), all.add_targets(weights, taxels)),
-                None => (all.numbers.len(), numbers.len(), 0),
+            let (number, length, sum) = match &operation.weights {
+                Some(weights) => all.add_sum(weights, taxels),
+                None => (all.numbers.len(), numbers.len(), Sum::default()),
             };
             all.stages.push(Stage {
                 kind: operation.kind,
                 number,
                 length,
-                target,
-                target_length,
+                sum,
                 taxel_list: all.taxel_numbers.len() / taxels.max(1),
                 memory_list,
                 memory_length: memory,
@@ -307,18 +318,28 @@ impl Layout {
         all
     }
 
-    /// Adds a matrix and returns the largest number of sources of a taxel.
-    fn add_matrix(&mut self, weights: &Weights, taxels: usize) -> usize {
-        let length = (0..taxels).map(|taxel| weights.row(taxel).count()).max().unwrap_or(0);
-        let term = |source: usize, weight: f64| Term { weight, source: source as u64 };
-        let first = self.terms.len();
-        self.terms.extend((0..length * taxels).map(|i| term(i % taxels, 0.0)));
+    /// Adds a sum over taxels; returns its first source, and the largest number of sources of a taxel.
+    fn add_sum(&mut self, weights: &Weights, taxels: usize) -> (usize, usize, Sum) {
+        // Taxels with the same weights of neighbours have one pattern: on a grid, all that are not at its edges.
+        let mut patterns: BTreeMap<Vec<(i64, u64)>, u32> = BTreeMap::new();
+        let (first, pattern_list) = (self.terms.len(), self.patterns.len() / taxels.max(1));
         for taxel in 0..taxels {
-            for (k, (source, weight)) in weights.row(taxel).enumerate() {
-                self.terms[first + k * taxels + taxel] = term(source, weight);
+            let offset = |source: usize| source as i64 - taxel as i64;
+            let row = weights.row(taxel).map(|(source, weight)| (offset(source), weight.to_bits())).collect();
+            let next = patterns.len() as u32;
+            self.patterns.push(*patterns.entry(row).or_insert(next));
+        }
+        let length = patterns.keys().map(Vec::len).max().unwrap_or(0);
+        self.terms.extend(vec![Term { weight: 0.0, offset: 0 }; length * patterns.len()]);
+        for (row, pattern) in &patterns {
+            for (k, &(offset, weight)) in row.iter().enumerate() {
+                let term = Term { weight: f64::from_bits(weight), offset };
+                self.terms[first + k * patterns.len() + *pattern as usize] = term;
             }
         }
-        length
+        let target = self.targets.len() / taxels.max(1);
+        let target_length = self.add_targets(weights, taxels);
+        (first, length, Sum { patterns: patterns.len(), pattern_list, target, target_length })
     }
 
     /// Adds the targets of a matrix and returns the largest number of targets of a taxel.
@@ -366,8 +387,10 @@ impl Layout {
             list("STAGES", |stage| stage.kind as usize),
             list("NUMBERS", |stage| stage.number),
             list("LENGTHS", |stage| stage.length),
-            list("TARGETS", |stage| stage.target),
-            list("TARGET_LENGTHS", |stage| stage.target_length),
+            list("PATTERNS", |stage| stage.sum.patterns),
+            list("PATTERN_LISTS", |stage| stage.sum.pattern_list),
+            list("TARGETS", |stage| stage.sum.target),
+            list("TARGET_LENGTHS", |stage| stage.sum.target_length),
             list("TAXEL_LISTS", |stage| stage.taxel_list),
             list("MEMORY_LISTS", |stage| stage.memory_list),
             list("MEMORY_LENGTHS", |stage| stage.memory_length),
@@ -435,7 +458,12 @@ impl GpuResponse {
             gpu.uninitialised(layout.rows() * taxels * count)?,
         ];
         let samples = gpu.zeros(samples_bytes * taxels * count)?;
-        let words = [gpu.zeros(set_words * count)?, gpu.upload(&layout.faulty)?, gpu.upload(&layout.targets)?];
+        let words = [
+            gpu.zeros(set_words * count)?,
+            gpu.upload(&layout.faulty)?,
+            gpu.upload(&layout.targets)?,
+            gpu.upload(&layout.patterns)?,
+        ];
         let terms = gpu.upload(&layout.terms)?;
         let jumps = |group: usize| gpu.upload(&Random::jumps(DRAWS * group, taxels.div_ceil(group)).concat());
         let jumps = [jumps(1)?, jumps(4)?];
@@ -444,6 +472,7 @@ impl GpuResponse {
             numbers: numbers[0].at(0),
             taxel_numbers: numbers[1].at(0),
             terms: terms.at(0),
+            patterns: words[3].at(0),
             targets: words[2].at(0),
             jumps: jumps[0].at(0),
             faulty: words[1].at(0),
@@ -539,7 +568,7 @@ impl GpuResponse {
         let (view, loads, blocks) = (&self.view, &bindings.taxels, self.blocks);
         let most = |threads: usize| match share {
             Share::All => usize::MAX,
-            Share::Half => self.gpu.multiprocessors() * (HALF_THREADS / threads).max(1),
+            Share::Part => self.gpu.multiprocessors() * (SHARED_THREADS / threads).max(1),
         };
         let respond_blocks = count.div_ceil(blocks.environments).clamp(1, most(2 * blocks.threads()));
         let read_out_blocks = (count * taxels / group).div_ceil(READ_OUT_THREADS).clamp(1, most(READ_OUT_THREADS));
