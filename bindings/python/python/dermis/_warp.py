@@ -29,18 +29,18 @@ class Touch:
         device: Any,
         *,
         dtype: str,
-        response: bool,
+        response: bool | Literal["beside"],
         image: Any,
         markers: Any,
         randomise: dict[str, tuple[float, float]] | None,
         seed: int,
         precision: Literal["double", "single"] | None,
-        is_beside: bool = False,
     ) -> None:
-        """is_beside: the response runs beside the rest of a step."""
         import warp as wp
 
         kinds = {"float32": wp.float32, "float64": wp.float64}
+        if response not in (True, False, "beside"):
+            raise dermis.Error(f'`response` must be True, False or "beside", got {response!r}')
         if dtype not in kinds:
             raise dermis.Error(f'`dtype` must be "float32" or "float64", got {dtype!r}')
         place: Literal["cuda", "cpu"] = "cuda" if device.is_cuda else "cpu"
@@ -55,7 +55,7 @@ class Touch:
         self.taxels: Any = zeros(count)
         self.reported: Any = zeros(count) if response else None
         self.wrench: Any = zeros(6)
-        self._device, self._is_beside = device, is_beside
+        self._device, self._is_beside = device, response == "beside"
         seen = {"image": image, "markers": markers}
         self._outputs = {"taxels": self.taxels, "reported": self.reported, "wrench": self.wrench, **seen}
 

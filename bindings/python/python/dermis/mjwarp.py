@@ -68,8 +68,6 @@ def attach(
     Call it before a graph is captured.
     """
     check_mode(mode)
-    if response not in (True, False, "beside"):
-        raise dermis.Error(f'`response` must be True, False or "beside", got {response!r}')
     _check_options(m)
     at, names = id_of(model, "site", site), [object] if object is None or isinstance(object, str) else list(object)
     if not names:
@@ -94,8 +92,7 @@ def attach(
         d.nworld,
         d.xpos.device,
         dtype=dtype,
-        response=bool(response),
-        is_beside=response == "beside",
+        response=response,
         image=image,
         markers=markers,
         randomise=randomise,

@@ -66,7 +66,7 @@ def attach(
     shape: dermis.Object | None = None,
     mode: Literal["couple", "sense"] = "couple",
     dtype: Literal["float32", "float64"] = "float32",
-    response: bool = False,
+    response: bool | Literal["beside"] = False,
     image: Any = None,
     markers: Any = None,
     randomise: dict[str, tuple[float, float]] | None = None,
