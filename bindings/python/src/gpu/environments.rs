@@ -306,7 +306,7 @@ impl Environments {
     /// side effects, such as JAX: an environment where it is 0 is reset first; where it is not the number of its launches
     /// since then, its status says so. Give it from the first launch on. On a GPU, it is read when the stream arrives there.
     ///
-    /// beside: in a CUDA graph that the stream captures, what follows on it does not wait for `reported`, which is computed beside it with half of
+    /// beside: in a CUDA graph that the stream captures, what follows on it does not wait for `reported`, which is computed beside it with a part of
     /// each multiprocessor, until the graph ends or `wait`. Without a graph it changes nothing.
     #[pyo3(signature = (stream=None, *, steps=None, beside=false))]
     fn launch(
