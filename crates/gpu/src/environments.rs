@@ -21,6 +21,7 @@ mod objects;
 mod pads;
 mod randomisation;
 mod response;
+mod response_program;
 mod skin_steps;
 mod springs;
 mod status;
@@ -82,7 +83,7 @@ pub fn cpu_only(sensor: &Sensor, shapes: &[Arc<Object>]) -> Option<&'static str>
 #[cfg(test)]
 pub(crate) fn programs() -> Vec<crate::program::Program> {
     let bodies = [Precision::Single, Precision::Double].map(gpu::program);
-    [response::programs(), pads::programs(), bodies.to_vec(), vec![history::program()]].concat()
+    [response_program::programs(), pads::programs(), bodies.to_vec(), vec![history::program()]].concat()
 }
 
 /// Options of environments on a GPU.
