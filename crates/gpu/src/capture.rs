@@ -6,6 +6,7 @@ use cudarc::driver::sys::{
     CUstreamUpdateCaptureDependencies_flags as Update,
 };
 use std::ptr;
+use std::sync::LazyLock;
 
 /// The first driver with graphs whose edges have data.
 const MIN_DRIVER: i32 = 12_030;
@@ -21,7 +22,8 @@ pub(crate) struct Place {
 impl Place {
     /// Where the capture of a stream is; none if it captures nothing.
     pub fn of(gpu: &Gpu, stream: usize) -> Result<Option<Self>, GpuError> {
-        if library::driver_version() < MIN_DRIVER {
+        static HAS_PLACES: LazyLock<bool> = LazyLock::new(|| library::driver_version() >= MIN_DRIVER);
+        if !*HAS_PLACES {
             return Ok(None);
         }
         gpu.context.bind_to_thread()?;
@@ -56,15 +58,25 @@ impl Place {
         self.update(stream, Update::CU_STREAM_SET_CAPTURE_DEPENDENCIES)
     }
 
-    /// Lets what a stream captures from now on wait for the work before this place too, if that is in the same graph. The
-    /// work of another graph is done when this one begins.
-    pub fn wait(&self, gpu: &Gpu, stream: usize) -> Result<(), GpuError> {
-        match Self::of(gpu, stream)? {
-            Some(now) if now.graph == self.graph && self.is_in_graph()? => {
-                self.update(stream, Update::CU_STREAM_ADD_CAPTURE_DEPENDENCIES)
-            }
-            _ => Ok(()),
+    /// Lets what a stream captures from now on wait for the work before this place too, if that is in the same graph, and
+    /// returns whether it is. The work of a graph that is launched before is done when this one begins; the body of a condition
+    /// and a graph within a graph are other graphs too, and do not wait.
+    pub fn wait(&self, gpu: &Gpu, stream: usize) -> Result<bool, GpuError> {
+        let Some(now) = Self::of(gpu, stream)?.filter(|now| now.graph == self.graph) else { return Ok(false) };
+        if !self.is_in_graph()? {
+            return Ok(false);
         }
+        let is_new = |k: &usize| !now.nodes.contains(&self.nodes[*k]);
+        let new: Vec<usize> = (0..self.nodes.len()).filter(is_new).collect();
+        let part = Self {
+            graph: self.graph,
+            nodes: new.iter().map(|&k| self.nodes[k]).collect(),
+            edges: new.iter().filter_map(|&k| self.edges.get(k).copied()).collect(),
+        };
+        if !part.nodes.is_empty() {
+            part.update(stream, Update::CU_STREAM_ADD_CAPTURE_DEPENDENCIES)?;
+        }
+        Ok(true)
     }
 
     fn update(&self, stream: usize, update: Update) -> Result<(), GpuError> {

@@ -217,7 +217,8 @@ impl Environments {
     }
 
     /// Like [`Environments::launch`]. In a CUDA graph that the stream captures, what follows on it does not wait for the readings
-    /// after the response, which are computed beside it by a part of the GPU, until the graph ends or [`Environments::wait`].
+    /// after the response, which are computed beside it by a part of the GPU, until the graph ends or [`Environments::wait`]. Until then
+    /// nothing may write the bound loads. The body of a condition and a graph within the graph do not wait.
     pub fn launch_beside(&mut self, stream: usize) -> Result<(), GpuError> {
         let Device::Gpu(environments) = &self.device else { return self.launch(stream) };
         let (bindings, _) = self.bound.as_ref().ok_or_else(unbound)?;

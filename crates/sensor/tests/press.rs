@@ -1,7 +1,6 @@
 //! Presses: to a depth, to a force, tilted, yawed, on flat and curved sensors, and errors.
 //!
-//! A press is quasi-static, so dampers and bristles have no effect. Not tested: edge-to-edge contact of two curved
-//! bodies, for which first contact is only as accurate as their meshes.
+//! A press is quasi-static, so dampers and bristles have no effect.
 
 use crate::common::{cuboid, flat, preset, sphere};
 use dermis_geometry::Vec3;
@@ -105,6 +104,65 @@ fn first_contact_is_where_the_surfaces_meet() {
     for name in ["fingertip", "thumbtip"] {
         let pressed = press(&preset(name), &ball, &Aim::default(), Goal::Depth(0.5e-3)).unwrap();
         assert!((pressed.sensor_from_object.translation.z + 0.5e-3 - 6e-3).abs() < 0.08e-3, "{name}");
+    }
+}
+
+/// First contact of edges that cross, at no vertex: a tilted plate, narrower than a pad and longer, whose long edges cross its rim, and the edge of a knife
+/// over a fingertip, as meshes and, the plate, as a box. The truth is the smallest of many gaps: along the rim under the plane of the plate, and along the knife over rays.
+#[test]
+fn edges_first_touch_edges() {
+    let gap = |sensor: &dermis_sensor::Sensor, object: &Object, aim: &Aim| {
+        -dermis_sensor::first_contact(sensor, object, aim).unwrap().translation.z
+    };
+    let pad = presets::find("wts0614").unwrap().with_skin(SkinKind::Hydroelastic).unwrap().build(None).unwrap();
+    let bounds = *pad.contact_surface().bounds();
+    let (half, top) = (0.5 * (bounds.max - bounds.min), bounds.max.z);
+    let size = Vec3::new(1.3 * half.x, 4.0 * half.y, 2e-3);
+    let of_size = dermis_geometry::Primitive::Cuboid { half_m: 0.5 * size };
+    for (tilt_rad, yaw_rad) in [([0.15, 0.1], 0.0), ([0.15, -0.12], 0.3), ([-0.2, 0.03], 0.2)] {
+        let aim = Aim { at_m: [1e-3, 2e-3], tilt_rad, yaw_rad };
+        let pose = dermis_sensor::first_contact(&pad, &cuboid(size.x, size.y, size.z), &aim).unwrap();
+        let flat_pose = dermis_geometry::Pose { translation: pose.translation.with_z(0.0), ..pose };
+        let normal = pose.rotation * Vec3::Z;
+        // Of points of the rim under the lower face of the plate.
+        let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
+            .map(|(x, y)| Vec3::new(x * half.x, y * half.y, top) + bounds.center().with_z(0.0));
+        let mut truth = f64::INFINITY;
+        for k in 0..4 {
+            for i in 0..=200_000 {
+                let p = corners[k].lerp(corners[(k + 1) % 4], f64::from(i) / 200_000.0);
+                let face = flat_pose.transform_point(Vec3::new(0.0, 0.0, -0.5 * size.z));
+                let z = face.z - (normal.x * (p.x - face.x) + normal.y * (p.y - face.y)) / normal.z;
+                let local = flat_pose.inverse().transform_point(p.with_z(z));
+                if local.x.abs() <= 0.5 * size.x && local.y.abs() <= 0.5 * size.y {
+                    truth = truth.min(z - top);
+                }
+            }
+        }
+        for object in [cuboid(size.x, size.y, size.z), Object::of_primitive(of_size.clone(), 1e-3).unwrap()] {
+            let got = gap(&pad, &object, &aim);
+            assert!((got - truth).abs() < 1e-7, "{tilt_rad:?} {yaw_rad}: {got} m, not {truth} m");
+        }
+    }
+    let finger = preset("fingertip");
+    let knife = cuboid(0.2e-3, 60e-3, 20e-3);
+    for (x, tilt) in [(2.13e-3, 0.11), (-3.7e-3, -0.2), (0.4e-3, 0.05)] {
+        let aim = Aim { at_m: [x, 0.7e-3], tilt_rad: [tilt, 0.3], yaw_rad: 0.4 };
+        let pose = dermis_sensor::first_contact(&finger, &knife, &aim).unwrap();
+        let flat_pose = dermis_geometry::Pose { translation: pose.translation.with_z(0.0), ..pose };
+        let mut truth = f64::INFINITY;
+        for side in [-0.1e-3, 0.1e-3] {
+            let [from, to] = [-30e-3, 30e-3].map(|y| flat_pose.transform_point(Vec3::new(side, y, -10e-3)));
+            for i in 0..=100_000 {
+                let p = from.lerp(to, f64::from(i) / 100_000.0);
+                let ray = dermis_geometry::Ray { origin: p.with_z(1.0), direction: -Vec3::Z, length: 2.0 };
+                if let Some(hit) = finger.contact_surface().cast(&ray, None) {
+                    truth = truth.min(p.z - (1.0 - hit.distance));
+                }
+            }
+        }
+        let got = gap(&finger, &knife, &aim);
+        assert!((got - truth).abs() < 1e-6, "x = {x}: {got} m, not {truth} m");
     }
 }
 

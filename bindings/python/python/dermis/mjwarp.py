@@ -60,7 +60,7 @@ def attach(
     reading.
 
     response=True also computes the readings after the response of the sensor. response="beside" does that while the rest of a step goes on, in a
-    captured graph: they are there when the graph ends, or after ``Touch.wait``. image, markers: arrays for the images of a sensor with a camera,
+    captured graph: they are there when the graph ends, or after ``Touch.wait``; until then nothing may write ``Touch.taxels``. image, markers: arrays for the images of a sensor with a camera,
     uint8, (nworld, height, width, 3), and for column and row of each of its markers (pixels), (nworld, markers, 2), written in every step, as by
     ``Environments.bind``. randomise, seed: parameters that differ from world to world, and
     precision: as for ``Sensor.environments``.

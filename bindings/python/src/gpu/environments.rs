@@ -307,7 +307,8 @@ impl Environments {
     /// since then, its status says so. Give it from the first launch on. On a GPU, it is read when the stream arrives there.
     ///
     /// beside: in a CUDA graph that the stream captures, what follows on it does not wait for `reported`, which is computed beside it with a part of
-    /// each multiprocessor, until the graph ends or `wait`. Without a graph it changes nothing.
+    /// each multiprocessor, until the graph ends or `wait`: until then `reported` is not there, and `taxels` must not be written. Wait before the body of a condition, or
+    /// a graph within the graph, that launches these environments. Without a graph it changes nothing.
     #[pyo3(signature = (stream=None, *, steps=None, beside=false))]
     fn launch(
         &self,

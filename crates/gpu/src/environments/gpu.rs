@@ -251,7 +251,7 @@ impl GpuEnvironments {
     /// # Safety
     /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment.
     pub unsafe fn launch(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
-        self.wait(stream)?;
+        self.join(stream)?;
         // SAFETY: the caller guarantees the arrays.
         unsafe {
             self.launch_skin(bindings, stream)?;
@@ -264,7 +264,7 @@ impl GpuEnvironments {
     /// # Safety
     /// As for [`GpuEnvironments::launch`].
     pub unsafe fn launch_beside(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
-        self.wait(stream)?;
+        self.join(stream)?;
         // SAFETY: the caller guarantees the arrays.
         unsafe {
             self.launch_skin(bindings, stream)?;
@@ -279,7 +279,18 @@ impl GpuEnvironments {
 
     /// Lets what the stream captures from now on wait for responses that were launched beside it.
     pub fn wait(&self, stream: usize) -> Result<(), GpuError> {
-        self.lock_beside().take().map_or(Ok(()), |place| place.wait(&self.gpu, stream))
+        self.lock_beside().as_ref().map_or(Ok(false), |place| place.wait(&self.gpu, stream)).map(drop)
+    }
+
+    /// Like [`GpuEnvironments::wait`], before work of these environments, for which all further work waits.
+    fn join(&self, stream: usize) -> Result<(), GpuError> {
+        let mut beside = self.lock_beside();
+        if let Some(place) = &*beside
+            && place.wait(&self.gpu, stream)?
+        {
+            *beside = None;
+        }
+        Ok(())
     }
 
     fn lock_beside(&self) -> MutexGuard<'_, Option<Place>> {
@@ -349,7 +360,7 @@ impl GpuEnvironments {
     /// # Safety
     /// The mask is alive until the work is done, in the memory of this GPU, and has an element per environment.
     pub unsafe fn reset(&self, mask: &View, stream: usize) -> Result<(), GpuError> {
-        self.wait(stream)?;
+        self.join(stream)?;
         // SAFETY: the caller guarantees the mask.
         unsafe {
             self.skin.reset(mask, stream)?;
