@@ -139,7 +139,7 @@ fn edges_first_touch_edges() {
                 }
             }
         }
-        for object in [cuboid(size.x, size.y, size.z), Object::of_primitive(of_size.clone(), 1e-3).unwrap()] {
+        for object in [cuboid(size.x, size.y, size.z), Object::of_primitive(of_size, 1e-3).unwrap()] {
             let got = gap(&pad, &object, &aim);
             assert!((got - truth).abs() < 1e-7, "{tilt_rad:?} {yaw_rad}: {got} m, not {truth} m");
         }
