@@ -220,11 +220,7 @@ impl Environments {
     /// after the response, which are computed beside it by a part of the GPU, until the graph ends or [`Environments::wait`]. Until then
     /// nothing may write the bound loads. The body of a condition and a graph within the graph do not wait.
     pub fn launch_beside(&mut self, stream: usize) -> Result<(), GpuError> {
-        let Device::Gpu(environments) = &self.device else { return self.launch(stream) };
-        let (bindings, _) = self.bound.as_ref().ok_or_else(unbound)?;
-        self.is_launched = true;
-        // SAFETY: `bind` requires the arrays to be valid until the work is done.
-        unsafe { environments.launch_beside(bindings, stream) }
+        self.launch_as(stream, true, &|| true)
     }
 
     /// Lets what a stream captures from now on wait for the readings of all launches beside it.
@@ -234,12 +230,22 @@ impl Environments {
 
     /// Like [`Environments::launch`]. On the CPU, environments that begin after `goes_on` has returned false do not advance.
     pub fn launch_while(&mut self, stream: usize, goes_on: &(dyn Fn() -> bool + Sync)) -> Result<(), GpuError> {
+        self.launch_as(stream, false, goes_on)
+    }
+
+    fn launch_as(
+        &mut self,
+        stream: usize,
+        is_beside: bool,
+        goes_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), GpuError> {
+        let unbound = || GpuError::BadInput { reason: "bind() must name the arrays before launch()".to_owned() };
         let (bindings, objects) = self.bound.as_ref().ok_or_else(unbound)?;
         self.is_launched = true;
         // SAFETY: `bind` requires the arrays to be valid until the work is done.
         unsafe {
             match &mut self.device {
-                Device::Gpu(environments) => environments.launch(bindings, stream),
+                Device::Gpu(environments) => environments.launch(bindings, stream, is_beside),
                 Device::Cpu(environments) => {
                     environments.launch(bindings, objects, goes_on);
                     Ok(())
@@ -341,10 +347,6 @@ fn require_dt(dt_s: f64) -> Result<(), GpuError> {
     }
     let reason = format!("`dt` must be a positive number of s, at most {MAX_DT_S:e}, got {dt_s:e}");
     Err(GpuError::BadInput { reason })
-}
-
-fn unbound() -> GpuError {
-    GpuError::BadInput { reason: "bind() must name the arrays before launch()".to_owned() }
 }
 
 fn require_shapes<T>(shapes: &[T]) -> Result<(), GpuError> {

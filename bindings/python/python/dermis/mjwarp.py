@@ -137,20 +137,13 @@ def attach(
     return touch
 
 
-def _disabled(name: str) -> int:
-    """The flag of MuJoCo that disables a part of a step."""
-    import mujoco
-
-    return int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}"))
-
-
 def _check_options(m: Any) -> None:
     """Refuses options with which a step does not advance a skin once."""
     import mujoco
 
     if m.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4:
         raise dermis.Error("the integrator RK4 evaluates forces four times a step, and the skin would advance each time: use another one, such as implicitfast")
-    passive = _disabled("SPRING") | _disabled("DAMPER")
+    passive = int(mujoco.mjtDisableBit.mjDSBL_SPRING) | int(mujoco.mjtDisableBit.mjDSBL_DAMPER)
     if m.opt.disableflags & passive == passive:
         raise dermis.Error("the flags `spring` and `damper` are both disabled, so that MuJoCo Warp computes no passive forces and the skin would not act: enable one of them")
 

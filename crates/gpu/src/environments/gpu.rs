@@ -246,32 +246,25 @@ impl GpuEnvironments {
         }
     }
 
-    /// Enqueues a step of all environments on a stream, given by CUDA's handle.
+    /// Enqueues a step of all environments on a stream, given by CUDA's handle. is_beside: what the stream captures after it in a graph
+    /// does not wait for the response.
     ///
     /// # Safety
     /// The bound arrays are alive until the work is done, in the memory of this GPU, and have a row per environment.
-    pub unsafe fn launch(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
+    pub unsafe fn launch(&self, bindings: &Bindings, stream: usize, is_beside: bool) -> Result<(), GpuError> {
         self.join(stream)?;
-        // SAFETY: the caller guarantees the arrays.
+        let Some(response) = self.response.as_ref().filter(|_| bindings.reported.is_bound()) else {
+            // SAFETY: the caller guarantees the arrays.
+            return unsafe { self.enqueue(bindings, stream) };
+        };
+        let stepped = response.with_loads(bindings);
+        // SAFETY: as above; the loads of the response have a row per environment.
         unsafe {
-            self.launch_skin(bindings, stream)?;
-            self.respond(bindings, Share::All, stream)
-        }
-    }
-
-    /// Like [`GpuEnvironments::launch`], but what the stream captures after it in a graph does not wait for the response.
-    ///
-    /// # Safety
-    /// As for [`GpuEnvironments::launch`].
-    pub unsafe fn launch_beside(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
-        self.join(stream)?;
-        // SAFETY: the caller guarantees the arrays.
-        unsafe {
-            self.launch_skin(bindings, stream)?;
-            let Some(after_skin) = Place::of(&self.gpu, stream)? else {
-                return self.respond(bindings, Share::All, stream);
-            };
-            self.respond(bindings, Share::Part, stream)?;
+            self.enqueue(&stepped, stream)?;
+            let after_skin = if is_beside { Place::of(&self.gpu, stream)? } else { None };
+            let share = if after_skin.is_some() { Share::Part } else { Share::All };
+            response.launch(&stepped, self.own_parameters(), self.skin.touching(), share, stream)?;
+            let Some(after_skin) = after_skin else { return Ok(()) };
             *self.lock_beside() = Place::of(&self.gpu, stream)?;
             after_skin.resume(stream)
         }
@@ -295,25 +288,6 @@ impl GpuEnvironments {
 
     fn lock_beside(&self) -> MutexGuard<'_, Option<Place>> {
         self.beside.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Enqueues a step without the response.
-    unsafe fn launch_skin(&self, bindings: &Bindings, stream: usize) -> Result<(), GpuError> {
-        let stepped = self.bound_response(bindings).map_or(*bindings, |response| response.with_loads(bindings));
-        // SAFETY: the caller guarantees the arrays; the loads of the response have a row per environment.
-        unsafe { self.enqueue(&stepped, stream) }
-    }
-
-    /// Enqueues the response to the last step, if readings are bound.
-    unsafe fn respond(&self, bindings: &Bindings, share: Share, stream: usize) -> Result<(), GpuError> {
-        let Some(response) = self.bound_response(bindings) else { return Ok(()) };
-        let stepped = response.with_loads(bindings);
-        // SAFETY: the caller guarantees the arrays; the loads of the response have a row per environment.
-        unsafe { response.launch(&stepped, self.own_parameters(), self.skin.touching(), share, stream) }
-    }
-
-    fn bound_response(&self, bindings: &Bindings) -> Option<&GpuResponse> {
-        self.response.as_ref().filter(|_| bindings.reported.is_bound())
     }
 
     fn own_parameters(&self) -> Ptr<f64> {

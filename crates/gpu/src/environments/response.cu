@@ -135,16 +135,17 @@ __device__ constexpr bool is_pressed_memory(u32 kind) { return kind == HYSTERESI
 __device__ constexpr bool keeps_rest(u32 kind) {
     return is_pressed_memory(kind) || (kind == GAIN && !HAS_OFFSETS) || (kind >= THRESHOLD && kind <= SATURATION);
 }
-// The first stage from k on that may change a taxel at rest, or the end.
-__device__ constexpr u32 rest_end(u32 k, u32 end) {
-    while (k < end && keeps_rest(KINDS[k])) k++;
-    return k;
+// True if one of the stages k … end − 1 changes taxels at rest; sums do not, where all are at rest.
+__device__ constexpr bool changes_rest(u32 k, u32 end) {
+    while (k < end && (is_sum(k) || keeps_rest(KINDS[k]))) k++;
+    return k < end;
 }
 // The first of the stages that are computed by groups: after all sums and memory of presses, and after those that leave taxels at rest as they are.
 __device__ constexpr u32 first_of_last() {
     u32 k = FIRST_HELD;
     while (k > 0 && !is_sum(k - 1) && !is_pressed_memory(KINDS[k - 1])) k--;
-    return k ? rest_end(k, FIRST_HELD) : 0;
+    while (k > 0 && k < FIRST_HELD && keeps_rest(KINDS[k])) k++;
+    return k;
 }
 constexpr u32 TAIL = first_of_last();
 // The first sum over taxels from stage k on, or the first stage that is computed by groups.
@@ -158,11 +159,6 @@ __device__ constexpr u32 segments() {
     for (u32 k = 0; k < TAIL; k++) count += is_sum(k);
     return count;
 }
-// True if one of the stages k … end − 1 changes taxels at rest.
-__device__ constexpr bool changes_rest(u32 k, u32 end) {
-    while (k < end && keeps_rest(KINDS[k])) k++;
-    return k < end;
-}
 // True if one of the stages k … end − 1 has memory of presses.
 __device__ constexpr bool has_pressed_memory(u32 k, u32 end) {
     while (k < end && !is_pressed_memory(KINDS[k])) k++;
@@ -175,12 +171,6 @@ __device__ constexpr u32 pressed_first(u32 k) {
     return first;
 }
 constexpr u32 SEGMENTS = segments();
-// True if all taxels have values after the last segment.
-__device__ constexpr bool is_everywhere() {
-    for (u32 k = 0; k < TAIL; k++)
-        if (!is_sum(k) && !keeps_rest(KINDS[k])) return true;
-    return false;
-}
 // True if values depend on earlier presses. Otherwise sets of taxels are of this step alone.
 constexpr bool HAS_PAST = has_pressed_memory(0, TAIL);
 // Words of a set of taxels.
@@ -590,7 +580,7 @@ __device__ constexpr bool is_quiet() {
 __device__ __forceinline__ Samples samples_of(const ResponseView& r, const Environment& e, const View& loads, u32 t) {
     constexpr u32 MASK = (1u << GROUP) - 1u;
     u32 active = MASK, faulty = 0;
-    if constexpr (SEGMENTS > 0 && !is_everywhere()) active = reached_of<SEGMENTS - 1>(r, e)[t / 32] >> t % 32 & MASK;
+    if constexpr (SEGMENTS > 0 && !changes_rest(0, TAIL)) active = reached_of<SEGMENTS - 1>(r, e)[t / 32] >> t % 32 & MASK;
     if constexpr (first_of(FAULTS) < LAST) faulty = __ldg(r.faulty + t / 32) >> t % 32 & MASK;
     float draws[GROUP];
     if constexpr (first_of(NOISE) < LAST) {

@@ -134,7 +134,7 @@ fn keep_crossings(smallest: &mut Option<(f64, Vec3)>, skin: &Surface, corners: [
 /// The gap (m) along z between two edges that cross when seen from above, and the point of the upper one there.
 fn gap_of_edges((from, to): (Vec3, Vec3), (start, end): (Vec3, Vec3)) -> Option<(f64, Vec3)> {
     let (along, side, apart) = (to - from, end - start, start - from);
-    let cross = |a: Vec3, b: Vec3| a.x * b.y - a.y * b.x;
+    let cross = |a: Vec3, b: Vec3| a.truncate().perp_dot(b.truncate());
     let area = cross(along, side);
     let (s, t) = (cross(apart, side) / area, cross(apart, along) / area);
     // Not true of parallel edges, which have no numbers: their ends are vertices.
