@@ -36,10 +36,16 @@ impl Random {
         low + (high - low) * self.uniform()
     }
 
-    /// Normal with mean 0 and variance 1 (Box–Muller).
+    /// Normal with mean 0 and variance 1.
     pub fn normal(&mut self) -> f64 {
+        self.normals()[0]
+    }
+
+    /// Two independent numbers, normal with mean 0 and variance 1 (Box–Muller), of as many draws as one.
+    pub fn normals(&mut self) -> [f64; 2] {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
+        let (sin, cos) = (std::f64::consts::TAU * self.uniform()).sin_cos();
+        [radius * cos, radius * sin]
     }
 
     /// Jumps over `stride`, 2 `stride`, … numbers of 32 bits, the first over none: factor and term that take the state there,
@@ -96,6 +102,11 @@ mod tests {
         let n = 200_000;
         let uniform: f64 = (0..n).map(|_| random.uniform()).sum::<f64>() / f64::from(n);
         let square: f64 = (0..n).map(|_| random.normal().powi(2)).sum::<f64>() / f64::from(n);
+        let pairs: Vec<[f64; 2]> = (0..n).map(|_| random.normals()).collect();
+        let second = pairs.iter().map(|pair| pair[1].powi(2)).sum::<f64>() / f64::from(n);
+        let both = pairs.iter().map(|pair| pair[0] * pair[1]).sum::<f64>() / f64::from(n);
+        assert!((second - 1.0).abs() < 4.0 * (2.0 / f64::from(n)).sqrt(), "{second}");
+        assert!(both.abs() < 4.0 / f64::from(n).sqrt(), "{both}");
         assert!((uniform - 0.5).abs() < 4.0 * (1.0f64 / 12.0 / f64::from(n)).sqrt(), "{uniform}");
         assert!((square - 1.0).abs() < 4.0 * (2.0 / f64::from(n)).sqrt(), "{square}");
     }

@@ -1,14 +1,15 @@
 // The response of all environments: `Chain::respond` of `dermis_sensor`. Most taxels are at rest: their value is zero, and so is their memory.
-// `respond` computes, for the others alone, the stages up to the last one that has sums or memory of presses, and on to the first that changes taxels at rest; `read_out` computes the
-// rest of the stages for all taxels, takes samples and writes readings. A step without a frame only keeps memory and shows samples again.
+// `respond` computes, for the others alone, the stages up to the last one that has sums or memory of presses, and on to the first that changes taxels at rest; where samples are kept, the
+// rest of the stages too, and takes their samples. `read_out` computes the rest of the stages for all other taxels and writes readings. A step without a frame only keeps memory and shows
+// samples again.
 // Stages before TAIL are divided into segments: a sum with the stages after it, or the stages before the first sum. Each segment has a set of taxels, which presses have reached since
 // the reset; it grows where a taxel is loaded for the first time, by all taxels of whose sum that is a source. Lanes take taxels from a list, so that they are side by side.
 // A warp computes an environment, or WARPS of them where environments are few.
 // Samples are kept frame by frame in SLOTS lists, in turn: a delay reads an earlier one, and a step without a frame writes none.
 // Compile-time definitions are STAGES, the kinds of all stages in the order of `Chain`, so that the code of a response has no branches between them, NUMBERS, LENGTHS, TAXEL_LISTS,
 // MEMORY_LISTS and MEMORY_LENGTHS, where their numbers, their lists of numbers per taxel and their lists of memory are, PATTERNS and PATTERN_LISTS, how many patterns of sources a sum has
-// and where their list is, TARGETS and TARGET_LENGTHS, where the lists of taxels are of which a taxel is a source, NUMBER_COUNT, HAS_SHARED_NUMBERS, TAXELS, ENVIRONMENTS and WARPS, of a block and of an environment, one of which is 1, GROUP (1 or 4), the taxels of
-// a thread of `read_out`, which divides TAXELS, WIDE, if sets of taxels do not fit into shared memory, HAS_OFFSETS and HAS_PHASES, if some are not zero, SLOTS, HAS_DELAY, and SAMPLE,
+// and where their list is, TARGETS and TARGET_LENGTHS, where the lists of taxels are of which a taxel is a source, NUMBER_COUNT, HAS_SHARED_NUMBERS, TAXELS,
+// ENVIRONMENTS and WARPS, of a block and of an environment, one of which is 1, GROUP (1 or 4), the taxels of a thread of `read_out`, which divides TAXELS, WIDE, if sets of taxels do not fit into shared memory, HAS_OFFSETS and HAS_PHASES, if some are not zero, SLOTS, HAS_DELAY, and SAMPLE,
 // the type of samples.
 // Values are rounded to counts before they are sampled and delayed, which gives the same readings: counts take fewer bytes.
 
@@ -66,11 +67,13 @@ __device__ __forceinline__ double curve_value(u32 kind, const double* c, u32 cou
 }
 
 // 32 random bits of PCG-XSH-RR 64/32, `Random::next_u32`: the high ones of the 53 bits of a number that is uniform in [0, 1), `Random::uniform`. Its low ones are skipped.
-// flip: bits that are inverted, all or none.
-__device__ __forceinline__ u32 uniform_bits(u64& state, u32 flip) {
+// FLIP: with all bits inverted.
+template <bool FLIP> __device__ __forceinline__ u32 uniform_bits(u64& state) {
     constexpr u64 FACTOR = PCG_FACTOR * PCG_FACTOR, TERM = PCG_TERM * (PCG_FACTOR + 1);
     const u32 low = (u32)state, high = (u32)(state >> 32);
-    const u32 bits = (u32)(state >> 27) ^ (high >> 13) ^ flip;
+    u32 bits;
+    // a ^ b, or ~(a ^ b), in one instruction.
+    asm("lop3.b32 %0, %1, %2, 0, %3;" : "=r"(bits) : "r"((u32)(state >> 27)), "r"(high >> 13), "n"(FLIP ? 0xc3 : 0x3c));
     // By parts of 32 bits: the compiler would compute all states from the first one, in more instructions.
     u64 wide;
     asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(wide) : "r"(low), "r"((u32)FACTOR), "l"(TERM));
@@ -90,15 +93,19 @@ __device__ __forceinline__ float quick_cos(float x) {
     asm("cos.approx.ftz.f32 %0, %0;" : "+f"(x));
     return x;
 }
-// A normally distributed number, divided by √(2 ln 2): that of the CPU's sequence, `Random::normal`. state: of the generator; moves on to the next taxel, each of which takes four
+__device__ __forceinline__ float quick_sin(float x) {
+    asm("sin.approx.ftz.f32 %0, %0;" : "+f"(x));
+    return x;
+}
+// Two normally distributed numbers, divided by √(2 ln 2): those of the CPU's sequence, `Random::normals`. state: of the generator; moves on to the next pair, each of which takes four
 // numbers. In single precision and with the high 32 bits of two numbers, which moves nearly all by less than two millionths.
-__device__ __forceinline__ float normal(u64& state) {
+__device__ __forceinline__ float2 normals(u64& state) {
     const float unit = 1.0f / 4294967296.0f, pi = 3.14159265f;
     // 1 − u; the skipped bits are half a unit on average.
-    const float left = fmaf((float)uniform_bits(state, ALL_LANES), unit, 0.5f * unit);
+    const float left = fmaf((float)uniform_bits<true>(state), unit, 0.5f * unit);
     // 2π u, or 2π (u − 1).
-    const float angle = (float)(i32)uniform_bits(state, 0) * (2.0f * unit * pi);
-    return quick_root(fabsf(quick_log2(left))) * quick_cos(angle);
+    const float angle = (float)(i32)uniform_bits<false>(state) * (2.0f * unit * pi), radius = quick_root(fabsf(quick_log2(left)));
+    return make_float2(radius * quick_cos(angle), radius * quick_sin(angle));
 }
 
 // Kinds of all stages, the first of their numbers (of a sum, of its sources), of their lists of numbers per taxel and of their lists of
@@ -322,6 +329,71 @@ __device__ __forceinline__ double stages_value(const ResponseView& r, const Envi
     return x;
 }
 
+// The jump of the random generator to the draws of the pair of taxel t: factor and term.
+__device__ __forceinline__ ulonglong2 jump_of(const ResponseView& r, u32 t) { return __ldg((const ulonglong2*)r.jumps + t / 2); }
+// The draw for the noise of taxel t, from the state before those of its pair.
+__device__ __forceinline__ float draw_of(u64 random, u32 t) {
+    const float2 pair = normals(random);
+    return t % 2 ? pair.y : pair.x;
+}
+// Adds noise to the value of a taxel. draw: as of `normals`.
+__device__ __forceinline__ double noisy(const Clock* clock, float draw, double x) {
+    float sd = __ldg(&clock->noise_sd);
+    const float relative = __ldg(&clock->noise_relative);
+    if (relative > 0.0f) {
+        const float part = relative * (float)x;
+        sd = quick_root(sd * sd + part * part);
+    }
+    return x + (double)(draw * sd);
+}
+
+// The end of the stages before samples, without the rounding to counts.
+constexpr u32 TAIL_END = COUNTER < FIRST_HELD ? COUNTER : FIRST_HELD;
+static_assert(TAIL <= first_of(NOISE) && TAIL <= first_of(FAULTS), "noise and faults are stages of `read_out`");
+// Stages K … TAIL_END − 1 of taxel t, without memory. draw: for its noise.
+template <u32 K> __device__ __forceinline__ double tail_value(const ResponseView& r, const Environment& e, u32 t, float draw, bool is_faulty, double x) {
+    if constexpr (K < TAIL_END) {
+        if constexpr (KINDS[K] == NOISE)
+            x = noisy(e.clock, draw, x);
+        else if (KINDS[K] != FAULTS || is_faulty)
+            x = plain_value<K>(r, e, t, x);
+        return tail_value<K + 1>(r, e, t, draw, is_faulty, x);
+    }
+    return x;
+}
+
+// The sample of a value (N), rounded to counts if there are any. c: counts per newton, largest count.
+__device__ __forceinline__ SAMPLE sample_of(const double* c, double x) {
+    if constexpr (COUNTER == LAST) return (SAMPLE)x;
+    const double counts = x * __ldg(c);
+    if constexpr (sizeof(SAMPLE) == 2) {
+        // The integer part of a number that is rounded towards zero; integers are clamped.
+        const int rounded = __double2int_rz(__dadd_rz(counts, copysign(0.5, counts)));
+        return (SAMPLE)min(max(rounded, 0), (int)__ldg(c + 1));
+    }
+    return counts > 0.0 ? (SAMPLE)smaller(round(counts), __ldg(c + 1)) : (SAMPLE)0;
+}
+
+// Where the sample of taxel t in a slot is.
+__device__ __forceinline__ SAMPLE* sample_at(const ResponseView& r, const Environment& e, u32 slot, u32 t) {
+    return (SAMPLE*)r.samples + (((u64)slot * r.environments + e.index) * TAXELS + t);
+}
+
+// True if `respond` takes the samples of the taxels that presses have reached.
+constexpr bool TAKES_REACHED = HAS_SAMPLES && !HAS_PHASES && SEGMENTS > 0 && !changes_rest(0, TAIL);
+// Takes the sample of the value x (N) of taxel t after the stages before TAIL.
+__device__ __forceinline__ void take_sample(const ResponseView& r, const Environment& e, u32 t, double x) {
+    float draw = 0.0f;
+    bool is_faulty = false;
+    if constexpr (first_of(NOISE) < LAST) {
+        const ulonglong2 jump = jump_of(r, t);
+        draw = draw_of(e.clock->random * jump.x + jump.y, t);
+    }
+    if constexpr (first_of(FAULTS) < LAST) is_faulty = __ldg(r.faulty + t / 32) >> t % 32 & 1u;
+    x = tail_value<TAIL>(r, e, t, draw, is_faulty, x);
+    *sample_at(r, e, e.clock->slot, t) = sample_of((const double*)r.numbers + NUMBER[COUNTER], x);
+}
+
 // Where the values after segment S of an environment are.
 template <u32 S> __device__ __forceinline__ double* row_of(const ResponseView& r, const Environment& e) {
     return r.rows + ((u64)(S % 2) * r.environments + e.index) * TAXELS;
@@ -434,7 +506,11 @@ template <u32 K, u32 END, u32 S> __device__ __forceinline__ void segment(const R
         else
             x = value_before<S>(r, e, t);
         x = stages_value<FIRST, END>(r, e, taxel, before, x);
-        if (END < UNKEPT || e.is_sampled) row_of<S>(r, e)[t] = x;
+        if constexpr (END == TAIL && TAKES_REACHED) {
+            if (e.is_sampled) take_sample(r, e, t, x);
+        } else if (END < UNKEPT || e.is_sampled) {
+            row_of<S>(r, e)[t] = x;
+        }
     });
     meet();
 }
@@ -479,196 +555,4 @@ extern "C" __global__ void __launch_bounds__(32 * ENVIRONMENTS * WARPS, 32 / (EN
         segments_from<0, 0>(r, e);
         meet();
     }
-}
-
-// Two floats in the bits of a double.
-__device__ __forceinline__ float2 two_floats(const double* pair) { return __ldg((const float2*)pair); }
-// Numbers of a group, which are read and written at once.
-template <class T> struct __align__(GROUP * sizeof(T) < 16 ? GROUP * sizeof(T) : 16) Group {
-    T of[GROUP];
-};
-typedef Group<double> Values;
-typedef Group<SAMPLE> Samples;
-#define FOR_GROUP(j) _Pragma("unroll") for (u32 j = 0; j < GROUP; j++)
-
-// What a group needs of its samples: a bit for each that is taken in this step, the slots in which they are kept, the same for all unless taxels have phases, and the samples
-// that are shown.
-struct Held {
-    u32 taken;
-    u32 slots[HAS_PHASES ? GROUP : 1];
-    Samples shown;
-};
-// Where the samples of a slot of the group from taxel t on are.
-__device__ __forceinline__ Samples* samples_at(const ResponseView& r, const Environment& e, u32 slot, u32 t) {
-    return (Samples*)((SAMPLE*)r.samples + (u64)slot * ((u64)r.environments * TAXELS)) + (e.index * (TAXELS / GROUP) + t / GROUP);
-}
-// Reads what the group from taxel t on needs of its samples.
-__device__ __forceinline__ Held held_of(const ResponseView& r, const Environment& e, u32 t) {
-    Held held = {};
-    if constexpr (HAS_SAMPLES && HAS_PHASES) {
-        const double* phase = r.taxel_numbers + (TAXEL_LIST[SAMPLER] * TAXELS + t);
-        const u64 step = __ldg(&e.clock->step);
-        FOR_GROUP(j) {
-            const Frame frame = frame_of(r.timing, step, __ldg(phase + j));
-            held.slots[j] = frame.slot;
-            held.taken |= (u32)frame.is_new << j;
-            if (frame.shown != NO_SLOT) held.shown.of[j] = samples_at(r, e, frame.shown, t)->of[j];
-        }
-    } else if constexpr (HAS_SAMPLES) {
-        const u32 shown = __ldg(&e.clock->shown);
-        held.slots[0] = __ldg(&e.clock->slot);
-        held.taken = __ldg(&e.clock->is_new) ? (1u << GROUP) - 1u : 0;
-        if ((HAS_DELAY || !held.taken) && shown != NO_SLOT) held.shown = *samples_at(r, e, shown, t);
-    }
-    return held;
-}
-// Keeps the new samples of a group, and replaces them by those that are shown.
-__device__ __forceinline__ void keep_samples(const ResponseView& r, const Environment& e, u32 t, const Held& held, Samples& samples) {
-    if (HAS_PHASES) {
-        FOR_GROUP(j) if (held.taken >> j & 1u) samples_at(r, e, held.slots[j], t)->of[j] = samples.of[j];
-    } else if (held.taken) {
-        *samples_at(r, e, held.slots[0], t) = samples;
-    }
-    FOR_GROUP(j) if (HAS_DELAY || !(held.taken >> j & 1u)) samples.of[j] = held.shown.of[j];
-}
-
-// Adds noise to the value of a taxel. draw: as of `normal`.
-__device__ __forceinline__ double noisy(const Clock* clock, float draw, double x) {
-    float sd = __ldg(&clock->noise_sd);
-    const float relative = __ldg(&clock->noise_relative);
-    if (relative > 0.0f) {
-        const float part = relative * (float)x;
-        sd = quick_root(sd * sd + part * part);
-    }
-    return x + (double)(draw * sd);
-}
-
-// The end of the stages before samples, without the rounding to counts.
-constexpr u32 TAIL_END = COUNTER < FIRST_HELD ? COUNTER : FIRST_HELD;
-static_assert(TAIL <= first_of(NOISE) && TAIL <= first_of(FAULTS), "noise and faults are stages of `read_out`");
-// Stages K … TAIL_END − 1 of taxel t, without memory. draw: for its noise.
-template <u32 K> __device__ __forceinline__ double tail_value(const ResponseView& r, const Environment& e, u32 t, float draw, bool is_faulty, double x) {
-    if constexpr (K < TAIL_END) {
-        if constexpr (KINDS[K] == NOISE)
-            x = noisy(e.clock, draw, x);
-        else if (KINDS[K] != FAULTS || is_faulty)
-            x = plain_value<K>(r, e, t, x);
-        return tail_value<K + 1>(r, e, t, draw, is_faulty, x);
-    }
-    return x;
-}
-
-// The sample of a value (N), rounded to counts if there are any. c: counts per newton, largest count.
-__device__ __forceinline__ SAMPLE sample_of(const double* c, double x) {
-    if constexpr (COUNTER == LAST) return (SAMPLE)x;
-    const double counts = x * __ldg(c);
-    if constexpr (sizeof(SAMPLE) == 2) {
-        // The integer part of a number that is rounded towards zero; integers are clamped.
-        const int rounded = __double2int_rz(__dadd_rz(counts, copysign(0.5, counts)));
-        return (SAMPLE)min(max(rounded, 0), (int)__ldg(c + 1));
-    }
-    return counts > 0.0 ? (SAMPLE)smaller(round(counts), __ldg(c + 1)) : (SAMPLE)0;
-}
-
-// True if taxels at rest only get noise, or are broken, before they are rounded to counts of 16 bits.
-__device__ constexpr bool is_quiet() {
-    for (u32 k = TAIL; k < TAIL_END; k++)
-        if (KINDS[k] != NOISE && KINDS[k] != FAULTS) return false;
-    return first_of(NOISE) < TAIL_END && COUNTER < LAST && sizeof(SAMPLE) == 2;
-}
-// The samples of the group from taxel t on.
-__device__ __forceinline__ Samples samples_of(const ResponseView& r, const Environment& e, const View& loads, u32 t) {
-    constexpr u32 MASK = (1u << GROUP) - 1u;
-    u32 active = MASK, faulty = 0;
-    if constexpr (SEGMENTS > 0 && !changes_rest(0, TAIL)) active = reached_of<SEGMENTS - 1>(r, e)[t / 32] >> t % 32 & MASK;
-    if constexpr (first_of(FAULTS) < LAST) faulty = __ldg(r.faulty + t / 32) >> t % 32 & MASK;
-    float draws[GROUP];
-    if constexpr (first_of(NOISE) < LAST) {
-        const ulonglong2 by = __ldg((const ulonglong2*)r.jumps + t / GROUP);
-        u64 random = __ldg(&e.clock->random) * by.x + by.y;
-        FOR_GROUP(j) draws[j] = normal(random);
-    }
-    Samples samples;
-    const double* c = e.numbers + NUMBER[COUNTER];
-    if constexpr (is_quiet()) {
-        if (!(active | faulty)) {
-            // In single precision. The last bits of a float of this size are of ones.
-            const float2 scale = two_floats(c + 4);
-            const float by = __ldg(&e.clock->noise_sd) * scale.x, ones = 12582912.0f;
-            FOR_GROUP(j) samples.of[j] = (SAMPLE)__float_as_uint(fmaf(__saturatef(draws[j] * by), scale.y, ones));
-            return samples;
-        }
-    }
-    Values x = {};
-    if constexpr (SEGMENTS == 0)
-        numbers_at<GROUP>(loads, e.index, t, x.of);
-    else if (active)
-        x = *(const Values*)(row_of<SEGMENTS - 1>(r, e) + t);
-    FOR_GROUP(j) {
-        const double value = active >> j & 1u ? x.of[j] : 0.0;
-        samples.of[j] = sample_of(c, tail_value<TAIL>(r, e, t + j, draws[j], faulty >> j & 1u, value));
-    }
-    return samples;
-}
-
-// True if readings are computed in single precision.
-constexpr bool IS_SHORT = COUNTER < LAST && GROUP > 1 && sizeof(SAMPLE) < 8;
-// Writes the readings (N) of the samples of a group. c: counts per newton, largest count, newtons per count; unit: newtons per count as the sum of two floats.
-__device__ __forceinline__ void set_readings(const Environment& e, const View& to, u32 t, float2 unit, const Samples& samples) {
-    const double* c = e.numbers + NUMBER[COUNTER];
-    if constexpr (IS_SHORT) {
-        // Rounded to f32 as the quotient is.
-        float readings[GROUP];
-        FOR_GROUP(j) readings[j] = fmaf((float)samples.of[j], unit.x, (float)samples.of[j] * unit.y);
-        *(float4*)((float*)to.address + (to.strides[0] * (i64)e.index + t)) = make_float4(readings[0], readings[1], readings[2], readings[3]);
-    } else {
-        double readings[GROUP];
-        FOR_GROUP(j) {
-            const double x = (double)samples.of[j];
-            readings[j] = x;
-            if constexpr (COUNTER < LAST) {
-                // Rounded as a division, but with fewer instructions (Markstein 1990).
-                double value = x * c[2];
-                value = __fma_rn(__fma_rn(-value, c[0], x), c[2], value);
-                readings[j] = __fma_rn(__fma_rn(-value, c[0], x), c[2], value);
-            }
-        }
-        set_numbers<GROUP>(to, e.index, t, readings);
-    }
-}
-
-// Applies the last stages to all taxels, takes samples and writes readings. loads: as of `respond`.
-extern "C" __global__ void __launch_bounds__(READ_OUT_THREADS, 2048 / READ_OUT_THREADS) read_out(ResponseView r, View loads, View to, const double* parameters) {
-    constexpr u32 GROUPS = TAXELS / GROUP;
-    // Read early, not where it is needed.
-    float2 unit = {};
-    if constexpr (IS_SHORT) unit = two_floats(r.numbers + NUMBER[COUNTER] + 3);
-#pragma unroll 1
-    for (u32 i = blockIdx.x * READ_OUT_THREADS + threadIdx.x; i < r.environments * GROUPS; i += gridDim.x * READ_OUT_THREADS) {
-        const u32 t = GROUP * (i % GROUPS);
-        Environment e = {};
-        e.index = i / GROUPS;
-        e.numbers = r.numbers;
-        e.parameters = parameters ? parameters + (u64)e.index * PARAMETERS : parameters;
-        e.clock = r.timing.clocks + e.index;
-        const Held held = held_of(r, e, t);
-        Samples samples = {};
-        if (!HAS_SAMPLES || held.taken) samples = samples_of(r, e, loads, t);
-        if constexpr (HAS_SAMPLES) keep_samples(r, e, t, held, samples);
-        set_readings(e, to, t, unit, samples);
-    }
-}
-
-// Clears memory and time of the environments where the mask is not zero; the numbers of their steps go on, and the noise with them. One block
-// per environment. mask: (n); null for all. lists: number of the lists of memory. Samples of before are not shown.
-extern "C" __global__ void reset_response(View mask, ResponseView r, u32 lists) {
-    u32 i = blockIdx.x;
-    if (mask.address && number_at(mask, i, 0, 0) == 0.0) return;
-    u64 apart = (u64)r.environments * r.taxels, first = (u64)i * r.taxels;
-    for (u32 k = threadIdx.x; k < r.taxels; k += blockDim.x) {
-        for (u32 list = 0; list < lists; list++) r.memory[list * apart + first + k] = 0.0;
-    }
-    const u32 words = (SEGMENTS + 1) * WORDS;
-    for (u32 k = threadIdx.x; k < words; k += blockDim.x) r.reached[i * (u64)words + k] = 0;
-    if (threadIdx.x == 0) r.timing.clocks[i].next_step = 0;
 }

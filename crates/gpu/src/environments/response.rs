@@ -12,13 +12,15 @@ use dermis_geometry::Random;
 use dermis_sensor::response::Operation;
 use std::sync::Arc;
 
-/// Threads of a multiprocessor that run a response beside other kernels, of 2048: more slow those down, with fewer the response ends later than they.
+/// Threads that a multiprocessor runs.
+const THREADS: usize = 2048;
+/// Threads of a multiprocessor that run a response beside other kernels: more slow those down, with fewer the response ends later than they.
 const SHARED_THREADS: usize = 768;
 /// Threads of a block that clears memory.
 const RESET_THREADS: usize = 256;
 /// Most taxels of all environments.
 const MAX_TAXELS: usize = 1 << 31;
-/// Random numbers that each taxel takes in a step, as on the CPU.
+/// Random numbers that each two taxels take in a step, as on the CPU.
 const DRAWS: usize = 4;
 
 /// How much of the GPU a response may use.
@@ -46,8 +48,7 @@ pub(super) struct GpuResponse {
     _numbers: [DeviceBuffer<f64>; 4],
     _samples: DeviceBuffer<u8>,
     _words: [DeviceBuffer<u32>; 4],
-    /// Of groups of one and of four taxels: captured graphs may use either.
-    jumps: [DeviceBuffer<u64>; 2],
+    _jumps: DeviceBuffer<u64>,
     _terms: DeviceBuffer<Term>,
     _clocks: DeviceBuffer<Clock>,
 }
@@ -108,8 +109,7 @@ impl GpuResponse {
             gpu.upload(&layout.patterns)?,
         ];
         let terms = gpu.upload(&layout.terms)?;
-        let jumps = |group: usize| gpu.upload(&Random::jumps(DRAWS * group, taxels.div_ceil(group)).concat());
-        let jumps = [jumps(1)?, jumps(4)?];
+        let jumps = gpu.upload(&Random::jumps(DRAWS, taxels.div_ceil(2)).concat())?;
         let clocks = gpu.upload(&(0..count).map(Clock::of_environment).collect::<Vec<_>>())?;
         let view = ResponseView {
             numbers: numbers[0].at(0),
@@ -117,7 +117,7 @@ impl GpuResponse {
             terms: terms.at(0),
             patterns: words[3].at(0),
             targets: words[2].at(0),
-            jumps: jumps[0].at(0),
+            jumps: jumps.at(0),
             faulty: words[1].at(0),
             memory: numbers[2].at_mut(0),
             samples: samples.at_mut(0),
@@ -138,7 +138,7 @@ impl GpuResponse {
             _numbers: numbers,
             _samples: samples,
             _words: words,
-            jumps,
+            _jumps: jumps,
             _terms: terms,
             _clocks: clocks,
         };
@@ -165,7 +165,6 @@ impl GpuResponse {
             let program = self.layout.program(taxels, group, self.blocks);
             let kernel = |name: &str| self.gpu.kernel(&program, name);
             let (respond, read_out, reset) = (kernel("respond")?, kernel("read_out")?, kernel("reset_response")?);
-            self.view.jumps = self.jumps[usize::from(group > 1)].at(0);
             self.kernels = Some(Kernels { group, respond, read_out, reset });
         }
         if !bindings.taxels.is_bound() && self.loads.is_none() {
@@ -210,11 +209,14 @@ impl GpuResponse {
         let sets = self.sets.as_ref().map_or(PtrMut::default(), |sets| sets.at_mut(0));
         let (view, loads, blocks) = (&self.view, &bindings.taxels, self.blocks);
         let most = |threads: usize| match share {
-            Share::All => usize::MAX,
+            Share::All => self.gpu.multiprocessors() * (THREADS / threads).max(1),
             Share::Part => self.gpu.multiprocessors() * (SHARED_THREADS / threads).max(1),
         };
         let respond_blocks = count.div_ceil(blocks.environments).clamp(1, most(2 * blocks.threads()));
-        let read_out_blocks = (count * taxels / group).div_ceil(READ_OUT_THREADS).clamp(1, most(READ_OUT_THREADS));
+        // A thread has the same group of taxels in all its environments.
+        let blocks_of = |groups: usize| groups.div_ceil(READ_OUT_THREADS);
+        let groups = taxels / group;
+        let read_out_blocks = blocks_of(count * groups).min(most(READ_OUT_THREADS)).max(blocks_of(groups));
         // SAFETY: the caller guarantees the bound arrays; ours have a row per environment and a column per taxel.
         unsafe {
             if self.layout.rows() > 0 {

@@ -50,7 +50,7 @@ cuda_struct! {
         pub patterns: Ptr<u32>,
         /// Taxels of whose sum a taxel is a source, itself among them: the k-th of every taxel, (k, taxels); rows are filled up with the taxel itself.
         pub targets: Ptr<u32>,
-        /// Factor and term of the random generator's jump to each group of taxels, (groups, 2).
+        /// Factor and term of the random generator's jump to each pair of taxels, (pairs, 2).
         pub jumps: Ptr<u64>,
         /// One bit per taxel with a fault, (words of 32).
         pub faulty: Ptr<u32>,
@@ -79,6 +79,7 @@ const SOURCE: &[&str] = &[
     super::RANDOMISATION,
     super::TIMING,
     include_str!("response.cu"),
+    include_str!("read_out.cu"),
 ];
 
 /// How environments are divided among warps and blocks.

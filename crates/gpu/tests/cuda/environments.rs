@@ -181,6 +181,9 @@ fn responses_and_random_parameters_match_the_cpu() {
             true,
         ),
         ("no offsets, 56 x 56", at_rest(&of_size(56)), FEW, false, true),
+        ("no offsets, no delay", at_rest(&without("delay = ")).replace(", scan = \"rows\"", ""), FEW, false, true),
+        ("no offsets, no sampling", at_rest(&without("sampling = ")), FEW, false, true),
+        ("no offsets, an odd number of taxels", at_rest(&of_size(9)).replace(", scan = \"rows\"", ""), FEW, true, true),
         ("many environments", text.to_owned(), 2100, true, true),
         ("many environments, no offsets", at_rest(text), 2100, true, false),
         (

@@ -27,12 +27,14 @@ fn none() -> Force {
 }
 
 impl Noise {
-    /// Adds the noise of a step to the values (N).
+    /// Adds the noise of a step to the values (N): a pair of draws to each two taxels.
     pub fn apply(&self, values: &mut [f64], step: u64) {
         let mut random = Random::new(mixed(self.seed ^ mixed(step)));
         let sd = self.sd.si();
-        for value in values {
-            *value += random.normal() * if self.relative > 0.0 { sd.hypot(self.relative * *value) } else { sd };
+        for pair in values.chunks_mut(2) {
+            for (value, draw) in pair.iter_mut().zip(random.normals()) {
+                *value += draw * if self.relative > 0.0 { sd.hypot(self.relative * *value) } else { sd };
+            }
         }
     }
 }
