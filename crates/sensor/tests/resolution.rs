@@ -179,7 +179,15 @@ fn a_contact_of_few_cells_is_reported() {
     let sensor = layer().build(None).unwrap();
     let few = pressed(&sensor, 0.5, 0.05, [0.0; 2]);
     let (points, _) = unresolved(&few).unwrap();
-    assert!((1..12).contains(&points) && few.touch.warnings[0].to_string().contains("inaccurate"), "{points}");
+    let message = few.touch.warnings[0].to_string();
+    assert!((1..12).contains(&points) && message.contains("inaccurate"), "{points}");
+    // What the message asks for is enough.
+    let cell_mm = message.split("to about ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    let mut finer = layer();
+    let SkinSpec::Layer(skin) = &mut finer.skin else { panic!("a layer") };
+    skin.cell = Some(Length::new(1e-3 * cell_mm.parse::<f64>().unwrap()));
+    let enough = pressed(&finer.build(None).unwrap(), 0.5, 0.05, [0.0; 2]);
+    assert_eq!(unresolved(&enough), None, "{message}: {:?}", enough.touch.warnings);
 }
 
 /// A plate over all four texels of a small array covers few contact points, and needs no more.

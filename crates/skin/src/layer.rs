@@ -77,6 +77,8 @@ pub struct ContactExtent {
     pub step_m: f64,
     /// Smallest distance (m) of the centre of a cell in contact from the rim; infinite without contact.
     pub rim_m: f64,
+    /// True if an object covers the whole of a cell between four others in contact: the contact is no narrow strip.
+    pub has_inner: bool,
 }
 
 /// Maximum indentation, as a fraction of the thickness.
@@ -237,33 +239,32 @@ impl Layer {
         let solution = self.solve(state, &indenter, &SlidingFriction { contact: &contact, slide_m: &slide_m }, dt_s)?;
         let mut touch = self.touch_of(&solution, &indenter, motion.targets.len());
         touch.warnings.extend(unresolved_on_grid(&touch.facets, motion, &self.grid, None));
-        touch.warnings.extend(self.narrow(&solution, &indenter, motion.targets.len()));
+        let inner = self.inner_cells(&solution, &indenter);
+        let has_inner = |object: u32| inner.iter().any(|&cell| indenter.owner[cell] == object);
+        let cells = |object: u32| touch.facets.objects().filter(|&touched| touched == object).count();
+        let strip = |object: u32| self.strip(object, cells(object), has_inner(object));
+        touch.warnings.extend((0..motion.targets.len() as u32).filter_map(strip).collect::<Vec<_>>());
         Ok((touch, State::Layer(solution.state)))
     }
 
-    /// Warnings for the objects whose contact has enough cells, but nowhere one that they cover between four others in contact.
-    fn narrow(&self, solution: &Solution, indenter: &IndenterHeightMap, objects: usize) -> Vec<Warning> {
+    /// The cells that an object covers whole, and that lie between four others in contact.
+    fn inner_cells(&self, solution: &Solution, indenter: &IndenterHeightMap) -> Vec<usize> {
         let (region, pressure) = (solution.region, &solution.tractions.parts[2]);
         let is_pressed = |row: usize, col: usize| pressure[row * region.cols + col] > 0.0;
-        let (mut cells, mut has_inner) = (vec![0_usize; objects], vec![false; objects]);
-        for i in (0..region.len()).filter(|&i| pressure[i] > 0.0) {
-            let (row, col) = (i / region.cols, i % region.cols);
-            let cell = (region.row + row) * self.grid.cols + region.col + col;
-            let owner = indenter.owner[cell] as usize;
-            cells[owner] += 1;
-            has_inner[owner] |= indenter.covered[cell] == 1.0
-                && (1..region.rows - 1).contains(&row)
-                && (1..region.cols - 1).contains(&col)
-                && [(row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1)]
-                    .into_iter()
-                    .all(|(row, col)| is_pressed(row, col));
-        }
+        let inner = (1..region.rows.saturating_sub(1)).flat_map(|row| {
+            (1..region.cols.saturating_sub(1)).map(move |col| (row, col)).filter(|&(row, col)| {
+                let others = [(row, col), (row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1)];
+                others.into_iter().all(|(row, col)| is_pressed(row, col))
+            })
+        });
+        let cell_of = |(row, col): (usize, usize)| (region.row + row) * self.grid.cols + region.col + col;
+        inner.map(cell_of).filter(|&cell| indenter.covered[cell] == 1.0).collect()
+    }
+
+    /// The warning for an object that covers enough cells, but no inner one.
+    fn strip(&self, object: u32, cells: usize, has_inner: bool) -> Option<Warning> {
         let (cell_mm, key) = (self.grid.cell_m * 1e3, Resolution::Cell);
-        let is_narrow = |&object: &usize| !has_inner[object] && cells[object] >= MIN_POINTS;
-        (0..objects)
-            .filter(is_narrow)
-            .map(|object| Warning::Narrow { object: object as u32, cells: cells[object], cell_mm, key })
-            .collect()
+        (cells >= MIN_POINTS && !has_inner).then_some(Warning::Narrow { object, cells, cell_mm, key })
     }
 
     fn touch_of(&self, solution: &Solution, indenter: &IndenterHeightMap, objects: usize) -> Touch {
@@ -287,7 +288,7 @@ impl Layer {
             let tangent = Tangent::default();
             facets.push(Facet { object: owner, normal: Vec3::Z, depth_m, saturated: false, load, tangent });
         }
-        let warnings = self.warnings(&self.extent(solution, &facets), &solution.effort);
+        let warnings = self.warnings(&self.extent(solution, indenter, &facets), &solution.effort);
         let mut touch = Touch::from_facets(facets, objects);
         self.stiffen(&mut touch);
         self.set_fields(&mut touch, solution);
@@ -394,17 +395,25 @@ impl Layer {
 
     /// The warnings of [`Skin::touch`] for a contact with one object that was solved elsewhere, as on a GPU.
     pub fn step_warnings(&self, extent: &ContactExtent, effort: &Effort) -> Vec<Warning> {
-        if extent.cells == 0 { Vec::new() } else { self.warnings(extent, effort) }
+        if extent.cells == 0 {
+            return Vec::new();
+        }
+        self.warnings(extent, effort).into_iter().chain(self.coarse(extent)).collect()
     }
 
     /// The warnings of [`Skin::settle`] for a contact with one object that was solved elsewhere, as on a GPU.
     pub fn contact_warnings(&self, extent: &ContactExtent, effort: &Effort, target: Target<'_>) -> Vec<Warning> {
-        let resolution = (Resolution::Cell, self.grid.cell_m, self.grid.rows * self.grid.cols);
         let unresolved = match extent.cells {
             0 => unresolved_on_grid(&Facets::default(), &Motion { targets: &[target] }, &self.grid, None),
-            cells => few_points(0, cells, resolution).into_iter().collect(),
+            _ => self.coarse(extent).into_iter().collect(),
         };
         self.warnings(extent, effort).into_iter().chain(unresolved).collect()
+    }
+
+    /// The warning for a contact with one object that covers too few cells, or a narrow strip of them.
+    fn coarse(&self, extent: &ContactExtent) -> Option<Warning> {
+        let resolution = (Resolution::Cell, self.grid.cell_m, self.grid.rows * self.grid.cols);
+        few_points(0, extent.cells, resolution).or_else(|| self.strip(0, extent.cells, extent.has_inner))
     }
 
     /// Smallest distance (m) of a facet from the rim; infinite without facets.
@@ -415,7 +424,7 @@ impl Layer {
     }
 
     /// The extent of a contact.
-    fn extent(&self, solution: &Solution, facets: &[Facet]) -> ContactExtent {
+    fn extent(&self, solution: &Solution, indenter: &IndenterHeightMap, facets: &[Facet]) -> ContactExtent {
         let rim_m = self.rim_m(facets);
         let down_m = &solution.surface_m[2];
         let region = solution.region;
@@ -434,7 +443,8 @@ impl Layer {
             }
         }
         let deepest_m = down_m.iter().copied().fold(0.0, f64::max);
-        ContactExtent { cells: facets.len(), deepest_m, step_m, rim_m }
+        let has_inner = !self.inner_cells(solution, indenter).is_empty();
+        ContactExtent { cells: facets.len(), deepest_m, step_m, rim_m, has_inner }
     }
 }
 
@@ -469,7 +479,7 @@ impl Skin for Layer {
         self.set_fields(&mut touch, &solution);
         // The strain under a point is unknown, because its area is.
         let rim_m = self.rim_m(touch.facets.iter().filter(|facet| self.is_over(facet.at())));
-        let extent = ContactExtent { cells: touch.facets.len(), deepest_m: 0.0, step_m: 0.0, rim_m };
+        let extent = ContactExtent { cells: touch.facets.len(), deepest_m: 0.0, step_m: 0.0, rim_m, has_inner: true };
         touch.warnings = self.range_warnings(&extent);
         Ok(touch)
     }
@@ -519,7 +529,7 @@ mod tests {
         let field = HeightField::from_fn(layer.grid(), |x, y| (x * x + y * y) / 20e-3 - 5e-5);
         let indenter = IndenterHeightMap::of_heights(&field);
         let mut solution = layer.solve_under(&layer.rest(), &indenter, &Twist::ZERO, None).unwrap();
-        let warnings = |solution: &Solution| layer.warnings(&layer.extent(solution, &[]), &solution.effort);
+        let warnings = |solution: &Solution| layer.warnings(&layer.extent(solution, &indenter, &[]), &solution.effort);
         assert_eq!((solution.effort.unsolved, warnings(&solution)), (0.0, Vec::new()));
         let influences = layer.influences();
         let region = Region { row: 16, col: 16, rows: 32, cols: 32 };

@@ -22,7 +22,29 @@ impl Resolution {
             Self::Cell => "reduce `cell` of the skin",
         }
     }
+
+    /// The same for a contact that covers some of the `wanted` points or cells, `spacing_mm` apart, with a distance that covers as many; it covers more of them where they are nearer.
+    pub(crate) fn remedy_for(self, points: usize, wanted: usize, spacing_mm: f64) -> String {
+        let remedy = self.remedy();
+        if points == 0 || points >= wanted {
+            return remedy.to_owned();
+        }
+        let needed_mm = two_digits(MARGIN * spacing_mm * (points as f64 / wanted as f64).sqrt());
+        match self {
+            Self::ContactPoints => format!("{remedy} until they are about {needed_mm} mm apart"),
+            Self::Cell => format!("{remedy} to about {needed_mm} mm"),
+        }
+    }
 }
+
+/// Two significant digits of a positive number, rounded down.
+fn two_digits(value: f64) -> f64 {
+    let scale = 10f64.powf(1.0 - value.log10().floor());
+    (value * scale).floor() / scale
+}
+
+/// Part of the distance of points with which a contact covers the wanted ones, as their number varies with its place.
+const MARGIN: f64 = 0.9;
 
 /// Number of contact points below which a contact is reported. A ball on independent springs changes its force by up to
 /// 5 % with its place on 13 points, by 2 % on 20 to 35 and by 15 % on 5.
@@ -41,7 +63,7 @@ pub(crate) fn few_points(
     (key, spacing_m, sites): (Resolution, f64, usize),
 ) -> Option<Warning> {
     let few = points > 0 && points < MIN_POINTS.min(sites);
-    few.then_some(Warning::Unresolved { object, points, spacing_mm: spacing_m * 1e3, key })
+    few.then_some(Warning::Unresolved { object, points, wanted: MIN_POINTS, spacing_mm: spacing_m * 1e3, key })
 }
 
 /// Warnings for flat objects whose edges lie on the skin. Each edge may miss or gain up to half the distance of two points,
@@ -59,7 +81,7 @@ pub(crate) fn flat_on_few_points(
         }
         let flat = sum_m > MIN_FLATNESS * points as f64 * largest_m;
         let few = points > 0 && points < MIN_FLAT_POINTS.min(sites) && flat;
-        few.then_some(Warning::Unresolved { object, points, spacing_mm: spacing_m * 1e3, key })
+        few.then_some(Warning::Unresolved { object, points, wanted: MIN_FLAT_POINTS, spacing_mm: spacing_m * 1e3, key })
     };
     (0..objects as u32).filter_map(few).collect()
 }
@@ -75,7 +97,7 @@ pub(crate) fn unresolved(
     let (key, spacing_m, _) = resolution;
     let few = |object: u32| {
         let points = facets.objects().filter(|touched| *touched == object).take(MIN_POINTS).count();
-        let missed = || Warning::Unresolved { object, points, spacing_mm: spacing_m * 1e3, key };
+        let missed = || Warning::Unresolved { object, points, wanted: MIN_POINTS, spacing_mm: spacing_m * 1e3, key };
         few_points(object, points, resolution).or_else(|| (points == 0 && between(object)).then(missed))
     };
     objects.filter_map(few).collect()

@@ -47,8 +47,8 @@ pub enum Warning {
     )]
     FacesAway { object: u32 },
     /// A contact smaller than the resolution of the skin.
-    #[error("{}: {}", unresolved(*.points, *.spacing_mm), .key.remedy())]
-    Unresolved { object: u32, points: usize, spacing_mm: f64, key: Resolution },
+    #[error("{}: {}", unresolved(*.points, *.spacing_mm), .key.remedy_for(*.points, *.wanted, *.spacing_mm))]
+    Unresolved { object: u32, points: usize, wanted: usize, spacing_mm: f64, key: Resolution },
     /// A contact that is long, but narrower than the resolution of a skin.
     #[error(
         "an object touches a strip less than three cells wide ({cells} cells of {cell_mm:.3} mm), so its force is inaccurate: {}", .key.remedy()
@@ -82,9 +82,13 @@ impl Warning {
         (points > 0).then_some(Self::Saturated { points })
     }
 
-    /// True if both are of the same kind.
+    /// True if both are of the same kind. A force that is missing is not like one that is inaccurate.
     pub fn is_like(&self, other: &Self) -> bool {
-        discriminant(self) == discriminant(other)
+        discriminant(self) == discriminant(other) && self.is_missed() == other.is_missed()
+    }
+
+    fn is_missed(&self) -> bool {
+        matches!(self, Self::Unresolved { points: 0, .. })
     }
 
     /// The first warning of each kind.
@@ -109,5 +113,26 @@ fn unresolved(points: usize, spacing_mm: f64) -> String {
         format!(
             "an object touches only {points} contact point{plural}, {spacing_mm:.3} mm apart, so its force is inaccurate"
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_force_is_not_hidden_by_an_inaccurate_one() {
+        let of_points = |points| Warning::Unresolved {
+            object: 0,
+            points,
+            wanted: 12,
+            spacing_mm: 0.8,
+            key: Resolution::ContactPoints,
+        };
+        let kinds = Warning::first_of_each_kind([5, 3, 0, 0, 7].map(of_points));
+        assert_eq!(kinds, [of_points(5), of_points(0)]);
+        let texts = kinds.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert!(texts[0].ends_with("increase `contact_points` until they are about 0.46 mm apart"), "{}", texts[0]);
+        assert!(texts[1].ends_with("its force is missing: increase `contact_points`"), "{}", texts[1]);
     }
 }

@@ -97,7 +97,7 @@ mod tests {
 
     fn touch(force_newton: f64, points: Option<usize>, saturated: usize) -> Touch {
         let key = Resolution::ContactPoints;
-        let few = points.map(|points| Warning::Unresolved { object: 0, points, spacing_mm: 1.0, key });
+        let few = points.map(|points| Warning::Unresolved { object: 0, points, wanted: 12, spacing_mm: 1.0, key });
         let on_sensor = Wrench::from_force_at(Vec3::Z * -force_newton, Vec3::ZERO);
         Touch { on_sensor, saturated, warnings: few.into_iter().collect(), ..Touch::default() }
     }

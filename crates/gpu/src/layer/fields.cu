@@ -385,15 +385,16 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 
 // The numbers of a press that decide about its warnings: cells in contact, largest deflection (m), largest difference of deflection (m)
-// between neighbouring cells in contact, smallest distance (m) of the centre of a cell in contact from the rim (1e300 without contact).
-// One block per press, one cell per thread. extents: (n, 4).
+// between neighbouring cells in contact, smallest distance (m) of the centre of a cell in contact from the rim (1e300 without contact),
+// and whether the object covers the whole of a cell between four others in contact (1 or 0). One block per press, one cell per thread.
+// covered: part of each cell that the object covers. extents: (n, 5).
 extern "C" __global__ void __launch_bounds__(THREADS)
-    measure_contact(LayerGrid grid, const double* tractions, const double* surfaces, double* extents) {
+    measure_contact(LayerGrid grid, const double* tractions, const double* surfaces, const double* covered, double* extents) {
     __shared__ double shared[THREADS / 32];
     const int cells = grid.rows * grid.cols;
     const long long start = 3ll * blockIdx.x * cells + 2 * cells;
     const double *pressure = tractions + start, *deflection = surfaces + start;
-    double count[1] = {0.0}, deepest = 0.0, step = 0.0, beyond_rim = -1e300;
+    double count[1] = {0.0}, deepest = 0.0, step = 0.0, beyond_rim = -1e300, has_inner = 0.0;
     FOR_EACH(i, cells) {
         deepest = fmax(deepest, deflection[i]);
         if (!(pressure[i] > 0.0)) continue;
@@ -403,17 +404,23 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         if (col + 1 < grid.cols && pressure[i + 1] > 0.0) step = fmax(step, fabs(deflection[i] - deflection[i + 1]));
         beyond_rim = fmax(beyond_rim, fabs(x_of(grid, col)) - 0.5 * grid.cell * grid.cols);
         beyond_rim = fmax(beyond_rim, fabs(y_of(grid, row)) - 0.5 * grid.cell * grid.rows);
+        const bool has_four = row > 0 && row + 1 < grid.rows && col > 0 && col + 1 < grid.cols;
+        if (has_four && covered[(long long)blockIdx.x * cells + i] == 1.0 && pressure[i - grid.cols] > 0.0 && pressure[i + grid.cols] > 0.0 &&
+            pressure[i - 1] > 0.0 && pressure[i + 1] > 0.0)
+            has_inner = 1.0;
     }
     reduce_sum(count, shared);
     deepest = reduce_max(deepest, shared);
     step = reduce_max(step, shared);
     beyond_rim = reduce_max(beyond_rim, shared);
+    has_inner = reduce_max(has_inner, shared);
     if (threadIdx.x != 0) return;
-    double* to = extents + 4ll * blockIdx.x;
+    double* to = extents + 5ll * blockIdx.x;
     to[0] = count[0];
     to[1] = deepest;
     to[2] = step;
     to[3] = -beyond_rim;
+    to[4] = has_inner;
 }
 
 // Copies pressure (Pa) and displacement along x, y and z (m) to the outputs in single precision; either may be null. One block per press,

@@ -23,7 +23,7 @@ pub(super) const REGION_BUFFERS: usize = 17;
 /// Numbers per pose.
 pub(super) const POSE: usize = 7;
 /// Numbers per press of the kernel `measure_contact`.
-const EXTENT: usize = 4;
+const EXTENT: usize = 5;
 /// Maximum number of presses per chunk; more do not increase the GPU's utilisation.
 const MAX_AT_ONCE: usize = 4096;
 /// Triangles that a block rasterizes.
@@ -541,15 +541,25 @@ impl LayerBatch {
     pub(super) fn extents(&self, chunk: &Chunk) -> Result<Vec<ContactExtent>, GpuError> {
         let (gpu, extents) = (&self.gpu, self.gpu.uninitialised::<f64>(EXTENT * chunk.count)?);
         let kernel = self.kernel("measure_contact")?;
-        // SAFETY: there are fields for every press, and `extents` holds four numbers per press.
+        // SAFETY: there are fields for every press, and `extents` holds `EXTENT` numbers per press.
         unsafe {
-            launch!(gpu, &kernel, grid(chunk.count, 1), &self.grid, &chunk.tractions, &chunk.surfaces, &extents)?;
+            launch!(
+                gpu,
+                &kernel,
+                grid(chunk.count, 1),
+                &self.grid,
+                &chunk.tractions,
+                &chunk.surfaces,
+                &chunk.covered,
+                &extents
+            )?;
         }
         let of = |numbers: &[f64]| ContactExtent {
             cells: numbers[0] as usize,
             deepest_m: numbers[1],
             step_m: numbers[2],
             rim_m: numbers[3],
+            has_inner: numbers[4] != 0.0,
         };
         Ok(extents.download()?.chunks_exact(EXTENT).map(of).collect())
     }

@@ -156,11 +156,7 @@ fn forces_on_layers_are_reached_at_the_depths_of_the_cpu() {
             assert_same(&label, &truth, &there, &forces_n, &requests, [off, batch.force_precision()]);
             let touches = batch.press(&poses, dermis_gpu::layer::Outputs::NONE).unwrap();
             let (once, layer) = (at_once(&sensor), sensor.skin_as().unwrap());
-            // Batches do not look for narrow strips.
-            let kinds = |warnings: &[Warning]| {
-                let compared = warnings.iter().filter(|warning| !matches!(warning, Warning::Narrow { .. }));
-                compared.map(std::mem::discriminant).collect::<Vec<_>>()
-            };
+            let kinds = |warnings: &[Warning]| warnings.iter().map(std::mem::discriminant).collect::<Vec<_>>();
             for (i, warnings) in touches.warnings(layer, &object, &poses).iter().enumerate() {
                 let known = press_to_pose(&once, &object, &poses[i]).unwrap().touch.warnings;
                 assert_eq!(kinds(warnings), kinds(&known), "{label}, press {i}: {warnings:?} and {known:?}");

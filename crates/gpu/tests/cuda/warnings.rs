@@ -13,6 +13,12 @@ fn ball(radius_m: f64) -> Object {
     Object::of_primitive(Primitive::Sphere { radius_m }, 0.1 * radius_m).unwrap()
 }
 
+/// A wall of a width (mm), 6 mm long and 4 mm high.
+fn wall(width_mm: f64) -> Object {
+    let half_m = 0.5e-3 * Vec3::new(width_mm, 6.0, 4.0);
+    Object::of_primitive(Primitive::Cuboid { half_m }, 1e-3).unwrap()
+}
+
 fn at(x_mm: f64, y_mm: f64, z_mm: f64) -> Pose {
     Pose::from_translation(Vec3::new(x_mm, y_mm, z_mm) * 1e-3)
 }
@@ -26,8 +32,8 @@ fn texts(warnings: impl IntoIterator<Item = Warning>) -> Vec<String> {
     warnings.into_iter().map(|warning| warning.to_string()).collect()
 }
 
-/// Beyond the linear range, near the rim, few cells, between the cells, a coarse path, and none; with the light of the
-/// images.
+/// Beyond the linear range, near the rim, few cells, a narrow strip, between the cells, a coarse path, and none; with the
+/// light of the images.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn warnings_of_layers_are_those_of_the_cpu() {
@@ -51,6 +57,7 @@ fn warnings_of_layers_are_those_of_the_cpu() {
             (Object { mu: Some(1.0), ..ball(4e-3) }, large.clone()),
             (Object { mu: Some(0.0), ..Object::new(sphere(4e-3, 0.3e-3).unwrap()) }, large),
             (ball(tiny * 1e-3), vec![at(0.0, 0.0, 0.5 * tiny), at(0.5 * cell_mm, 0.5 * cell_mm, 0.5 * tiny)]),
+            (wall(1.8 * cell_mm), vec![at(0.0, 0.0, 1.99), at(0.3 * cell_mm, 0.1, 1.98)]),
         ];
         for (case, (object, poses)) in cases.into_iter().enumerate() {
             let touches = LayerBatch::new(&gpu, &sensor, &object).unwrap().press(&poses, Outputs::ALL).unwrap();
@@ -67,7 +74,8 @@ fn warnings_of_layers_are_those_of_the_cpu() {
         }
     }
     let kinds = Warning::first_of_each_kind(kinds);
-    assert!(kinds.len() >= 3 && steep_images > 0, "{kinds:?}, {steep_images} steep images");
+    assert!(kinds.iter().any(|warning| matches!(warning, Warning::Narrow { .. })), "{kinds:?}");
+    assert!(kinds.len() >= 4 && steep_images > 0, "{kinds:?}, {steep_images} steep images");
 }
 
 /// Beyond the largest penetration, few contact points, between the points, and none.
