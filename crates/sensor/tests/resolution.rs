@@ -16,6 +16,7 @@ fn pressed(sensor: &Sensor, radius_mm: f64, depth_mm: f64, at_mm: [f64; 2]) -> P
 
 fn unresolved(pressed: &Pressed) -> Option<(usize, Resolution)> {
     pressed.touch.warnings.iter().find_map(|warning| match warning {
+        Warning::Missed { key, .. } => Some((0, *key)),
         Warning::Unresolved { points, key, .. } => Some((*points, *key)),
         _ => None,
     })
@@ -53,7 +54,7 @@ fn an_object_between_the_points_of_a_curved_skin_is_reported() {
             let target = dermis_skin::Target::at_rest(&ball, pose);
             sensor.skin().settle(&sensor.skin().rest(), &dermis_skin::Motion { targets: &[target] }).unwrap().0
         };
-        assert!(matches!(at(0.05e-3).warnings[..], [Warning::Unresolved { points: 0, .. }]), "{name}");
+        assert!(matches!(at(0.05e-3).warnings[..], [Warning::Missed { .. }]), "{name}");
         assert!(at(1e-3).warnings.is_empty(), "{name}: {:?}", at(1e-3).warnings);
     }
 }

@@ -25,7 +25,7 @@ impl MissedObjects {
             self.found = found;
         }
         let is_free = |warning: &&Warning| match warning {
-            Warning::Unresolved { object, .. } | Warning::FacesAway { object } => {
+            Warning::Missed { object, .. } | Warning::FacesAway { object } => {
                 touch.facets.objects().all(|touched| touched != *object)
             }
             _ => true,

@@ -23,12 +23,10 @@ impl Resolution {
         }
     }
 
-    /// The same for a contact that covers some of the `wanted` points or cells, `spacing_mm` apart, with a distance that covers as many; it covers more of them where they are nearer.
+    /// The same for a contact that covers some of the `wanted` points or cells, `spacing_mm` apart, with a distance at which
+    /// it covers as many.
     pub(crate) fn remedy_for(self, points: usize, wanted: usize, spacing_mm: f64) -> String {
         let remedy = self.remedy();
-        if points == 0 || points >= wanted {
-            return remedy.to_owned();
-        }
         let needed_mm = two_digits(MARGIN * spacing_mm * (points as f64 / wanted as f64).sqrt());
         match self {
             Self::ContactPoints => format!("{remedy} until they are about {needed_mm} mm apart"),
@@ -97,7 +95,7 @@ pub(crate) fn unresolved(
     let (key, spacing_m, _) = resolution;
     let few = |object: u32| {
         let points = facets.objects().filter(|touched| *touched == object).take(MIN_POINTS).count();
-        let missed = || Warning::Unresolved { object, points, wanted: MIN_POINTS, spacing_mm: spacing_m * 1e3, key };
+        let missed = || Warning::Missed { object, spacing_mm: spacing_m * 1e3, key };
         few_points(object, points, resolution).or_else(|| (points == 0 && between(object)).then(missed))
     };
     objects.filter_map(few).collect()

@@ -617,7 +617,7 @@ impl Skin for Springs {
     fn missed(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {
         let between = |object: u32| self.lies_between(&motion.targets[object as usize]);
         let mut found = self.unresolved(touch, motion.targets.len(), between);
-        found.retain(|warning| matches!(warning, Warning::Unresolved { points: 0, .. }));
+        found.retain(|warning| matches!(warning, Warning::Missed { .. }));
         found
     }
 

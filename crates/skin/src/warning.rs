@@ -46,8 +46,17 @@ pub enum Warning {
         "an object lies in the skin, and all of its faces there point away from the skin, so its force is missing: its mesh is open or inside out; close it, or reverse its faces"
     )]
     FacesAway { object: u32 },
+    /// An object that touches no contact point.
+    #[error(
+        "an object lies between the contact points, which are {spacing_mm:.3} mm apart, so its force is missing: {}", .key.remedy()
+    )]
+    Missed { object: u32, spacing_mm: f64, key: Resolution },
     /// A contact smaller than the resolution of the skin.
-    #[error("{}: {}", unresolved(*.points, *.spacing_mm), .key.remedy_for(*.points, *.wanted, *.spacing_mm))]
+    #[error(
+        "an object touches only {points} contact point{}, {spacing_mm:.3} mm apart, so its force is inaccurate: {}",
+        if *.points == 1 { "" } else { "s" },
+        .key.remedy_for(*.points, *.wanted, *.spacing_mm)
+    )]
     Unresolved { object: u32, points: usize, wanted: usize, spacing_mm: f64, key: Resolution },
     /// A contact that is long, but narrower than the resolution of a skin.
     #[error(
@@ -82,13 +91,9 @@ impl Warning {
         (points > 0).then_some(Self::Saturated { points })
     }
 
-    /// True if both are of the same kind. A force that is missing is not like one that is inaccurate.
+    /// True if both are of the same kind.
     pub fn is_like(&self, other: &Self) -> bool {
-        discriminant(self) == discriminant(other) && self.is_missed() == other.is_missed()
-    }
-
-    fn is_missed(&self) -> bool {
-        matches!(self, Self::Unresolved { points: 0, .. })
+        discriminant(self) == discriminant(other)
     }
 
     /// The first warning of each kind.
@@ -103,34 +108,17 @@ impl Warning {
     }
 }
 
-fn unresolved(points: usize, spacing_mm: f64) -> String {
-    if points == 0 {
-        format!(
-            "an object lies between the contact points, which are {spacing_mm:.3} mm apart, so its force is missing"
-        )
-    } else {
-        let plural = if points == 1 { "" } else { "s" };
-        format!(
-            "an object touches only {points} contact point{plural}, {spacing_mm:.3} mm apart, so its force is inaccurate"
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_missing_force_is_not_hidden_by_an_inaccurate_one() {
-        let of_points = |points| Warning::Unresolved {
-            object: 0,
-            points,
-            wanted: 12,
-            spacing_mm: 0.8,
-            key: Resolution::ContactPoints,
-        };
-        let kinds = Warning::first_of_each_kind([5, 3, 0, 0, 7].map(of_points));
-        assert_eq!(kinds, [of_points(5), of_points(0)]);
+        let (spacing_mm, key) = (0.8, Resolution::ContactPoints);
+        let few = |points| Warning::Unresolved { object: 0, points, wanted: 12, spacing_mm, key };
+        let missed = Warning::Missed { object: 0, spacing_mm, key };
+        let kinds = Warning::first_of_each_kind([few(5), few(1), missed.clone(), missed.clone(), few(7)]);
+        assert_eq!(kinds, [few(5), missed]);
         let texts = kinds.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert!(texts[0].ends_with("increase `contact_points` until they are about 0.46 mm apart"), "{}", texts[0]);
         assert!(texts[1].ends_with("its force is missing: increase `contact_points`"), "{}", texts[1]);

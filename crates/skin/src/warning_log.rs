@@ -37,7 +37,7 @@ impl WarningLog {
         self.rising = force_newton > self.peak_newton;
         self.peak_newton = self.peak_newton.max(force_newton);
         for warning in touch.all_warnings() {
-            match self.kinds.iter_mut().find(|known| known.warning.is_like(&warning)) {
+            match self.kinds.iter_mut().find(|known| known.is_like(&warning)) {
                 Some(known) => {
                     known.steps += 1;
                     if force_newton > known.force_newton {
@@ -80,8 +80,14 @@ impl WarningLog {
 }
 
 impl LoggedWarning {
+    /// True for a warning of the same kind. A contact with few contact points begins between them: that is one warning.
+    fn is_like(&self, warning: &Warning) -> bool {
+        let lacks_points = |warning: &Warning| matches!(warning, Warning::Missed { .. } | Warning::Unresolved { .. });
+        self.warning.is_like(warning) || (lacks_points(&self.warning) && lacks_points(warning))
+    }
+
     fn is_unresolved(&self) -> bool {
-        matches!(self.warning, Warning::Unresolved { .. } | Warning::Narrow { .. })
+        matches!(self.warning, Warning::Missed { .. } | Warning::Unresolved { .. } | Warning::Narrow { .. })
     }
 
     fn matters(&self, peak_newton: f64) -> bool {
@@ -97,7 +103,10 @@ mod tests {
 
     fn touch(force_newton: f64, points: Option<usize>, saturated: usize) -> Touch {
         let key = Resolution::ContactPoints;
-        let few = points.map(|points| Warning::Unresolved { object: 0, points, wanted: 12, spacing_mm: 1.0, key });
+        let few = points.map(|points| match points {
+            0 => Warning::Missed { object: 0, spacing_mm: 1.0, key },
+            _ => Warning::Unresolved { object: 0, points, wanted: 12, spacing_mm: 1.0, key },
+        });
         let on_sensor = Wrench::from_force_at(Vec3::Z * -force_newton, Vec3::ZERO);
         Touch { on_sensor, saturated, warnings: few.into_iter().collect(), ..Touch::default() }
     }
@@ -125,10 +134,15 @@ mod tests {
         assert_eq!(issued, [0, 0, 0, 1, 0]);
         let logged: Vec<_> = log.warnings().map(|known| (known.first_s, known.steps)).collect();
         assert_eq!(logged, [(0.0, 5)]);
-        // An object between the points has no force at all.
+        // An object between the points has no force at all, and may touch a few of them later.
         let mut log = WarningLog::default();
         log.add(&touch(0.0, Some(0), 0), 0.0);
         assert_eq!(log.take_new().len(), 1);
+        log.add(&touch(0.1, Some(3), 0), 1.0);
+        log.add(&touch(0.1, Some(3), 0), 2.0);
+        assert_eq!(log.take_new(), []);
+        let logged = log.warnings().map(|known| known.warning.to_string()).collect::<Vec<_>>();
+        assert!(logged.len() == 1 && logged[0].contains("touches only 3"), "{logged:?}");
     }
 
     #[test]

@@ -107,7 +107,7 @@ fn warnings_of_springs_are_those_of_the_cpu() {
             }
         }
     }
-    let between = kinds.iter().filter(|warning| matches!(warning, Warning::Unresolved { points: 0, .. })).count();
+    let between = kinds.iter().filter(|warning| matches!(warning, Warning::Missed { .. })).count();
     let kinds = Warning::first_of_each_kind(kinds);
     assert!(kinds.len() >= 2 && between > 0, "{kinds:?}, {between} between the points");
 }
