@@ -1,6 +1,6 @@
 //! A smooth field predicts each marker from all the others: what the neighbours of a marker say about it, without any skin.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 /// The prediction of each marker from the others by a Gaussian process (kriging).
 #[derive(Clone, Debug, PartialEq)]
@@ -34,21 +34,23 @@ pub fn from_neighbours(places: &[[f64; 2]], measured: &[[f64; 2]]) -> Option<Fro
     }
     let displacements = DMatrix::from_fn(n, 2, |i, c| measured[i][c]);
     let lengths = (-3..=8).map(|k| spacing * 2f64.powf(0.5 * f64::from(k)));
-    let trials = lengths.flat_map(|length| (-2..=10).map(move |k| (length, 2f64.powi(-k))));
     let mut best: Option<(f64, FromNeighbours)> = None;
-    for (length, noise) in trials {
-        let covariance = DMatrix::from_fn(n, n, |i, j| {
-            let own = if i == j { noise } else { 0.0 };
-            (-0.5 * squared(i, j) / (length * length)).exp() + UNIFORM + own
-        });
-        let Some(factor) = covariance.cholesky() else { continue };
-        let inverse = factor.inverse();
-        let weighted = &inverse * &displacements;
-        let off = |i: usize| [0, 1].map(|c| weighted[(i, c)] / inverse[(i, i)]);
-        let error = (0..n).flat_map(off).map(|off| off * off).sum::<f64>();
-        if best.as_ref().is_none_or(|(least, _)| error < *least) {
-            let predicted = (0..n).map(|i| [0, 1].map(|c| measured[i][c] - off(i)[c])).collect();
-            best = Some((error, FromNeighbours { predicted, length, noise }));
+    for length in lengths {
+        let covariance =
+            DMatrix::from_fn(n, n, |i, j| (-0.5 * squared(i, j) / (length * length)).exp() + UNIFORM).symmetric_eigen();
+        let (vectors, variances) = (covariance.eigenvectors, covariance.eigenvalues);
+        let (modes, squares) = (vectors.tr_mul(&displacements), vectors.map(|part| part * part));
+        for noise in (-2..=10).map(|k| 2f64.powi(-k)) {
+            // Noise adds to every eigenvalue of the covariance.
+            let weights = DVector::from_fn(n, |mode, _| 1.0 / (variances[mode] + noise));
+            let weighted = &vectors * DMatrix::from_fn(n, 2, |mode, c| weights[mode] * modes[(mode, c)]);
+            let own = &squares * weights;
+            let off = |i: usize| [0, 1].map(|c| weighted[(i, c)] / own[i]);
+            let error = (0..n).flat_map(off).map(|off| off * off).sum::<f64>();
+            if best.as_ref().is_none_or(|(least, _)| error < *least) {
+                let predicted = (0..n).map(|i| [0, 1].map(|c| measured[i][c] - off(i)[c])).collect();
+                best = Some((error, FromNeighbours { predicted, length, noise }));
+            }
         }
     }
     best.map(|(_, best)| best)
