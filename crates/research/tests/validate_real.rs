@@ -76,6 +76,7 @@ fn ball_images(folder: &Folder, shown: impl Fn(usize, Image) -> Image, label: im
 const KEPT_OUT: [usize; 2] = [2, 6];
 
 #[test]
+#[ignore = "slow: cargo xtask validate slow"]
 fn an_image_that_is_upside_down_makes_its_row_worse() {
     let folder = Folder::new("upright");
     ball_images(&folder, |_, image| image, |_, label| label);

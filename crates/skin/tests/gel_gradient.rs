@@ -66,6 +66,7 @@ fn slope(step: f64, at: impl Fn(f64) -> f64) -> Option<f64> {
 /// By position, rotation, sizes and material, of force, torque, stress, surface and forces of points: a block on its bottom, one
 /// held at two sides, and one of a linear material.
 #[test]
+#[ignore = "slow: cargo xtask validate slow"]
 fn presses_have_the_slopes_of_their_differences() {
     let axes = Vec3::new(4e-3, 3e-3, 2.5e-3);
     let ellipsoid = Primitive::Ellipsoid { semi_axes_m: axes };
