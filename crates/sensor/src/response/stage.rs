@@ -148,6 +148,7 @@ macro_rules! stages {
     ($($(#[$doc:meta])* $key:ident: $spec:ty $({ $(#[$memory_doc:meta])* $memory:ident: $kind:ty })?,)+) => {
         /// The response of a sensor: counts, and any of the stages. In a sensor's file `[response]`, with a table for
         /// each stage.
+        #[doc = concat!("They act in this order:", $(" `", stringify!($key), "`,",)+ " and last the conversion to counts.")]
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct ResponseSpec {
