@@ -340,8 +340,10 @@ fn a_ball_of_another_diameter_is_noticed() {
         String::from_utf8_lossy(&result.stderr).into_owned()
     };
     assert_eq!(told("4mm"), "");
-    let message = told("8mm");
-    assert!(message.contains("times as wide") && message.contains("check --ball"), "{message}");
+    for ball in ["10mm", "8mm"] {
+        let message = told(ball);
+        assert!(message.contains("times as wide") && message.contains("check --ball"), "{ball}: {message}");
+    }
 }
 
 fn refused(folder: &Path, arguments: &[&str], words: &[&str]) {

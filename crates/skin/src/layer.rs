@@ -66,19 +66,26 @@ pub struct Layer {
     slopes: MaterialSlopes,
 }
 
-/// The numbers of a contact that decide whether it lies in the range of a layer.
+/// The numbers of a contact with one object that decide about its warnings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactExtent {
     /// Number of cells in contact.
     pub cells: usize,
+    /// True if the object covers the whole of a cell between four others in contact: the contact is no narrow strip.
+    pub has_inner: bool,
+    /// The range that the contact needs.
+    pub range: ContactRange,
+}
+
+/// The numbers of a contact that decide whether it lies in the range of a layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactRange {
     /// Largest deflection (m) of the surface.
     pub deepest_m: f64,
     /// Largest difference of deflection (m) between neighbouring cells in contact.
     pub step_m: f64,
     /// Smallest distance (m) of the centre of a cell in contact from the rim; infinite without contact.
     pub rim_m: f64,
-    /// True if an object covers the whole of a cell between four others in contact: the contact is no narrow strip.
-    pub has_inner: bool,
 }
 
 /// Maximum indentation, as a fraction of the thickness.
@@ -243,7 +250,8 @@ impl Layer {
         let has_inner = |object: u32| inner.iter().any(|&cell| indenter.owner[cell] == object);
         let cells = |object: u32| touch.facets.objects().filter(|&touched| touched == object).count();
         let strip = |object: u32| self.strip(object, cells(object), has_inner(object));
-        touch.warnings.extend((0..motion.targets.len() as u32).filter_map(strip).collect::<Vec<_>>());
+        let strips: Vec<Warning> = (0..motion.targets.len() as u32).filter_map(strip).collect();
+        touch.warnings.extend(strips);
         Ok((touch, State::Layer(solution.state)))
     }
 
@@ -288,7 +296,7 @@ impl Layer {
             let tangent = Tangent::default();
             facets.push(Facet { object: owner, normal: Vec3::Z, depth_m, saturated: false, load, tangent });
         }
-        let warnings = self.warnings(&self.extent(solution, indenter, &facets), &solution.effort);
+        let warnings = self.warnings(&self.range(solution, &facets), &solution.effort);
         let mut touch = Touch::from_facets(facets, objects);
         self.stiffen(&mut touch);
         self.set_fields(&mut touch, solution);
@@ -372,8 +380,8 @@ impl Layer {
     }
 
     /// Warnings of a contact beyond the range of the layer, of its solvers and of its path.
-    fn warnings(&self, extent: &ContactExtent, effort: &Effort) -> Vec<Warning> {
-        let mut warnings = self.range_warnings(extent);
+    fn warnings(&self, range: &ContactRange, effort: &Effort) -> Vec<Warning> {
+        let mut warnings = self.range_warnings(range);
         if effort.unsolved > MAX_UNSOLVED {
             warnings.push(Warning::NotConverged { error: effort.unsolved });
         }
@@ -385,12 +393,12 @@ impl Layer {
     ///
     /// The strain is the larger of the mean strain through the thickness, w/h, and half the slope of the surface in
     /// contact, which is a/(2R) under a ball on a thick layer.
-    fn range_warnings(&self, extent: &ContactExtent) -> Vec<Warning> {
+    fn range_warnings(&self, range: &ContactRange) -> Vec<Warning> {
         let thickness_m = self.laminate.thickness_m();
-        let strain_max = (extent.deepest_m / thickness_m).max(0.5 * extent.step_m / self.grid.cell_m);
+        let strain_max = (range.deepest_m / thickness_m).max(0.5 * range.step_m / self.grid.cell_m);
         let strained = (strain_max > MAX_LINEAR_STRAIN).then_some(Warning::BeyondLinear { strain_max });
-        let near = Warning::NearRim { distance_mm: extent.rim_m * 1e3, thickness_mm: thickness_m * 1e3 };
-        strained.into_iter().chain((extent.rim_m < 2.0 * thickness_m).then_some(near)).collect()
+        let near = Warning::NearRim { distance_mm: range.rim_m * 1e3, thickness_mm: thickness_m * 1e3 };
+        strained.into_iter().chain((range.rim_m < 2.0 * thickness_m).then_some(near)).collect()
     }
 
     /// The warnings of [`Skin::touch`] for a contact with one object that was solved elsewhere, as on a GPU.
@@ -398,7 +406,7 @@ impl Layer {
         if extent.cells == 0 {
             return Vec::new();
         }
-        self.warnings(extent, effort).into_iter().chain(self.coarse(extent)).collect()
+        self.warnings(&extent.range, effort).into_iter().chain(self.coarse(extent)).collect()
     }
 
     /// The warnings of [`Skin::settle`] for a contact with one object that was solved elsewhere, as on a GPU.
@@ -407,7 +415,7 @@ impl Layer {
             0 => unresolved_on_grid(&Facets::default(), &Motion { targets: &[target] }, &self.grid, None),
             _ => self.coarse(extent).into_iter().collect(),
         };
-        self.warnings(extent, effort).into_iter().chain(unresolved).collect()
+        self.warnings(&extent.range, effort).into_iter().chain(unresolved).collect()
     }
 
     /// The warning for a contact with one object that covers too few cells, or a narrow strip of them.
@@ -423,8 +431,7 @@ impl Layer {
         facets.into_iter().map(rim).fold(f64::INFINITY, f64::min)
     }
 
-    /// The extent of a contact.
-    fn extent(&self, solution: &Solution, indenter: &IndenterHeightMap, facets: &[Facet]) -> ContactExtent {
+    fn range(&self, solution: &Solution, facets: &[Facet]) -> ContactRange {
         let rim_m = self.rim_m(facets);
         let down_m = &solution.surface_m[2];
         let region = solution.region;
@@ -443,8 +450,7 @@ impl Layer {
             }
         }
         let deepest_m = down_m.iter().copied().fold(0.0, f64::max);
-        let has_inner = !self.inner_cells(solution, indenter).is_empty();
-        ContactExtent { cells: facets.len(), deepest_m, step_m, rim_m, has_inner }
+        ContactRange { deepest_m, step_m, rim_m }
     }
 }
 
@@ -479,8 +485,7 @@ impl Skin for Layer {
         self.set_fields(&mut touch, &solution);
         // The strain under a point is unknown, because its area is.
         let rim_m = self.rim_m(touch.facets.iter().filter(|facet| self.is_over(facet.at())));
-        let extent = ContactExtent { cells: touch.facets.len(), deepest_m: 0.0, step_m: 0.0, rim_m, has_inner: true };
-        touch.warnings = self.range_warnings(&extent);
+        touch.warnings = self.range_warnings(&ContactRange { deepest_m: 0.0, step_m: 0.0, rim_m });
         Ok(touch)
     }
 
@@ -529,7 +534,7 @@ mod tests {
         let field = HeightField::from_fn(layer.grid(), |x, y| (x * x + y * y) / 20e-3 - 5e-5);
         let indenter = IndenterHeightMap::of_heights(&field);
         let mut solution = layer.solve_under(&layer.rest(), &indenter, &Twist::ZERO, None).unwrap();
-        let warnings = |solution: &Solution| layer.warnings(&layer.extent(solution, &indenter, &[]), &solution.effort);
+        let warnings = |solution: &Solution| layer.warnings(&layer.range(solution, &[]), &solution.effort);
         assert_eq!((solution.effort.unsolved, warnings(&solution)), (0.0, Vec::new()));
         let influences = layer.influences();
         let region = Region { row: 16, col: 16, rows: 32, cols: 32 };

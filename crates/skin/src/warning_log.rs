@@ -82,17 +82,20 @@ impl WarningLog {
 impl LoggedWarning {
     /// True for a warning of the same kind. A contact with few contact points begins between them: that is one warning.
     fn is_like(&self, warning: &Warning) -> bool {
-        let lacks_points = |warning: &Warning| matches!(warning, Warning::Missed { .. } | Warning::Unresolved { .. });
         self.warning.is_like(warning) || (lacks_points(&self.warning) && lacks_points(warning))
     }
 
     fn is_unresolved(&self) -> bool {
-        matches!(self.warning, Warning::Missed { .. } | Warning::Unresolved { .. } | Warning::Narrow { .. })
+        lacks_points(&self.warning) || matches!(self.warning, Warning::Narrow { .. })
     }
 
     fn matters(&self, peak_newton: f64) -> bool {
         !self.is_unresolved() || self.force_newton >= MIN_UNRESOLVED * peak_newton
     }
+}
+
+fn lacks_points(warning: &Warning) -> bool {
+    matches!(warning, Warning::Missed { .. } | Warning::Unresolved { .. })
 }
 
 #[cfg(test)]

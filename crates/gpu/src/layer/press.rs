@@ -5,6 +5,7 @@ use super::region::{ContactRegion, OPEN, PressQueue, TOO_DEEP};
 use super::relaxation::Branches;
 use super::spectra::{Spectra, Transform};
 use super::taxels::TaxelGrid;
+use super::touches::{EXTENT, extent_of};
 use super::{LayerBatch, LayerGrid, LayerTouches, Outputs};
 use crate::array::{Poses, along_minus_z};
 use crate::cuda_struct::{Ptr, PtrMut};
@@ -22,8 +23,6 @@ pub(super) const THREADS: u32 = 128;
 pub(super) const REGION_BUFFERS: usize = 17;
 /// Numbers per pose.
 pub(super) const POSE: usize = 7;
-/// Numbers per press of the kernel `measure_contact`.
-const EXTENT: usize = 5;
 /// Maximum number of presses per chunk; more do not increase the GPU's utilisation.
 const MAX_AT_ONCE: usize = 4096;
 /// Triangles that a block rasterizes.
@@ -540,28 +539,12 @@ impl LayerBatch {
     /// The extent of the contact of each press.
     pub(super) fn extents(&self, chunk: &Chunk) -> Result<Vec<ContactExtent>, GpuError> {
         let (gpu, extents) = (&self.gpu, self.gpu.uninitialised::<f64>(EXTENT * chunk.count)?);
-        let kernel = self.kernel("measure_contact")?;
+        let (kernel, Chunk { tractions, surfaces, covered, .. }) = (self.kernel("measure_contact")?, chunk);
         // SAFETY: there are fields for every press, and `extents` holds `EXTENT` numbers per press.
         unsafe {
-            launch!(
-                gpu,
-                &kernel,
-                grid(chunk.count, 1),
-                &self.grid,
-                &chunk.tractions,
-                &chunk.surfaces,
-                &chunk.covered,
-                &extents
-            )?;
+            launch!(gpu, &kernel, grid(chunk.count, 1), &self.grid, tractions, surfaces, covered, &extents)?;
         }
-        let of = |numbers: &[f64]| ContactExtent {
-            cells: numbers[0] as usize,
-            deepest_m: numbers[1],
-            step_m: numbers[2],
-            rim_m: numbers[3],
-            has_inner: numbers[4] != 0.0,
-        };
-        Ok(extents.download()?.chunks_exact(EXTENT).map(of).collect())
+        Ok(extents.download()?.chunks_exact(EXTENT).map(extent_of).collect())
     }
 
     /// Computes results from fields. Returns [`LayerTouches::steep`] of these presses.

@@ -2,9 +2,18 @@
 
 use crate::DeviceBuffer;
 use dermis_geometry::Pose;
-use dermis_skin::layer::{ContactExtent, Effort};
+use dermis_skin::layer::{ContactExtent, ContactRange, Effort};
 use dermis_skin::{Layer, Object, Target, Warning};
 use rayon::prelude::*;
+
+/// Numbers per press of the kernel `measure_contact`.
+pub(super) const EXTENT: usize = 5;
+
+/// Reads the numbers of one press.
+pub(super) fn extent_of(numbers: &[f64]) -> ContactExtent {
+    let range = ContactRange { deepest_m: numbers[1], step_m: numbers[2], rim_m: numbers[3] };
+    ContactExtent { cells: numbers[0] as usize, has_inner: numbers[4] != 0.0, range }
+}
 
 /// Selects the results of a batch. Wrenches and the force outside the taxels are always computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
