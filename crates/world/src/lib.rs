@@ -23,6 +23,7 @@ mod coupling;
 mod gripper;
 mod ground;
 pub mod implicit;
+mod inertia;
 mod joint;
 mod lift_axis;
 mod parallel_gripper;

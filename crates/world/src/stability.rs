@@ -3,6 +3,7 @@
 //! Shinya (2004) bounds the time step of a spring–mass system by the greatest eigenvalue of M⁻¹K. Here K holds the
 //! tangent stiffness of all contacts on a body and M its mass and inertia; damping is included.
 
+use crate::inertia::Principal;
 use dermis_geometry::{MassProperties, Pose, Vec3};
 use dermis_skin::Support;
 use nalgebra::{Matrix6, Vector6};
@@ -78,22 +79,15 @@ struct MassFrame {
 impl BodyStiffness {
     /// Creates the matrices of a body without contacts.
     pub fn new(mass: &MassProperties, world_from_body: &Pose) -> Self {
-        let i = mass.inertia_kg_m2;
-        let inertia = nalgebra::Matrix3::new(
-            i.x_axis.x, i.y_axis.x, i.z_axis.x, i.x_axis.y, i.y_axis.y, i.z_axis.y, i.x_axis.z, i.y_axis.z, i.z_axis.z,
-        );
-        let eigen = inertia.symmetric_eigen();
-        let axis = |k: usize| {
-            let v = eigen.eigenvectors.column(k);
-            world_from_body.transform_vector(Vec3::new(v[0], v[1], v[2]))
-        };
+        let Principal { moments_kg_m2, body_from_axes } = Principal::of(mass);
+        let axes = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| world_from_body.transform_vector(body_from_axes * axis));
         let linear = 1.0 / mass.mass_kg.sqrt();
-        let angular = |k: usize| 1.0 / eigen.eigenvalues[k].max(f64::MIN_POSITIVE).sqrt();
+        let angular = moments_kg_m2.max(Vec3::splat(f64::MIN_POSITIVE)).map(|moment| 1.0 / moment.sqrt());
         Self {
             frame: MassFrame {
                 center: world_from_body.transform_point(mass.center_m),
-                axes: [axis(0), axis(1), axis(2)],
-                scale: Vector6::new(linear, linear, linear, angular(0), angular(1), angular(2)),
+                axes,
+                scale: Vector6::new(linear, linear, linear, angular.x, angular.y, angular.z),
             },
             stiffness: Matrix6::zeros(),
             damping: Matrix6::zeros(),

@@ -1,6 +1,7 @@
 //! The world: bodies, sensors, joints and the time step.
 
 use crate::ground::GroundContact;
+use crate::inertia::Principal;
 use crate::joint::JoinedJoint;
 use crate::{
     Body, BodyId, BodyKind, Coupling, Drive, Joint, JointId, JointKind, WorldError, WorldWarning, require_positive,
@@ -17,6 +18,7 @@ mod carrier;
 mod end_of_step;
 mod limits;
 mod mobility;
+mod turn;
 mod watch;
 
 /// Parameters of the world.
@@ -134,6 +136,8 @@ impl World {
         rules.num_solver_iterations = 1;
         // Objects measure centimetres; Rapier scales its contact tolerances by this length.
         rules.length_unit = 0.01;
+        // Else no body is faster than 4 m/s.
+        rules.normalized_max_linear_velocity = f64::MAX;
         Ok(Self {
             parameters,
             physics,
@@ -157,9 +161,18 @@ impl World {
         let builder = match &body.kind {
             BodyKind::Fixed => rapier::RigidBodyBuilder::fixed(),
             BodyKind::Driven => rapier::RigidBodyBuilder::kinematic_velocity_based(),
-            BodyKind::Free(mass) => rapier::RigidBodyBuilder::dynamic().additional_mass_properties(
-                rapier::MassProperties::with_inertia_matrix(mass.center_m, mass.mass_kg, mass.inertia_kg_m2),
-            ),
+            BodyKind::Free(mass) => {
+                let Principal { moments_kg_m2, body_from_axes } = Principal::of(mass);
+                rapier::RigidBodyBuilder::dynamic()
+                    .additional_mass_properties(rapier::MassProperties::with_principal_inertia_frame(
+                        mass.center_m,
+                        mass.mass_kg,
+                        moments_kg_m2,
+                        body_from_axes,
+                    ))
+                    // See `turn`.
+                    .gyroscopic_forces_enabled(false)
+            }
         };
         let center = match &body.kind {
             BodyKind::Free(mass) => body.world_from_body.transform_vector(mass.center_m),
@@ -182,7 +195,7 @@ impl World {
             rigid.recompute_mass_properties_from_colliders(&self.physics.colliders);
         }
         let ease = match &body.kind {
-            BodyKind::Free(mass) => Some((1.0 / mass.mass_kg, 1.0 / limits::least_inertia(mass))),
+            BodyKind::Free(mass) => Some((1.0 / mass.mass_kg, 1.0 / Principal::of(mass).moments_kg_m2.min_element())),
             _ => None,
         };
         let ground_contact = match (&body.kind, &body.object, self.parameters.ground_z_m) {
@@ -398,6 +411,7 @@ impl World {
             self.push(JointId(index));
         }
         let expected = self.feel_at_the_end()?;
+        let turning = self.turn_freely();
         let skin = |(index, mounted)| -> CarriedSkin<'_> {
             let mounted: &Mounted = mounted;
             let sensor_from_world = self.world_from_sensor(SensorId(index)).inverse();
@@ -408,6 +422,7 @@ impl World {
             touchable: self.bodies.iter().filter(|p| p.body.object.is_some()).map(|p| p.handle).collect(),
         };
         self.physics.step_with_events(&contacts, &());
+        self.keep_angular_momentum(turning);
         self.keep_lag(expected);
         self.steps += 1;
         if let Some(id) = self.bodies().find(|&id| !self.pose(id).is_finite()) {

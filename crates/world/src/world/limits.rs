@@ -130,10 +130,3 @@ impl World {
             .min_by(|a, b| a.limit_s.total_cmp(&b.limit_s))
     }
 }
-
-/// The smallest principal inertia (kg m²).
-pub(super) fn least_inertia(mass: &MassProperties) -> f64 {
-    let [a, b, c] = [mass.inertia_kg_m2.x_axis, mass.inertia_kg_m2.y_axis, mass.inertia_kg_m2.z_axis];
-    let matrix = nalgebra::Matrix3::new(a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z);
-    matrix.symmetric_eigenvalues().iter().copied().fold(f64::INFINITY, f64::min)
-}
