@@ -21,7 +21,6 @@
 mod body;
 mod coupling;
 mod gripper;
-mod ground;
 pub mod implicit;
 mod inertia;
 mod joint;

@@ -1,12 +1,11 @@
 //! The world: bodies, sensors, joints and the time step.
 
-use crate::ground::GroundContact;
 use crate::inertia::Principal;
 use crate::joint::JoinedJoint;
 use crate::{
     Body, BodyId, BodyKind, Coupling, Drive, Joint, JointId, JointKind, WorldError, WorldWarning, require_positive,
 };
-use carrier::{Base, CarriedSkin, CarrierContacts, hull};
+use carrier::{Base, CarriedSkin, CarrierContacts};
 use dermis_geometry::{Bounds, Pose, Twist, Vec3, Wrench};
 use dermis_sensor::{Reading, ResponseState, Sensor};
 use dermis_skin::{MissedObjects, Motion, Object, State, Target, Touch};
@@ -18,6 +17,7 @@ mod carrier;
 mod end_of_step;
 mod limits;
 mod mobility;
+mod solid;
 mod turn;
 mod watch;
 
@@ -40,17 +40,34 @@ pub struct WorldParameters {
     pub ground_z_m: Option<f64>,
     /// Coefficient of friction of the ground.
     pub ground_friction: f64,
+    /// Coefficient of friction between solid bodies.
+    pub solid_friction: f64,
+    /// Stiffness of the contact between solid bodies: natural frequency (Hz) of the lighter body on it.
+    pub solid_frequency_hz: f64,
     /// The instant of the contact forces. `None`: the start of the step if the step is stable so, else the end.
     pub coupling: Option<Coupling>,
 }
 
 impl Default for WorldParameters {
-    /// Gravity 9.81 m/s² along −z, steps of 1 ms, no ground, ground friction 0.5.
+    /// Gravity 9.81 m/s² along −z, steps of 1 ms, no ground, friction 0.5 on the ground and between solid bodies, whose
+    /// contacts have 1 kHz.
     fn default() -> Self {
-        let gravity = Vec3::new(0.0, 0.0, -9.81);
-        Self { gravity, step_s: 1e-3, ground_z_m: None, ground_friction: 0.5, coupling: None }
+        Self {
+            gravity: Vec3::new(0.0, 0.0, -9.81),
+            step_s: 1e-3,
+            ground_z_m: None,
+            ground_friction: 0.5,
+            solid_friction: 0.5,
+            solid_frequency_hz: 1e3,
+            coupling: None,
+        }
     }
 }
+
+/// Damping ratio of the contacts between solid bodies: they do not bounce.
+const SOLID_DAMPING_RATIO: f64 = 10.0;
+/// Passes over the contacts between solid bodies in a step.
+const SOLID_PASSES: usize = 8;
 
 /// Handle of a sensor in a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,7 +82,6 @@ struct Placed {
     collider: Option<rapier::ColliderHandle>,
     /// 1/m (1/kg) and 1/I_min (1/(kg m²)) of a free body.
     ease: Option<(f64, f64)>,
-    ground_contact: Option<GroundContact>,
 }
 
 struct Mounted {
@@ -125,6 +141,7 @@ impl World {
     /// Creates an empty world.
     pub fn new(parameters: WorldParameters) -> Result<Self, WorldError> {
         require_positive("world", "time_step", "s", parameters.step_s)?;
+        require_positive("world", "solid_frequency", "Hz", parameters.solid_frequency_hz)?;
         if !parameters.gravity.is_finite() {
             return Err(WorldError::NotFinite { owner: "world".into(), key: "gravity" });
         }
@@ -136,8 +153,21 @@ impl World {
         rules.num_solver_iterations = 1;
         // Objects measure centimetres; Rapier scales its contact tolerances by this length.
         rules.length_unit = 0.01;
+        // One law for all solids: a body at rest on another sinks by g/(2πf)², whatever the step.
+        let stiff = rapier::SpringCoefficients::new(parameters.solid_frequency_hz, SOLID_DAMPING_RATIO);
+        (rules.contact_softness, rules.static_contact_softness) = (stiff, stiff);
+        rules.num_internal_pgs_iterations = SOLID_PASSES;
+        // One law of friction for each contact point.
+        rules.friction_model = rapier::FrictionModel::Coulomb;
         // Else no body is faster than 4 m/s.
         rules.normalized_max_linear_velocity = f64::MAX;
+        if let Some(z_m) = parameters.ground_z_m {
+            let ground = physics.bodies.insert(rapier::RigidBodyBuilder::fixed().translation(Vec3::Z * z_m));
+            // Rapier takes the mean of two coefficients.
+            let plane = rapier::ColliderBuilder::new(rapier::SharedShape::halfspace(Vec3::Z))
+                .friction(2.0 * parameters.ground_friction - parameters.solid_friction);
+            physics.colliders.insert_with_parent(plane, ground, &mut physics.bodies);
+        }
         Ok(Self {
             parameters,
             physics,
@@ -185,9 +215,9 @@ impl World {
                 .angvel(body.velocity.angular)
                 .can_sleep(false),
         );
-        let hull = body.object.as_ref().filter(|_| body.solid).and_then(|object| hull(object));
-        let collider = hull.map(|hull| {
-            let collider = hull.density(0.0).friction(0.5).active_hooks(HOOKS);
+        let solid = body.object.as_ref().filter(|_| body.solid).and_then(|object| solid::collider(&object.surface));
+        let collider = solid.map(|solid| {
+            let collider = solid.density(0.0).friction(self.parameters.solid_friction).active_hooks(HOOKS);
             self.physics.colliders.insert_with_parent(collider, handle, &mut self.physics.bodies)
         });
         // Updates the mass properties now, so that the first forces use them.
@@ -198,15 +228,8 @@ impl World {
             BodyKind::Free(mass) => Some((1.0 / mass.mass_kg, 1.0 / Principal::of(mass).moments_kg_m2.min_element())),
             _ => None,
         };
-        let ground_contact = match (&body.kind, &body.object, self.parameters.ground_z_m) {
-            (BodyKind::Free(mass), Some(object), Some(_)) if body.solid => {
-                let p = &self.parameters;
-                Some(GroundContact::new(&object.surface, mass, p.ground_friction, p.step_s))
-            }
-            _ => None,
-        };
         let extent = body.visible().map_or(Bounds::around([Vec3::ZERO]), dermis_geometry::TriMesh::bounds);
-        self.bodies.push(Placed { body, handle, extent, collider, ease, ground_contact });
+        self.bodies.push(Placed { body, handle, extent, collider, ease });
         self.checked = false;
         Ok(BodyId(self.bodies.len() - 1))
     }
@@ -219,7 +242,8 @@ impl World {
         let mut base = Base::new(&sensor);
         base.collider = base.hull().map(|hull| {
             let pose = rapier::Pose::from_parts(body_from_sensor.translation, body_from_sensor.rotation);
-            let collider = hull.position(pose).density(0.0).friction(0.5).active_hooks(HOOKS);
+            let collider =
+                hull.position(pose).density(0.0).friction(self.parameters.solid_friction).active_hooks(HOOKS);
             let carrier = self.bodies[body.0].handle;
             self.physics.colliders.insert_with_parent(collider, carrier, &mut self.physics.bodies)
         });
@@ -394,7 +418,6 @@ impl World {
             rigid.reset_forces(false);
             rigid.reset_torques(false);
         }
-        self.stand();
         // The trace bounds the eigenvalues at low cost; the full matrices are built only if it exceeds the limit.
         if self.parameters.step_s > self.cheap_limit_s()
             && let Err(refused) = self.refuse_beyond(self.present_stability())
@@ -520,21 +543,6 @@ impl World {
         (mounted.touch, mounted.state, mounted.missed) = (touch, state, missed);
         (mounted.reading, mounted.response) = (reading, response);
         Ok(())
-    }
-
-    /// Applies the ground load to solid bodies.
-    fn stand(&mut self) {
-        let Some(z_m) = self.parameters.ground_z_m else { return };
-        for index in 0..self.bodies.len() {
-            let (pose, velocity) = (self.pose(BodyId(index)), self.velocity(BodyId(index)));
-            let placed = &mut self.bodies[index];
-            let Some(ground_contact) = &mut placed.ground_contact else { continue };
-            let load = ground_contact.push(z_m, &pose, &velocity, self.parameters.step_s);
-            let rigid = &mut self.physics.bodies[placed.handle];
-            let about_center = load.moved(rigid.center_of_mass() - pose.translation);
-            rigid.add_force(about_center.force, false);
-            rigid.add_torque(about_center.torque, false);
-        }
     }
 
     /// Applies a joint's drive to both bodies.

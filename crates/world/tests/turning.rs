@@ -100,7 +100,6 @@ fn free_bodies_turn_by_eulers_equations() {
                 let spin = axis * 20.0 + Vec3::new(0.3, -0.2, 0.4);
                 let [momentum, energy, angle] = errors(5e-4, &mass, turn, spin);
                 let at = format!("{name} {turn} axis {k}: {momentum:.1e} {energy:.1e} {angle:.1e}");
-                println!("{at}");
                 assert!(momentum < 1e-9 && energy < 5e-3, "{at}");
                 let [_, finer, closer] = errors(2.5e-4, &mass, turn, spin);
                 assert!(

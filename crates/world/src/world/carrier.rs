@@ -1,8 +1,7 @@
 //! The solid parts behind and beside a skin: its rigid base, and the surface of the body that carries it.
 
-use dermis_geometry::{Pose, Primitive, Ray, Surface, TriMesh, Vec3};
+use dermis_geometry::{Pose, Ray, Surface, TriMesh, Vec3};
 use dermis_sensor::Sensor;
-use dermis_skin::Object;
 use rapier3d_f64::prelude as rapier;
 
 /// Thickness (m) of the base at least, so that no object passes it within a step.
@@ -129,24 +128,4 @@ impl rapier::PhysicsHooks for CarrierContacts<'_> {
             });
         }
     }
-}
-
-/// The shape of an object for Rapier's own contacts: a primitive, else the convex hull.
-pub(super) fn hull(object: &Object) -> Option<rapier::ColliderBuilder> {
-    match object.surface.primitive() {
-        Some(Primitive::Sphere { radius_m }) => return Some(rapier::ColliderBuilder::ball(*radius_m)),
-        Some(Primitive::Capsule { radius_m, half_length_m }) => {
-            return Some(rapier::ColliderBuilder::capsule_z(*half_length_m, *radius_m));
-        }
-        Some(Primitive::Cuboid { half_m }) => {
-            return Some(rapier::ColliderBuilder::cuboid(half_m.x, half_m.y, half_m.z));
-        }
-        // Rapier's cylinders run along y.
-        Some(Primitive::Cylinder { radius_m, half_length_m }) => {
-            let upright = rapier::ColliderBuilder::cylinder(*half_length_m, *radius_m);
-            return Some(upright.rotation(Vec3::X * std::f64::consts::FRAC_PI_2));
-        }
-        Some(Primitive::Ellipsoid { .. }) | None => {}
-    }
-    rapier::ColliderBuilder::convex_hull(&crate::ground::outermost_points(object.surface.mesh()))
 }

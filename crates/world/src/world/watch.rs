@@ -9,6 +9,8 @@ use rapier3d_f64::prelude as rapier;
 const MIN_NEWTON: f64 = 1e-6;
 /// Number of steps between two searches for bodies that left.
 const STEPS_BETWEEN_SEARCHES: u64 = 16;
+/// A body that moves away more slowly (m/s) has not left.
+const LEAVING_M_PER_S: f64 = 1e-3;
 /// A body farther than this (m) from all others may have left.
 const MIN_DISTANCE_M: f64 = 0.1;
 
@@ -99,7 +101,7 @@ impl World {
             let (center, size) =
                 (self.pose(id).transform_point(self.bodies[id.0].center()), self.bodies[id.0].size_m());
             let is_out = match self.parameters.ground_z_m {
-                Some(z_m) => self.bodies[id.0].ground_contact.is_some() && center.z < z_m - size,
+                Some(z_m) => self.bodies[id.0].collider.is_some() && center.z < z_m - size,
                 None => {
                     let others = self.bodies().filter(|other| *other != id && !lost(self, *other));
                     let points = others
@@ -108,8 +110,9 @@ impl World {
                     let sizes = self.bodies.iter().map(Placed::size_m).sum::<f64>();
                     let around = Bounds::around(points);
                     let away = center - center.clamp(around.min, around.max);
-                    // A body that falls towards the others, or will, has not left.
-                    let returns = self.velocity(id).linear.dot(away) <= 0.0 || self.parameters.gravity.dot(away) < 0.0;
+                    // A body that rests, or falls towards the others, or will, has not left.
+                    let speed = self.velocity(id).linear.dot(away.normalize_or_zero());
+                    let returns = speed < LEAVING_M_PER_S || self.parameters.gravity.dot(away) < 0.0;
                     away.length() > (around.size().length() + sizes).max(MIN_DISTANCE_M) && !returns
                 }
             };

@@ -1,0 +1,254 @@
+//! The shape of a solid body for Rapier's contacts: a primitive, else the convex hull of its mesh.
+//!
+//! Rapier takes at most four corners of a face, and of a face with more corners the first four: a prism or a bottle would
+//! tip over beside them. [`Hull`] gives it four that span the face; the first one is the corner next to the contact.
+
+use dermis_geometry::{Primitive, Surface, TriMesh, Vec3};
+use rapier3d_f64::parry::bounding_volume::{Aabb, BoundingSphere};
+use rapier3d_f64::parry::mass_properties::MassProperties;
+use rapier3d_f64::parry::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
+use rapier3d_f64::parry::shape::{
+    ConvexPolyhedron, FeatureId, PackedFeatureId, PolygonalFeature, PolygonalFeatureMap, Shape, ShapeType, SubShapeId,
+    SupportMap, TypedShape,
+};
+use rapier3d_f64::prelude as rapier;
+use std::f64::consts::FRAC_PI_2;
+
+/// Corners of a face lie this close (m) to its plane.
+const FLAT_M: f64 = 1e-4;
+/// Number of directions for which the outermost point is kept.
+const DIRECTIONS: usize = 400;
+/// Approximate limit on the points kept along the rim of a flat face.
+const RIM: usize = 64;
+
+/// The collider of a surface. `None` if it has no volume.
+pub(super) fn collider(surface: &Surface) -> Option<rapier::ColliderBuilder> {
+    Some(match surface.primitive() {
+        Some(Primitive::Sphere { radius_m }) => rapier::ColliderBuilder::ball(*radius_m),
+        Some(Primitive::Capsule { radius_m, half_length_m }) => {
+            rapier::ColliderBuilder::capsule_z(*half_length_m, *radius_m)
+        }
+        Some(Primitive::Cuboid { half_m }) => rapier::ColliderBuilder::cuboid(half_m.x, half_m.y, half_m.z),
+        // Rapier's cylinders run along y.
+        Some(Primitive::Cylinder { radius_m, half_length_m }) => {
+            rapier::ColliderBuilder::cylinder(*half_length_m, *radius_m).rotation(Vec3::X * FRAC_PI_2)
+        }
+        Some(primitive @ Primitive::Ellipsoid { .. }) => Hull::new(surface.mesh(), Some(*primitive))?.collider(),
+        None => Hull::new(surface.mesh(), None)?.collider(),
+    })
+}
+
+/// The convex hull of a mesh; for an ellipsoid with its exact points.
+#[derive(Clone)]
+struct Hull {
+    hull: ConvexPolyhedron,
+    round: Option<Primitive>,
+}
+
+impl Hull {
+    fn new(mesh: &TriMesh, round: Option<Primitive>) -> Option<Self> {
+        Some(Self { hull: ConvexPolyhedron::from_convex_hull(&outermost_points(mesh))?, round })
+    }
+
+    fn collider(self) -> rapier::ColliderBuilder {
+        rapier::ColliderBuilder::new(rapier::SharedShape::new(self))
+    }
+
+    /// Four corners that span the face in a direction, around it: the first one as far as possible `towards`.
+    fn face(&self, direction: Vec3, towards: Vec3, feature: &mut PolygonalFeature) {
+        let reach = |point: &Vec3| point.dot(direction);
+        let points = self.hull.points();
+        let most = points.iter().map(reach).fold(f64::NEG_INFINITY, f64::max);
+        let flat = FLAT_M.min(0.01 * self.hull.local_aabb().extents().max_element());
+        let corners: Vec<usize> = (0..points.len()).filter(|&i| reach(&points[i]) >= most - flat).collect();
+        let farthest = |measure: &dyn Fn(Vec3) -> f64| {
+            corners.iter().copied().max_by(|&a, &b| measure(points[a]).total_cmp(&measure(points[b])))
+        };
+        let Some(first) = farthest(&|p| p.dot(towards)) else { return };
+        let Some(across) = farthest(&|p| p.distance(points[first])) else { return };
+        let aside = direction.cross(points[across] - points[first]);
+        let (right, left) = (farthest(&|p| p.dot(aside)), farthest(&|p| -p.dot(aside)));
+        feature.num_vertices = 0;
+        for corner in [Some(first), right, Some(across), left].into_iter().flatten() {
+            let known = feature.vertices[..feature.num_vertices].contains(&points[corner]);
+            if !known {
+                let id = corner as u32;
+                feature.vertices[feature.num_vertices] = points[corner];
+                feature.vids[feature.num_vertices] = PackedFeatureId::vertex(id);
+                feature.eids[feature.num_vertices] = PackedFeatureId::edge(id);
+                feature.num_vertices += 1;
+            }
+        }
+        feature.fid = PackedFeatureId::face(first as u32);
+    }
+}
+
+impl SupportMap for Hull {
+    fn local_support_point(&self, direction: Vec3) -> Vec3 {
+        match &self.round {
+            Some(round) => round.support(direction),
+            None => self.hull.local_support_point(direction),
+        }
+    }
+}
+
+impl PolygonalFeatureMap for Hull {
+    fn local_support_feature(&self, direction: Vec3, feature: &mut PolygonalFeature) {
+        match &self.round {
+            Some(round) => {
+                feature.num_vertices = 1;
+                feature.vertices[0] = round.support(direction);
+                feature.vids[0] = PackedFeatureId::vertex(0);
+                feature.eids[0] = PackedFeatureId::edge(0);
+                feature.fid = PackedFeatureId::face(0);
+            }
+            // The outermost corner first: of a tilted face, the one that touches.
+            None => self.face(direction, direction, feature),
+        }
+    }
+
+    fn local_support_feature_toward(&self, direction: Vec3, hint: Vec3, feature: &mut PolygonalFeature) {
+        if self.round.is_some() {
+            return self.local_support_feature(direction, feature);
+        }
+        let center = self.hull.local_aabb().center();
+        self.face(direction, (hint - center).reject_from_normalized(direction), feature);
+    }
+}
+
+impl RayCast for Hull {
+    fn cast_local_ray_and_get_normal(&self, ray: &Ray, most: f64, solid: bool) -> Option<RayIntersection> {
+        self.hull.cast_local_ray_and_get_normal(ray, most, solid)
+    }
+}
+
+impl PointQuery for Hull {
+    fn project_local_point(&self, point: Vec3, solid: bool) -> PointProjection {
+        self.hull.project_local_point(point, solid)
+    }
+
+    fn project_local_point_and_get_feature(&self, point: Vec3) -> (PointProjection, FeatureId) {
+        self.hull.project_local_point_and_get_feature(point)
+    }
+}
+
+impl Shape for Hull {
+    fn compute_local_aabb(&self) -> Aabb {
+        self.hull.compute_local_aabb()
+    }
+
+    fn compute_local_bounding_sphere(&self) -> BoundingSphere {
+        self.hull.compute_local_bounding_sphere()
+    }
+
+    fn clone_dyn(&self) -> Box<dyn Shape> {
+        Box::new(self.clone())
+    }
+
+    fn scale_dyn(&self, _scale: Vec3, _subdivisions: u32) -> Option<Box<dyn Shape>> {
+        None
+    }
+
+    fn mass_properties(&self, density: f64) -> MassProperties {
+        self.hull.mass_properties(density)
+    }
+
+    fn is_convex(&self) -> bool {
+        true
+    }
+
+    fn shape_type(&self) -> ShapeType {
+        ShapeType::Custom
+    }
+
+    fn as_typed_shape(&self) -> TypedShape<'_> {
+        TypedShape::Custom(self)
+    }
+
+    fn ccd_thickness(&self) -> f64 {
+        self.hull.ccd_thickness()
+    }
+
+    fn ccd_angular_thickness(&self) -> f64 {
+        self.hull.ccd_angular_thickness()
+    }
+
+    fn as_support_map(&self) -> Option<&dyn SupportMap> {
+        Some(self)
+    }
+
+    fn as_polygonal_feature_map(&self) -> Option<(&dyn PolygonalFeatureMap, f64)> {
+        Some((self, 0.0))
+    }
+
+    fn feature_normal_at_point(&self, _shape: SubShapeId, feature: FeatureId, _point: Vec3) -> Option<Vec3> {
+        self.hull.feature_normal(feature)
+    }
+}
+
+/// Returns the outermost vertices in the directions of [`directions`]: an approximation of the convex hull.
+fn outermost_points(mesh: &TriMesh) -> Vec<Vec3> {
+    let mut kept = Vec::new();
+    for (direction, level) in levels(mesh) {
+        kept.extend(rim(mesh, direction, &level));
+    }
+    kept.sort_unstable();
+    kept.dedup();
+    kept.into_iter().map(|index| mesh.vertices()[index]).collect()
+}
+
+/// For each direction, the vertices with the largest coordinate along it.
+fn levels(mesh: &TriMesh) -> impl Iterator<Item = (Vec3, Vec<usize>)> + '_ {
+    let tolerance = 1e-9 * mesh.bounds().size().length();
+    let all: Vec<usize> = (0..mesh.vertices().len()).collect();
+    directions(mesh).map(move |direction| (direction, outermost(mesh, &all, direction, tolerance)))
+}
+
+/// The vertices along the edge of a level with many vertices.
+fn rim(mesh: &TriMesh, direction: Vec3, level: &[usize]) -> Vec<usize> {
+    if level.len() <= RIM {
+        return level.to_vec();
+    }
+    let (x, y) = direction.any_orthonormal_pair();
+    let outwards = (0..RIM).map(|k| x * rim_angle(k).cos() + y * rim_angle(k).sin());
+    outwards.flat_map(|outward| outermost(mesh, level, outward, 0.0)).collect()
+}
+
+fn rim_angle(k: usize) -> f64 {
+    std::f64::consts::TAU * k as f64 / RIM as f64
+}
+
+fn directions(mesh: &TriMesh) -> impl Iterator<Item = Vec3> {
+    face_directions(mesh).into_iter().chain(fibonacci(DIRECTIONS))
+}
+
+/// The vertices of `among` with the largest coordinate along a direction, within `tolerance` (m).
+fn outermost(mesh: &TriMesh, among: &[usize], direction: Vec3, tolerance: f64) -> Vec<usize> {
+    let reach = |index: usize| mesh.vertices()[index].dot(direction);
+    let most = among.iter().map(|&index| reach(index)).fold(f64::NEG_INFINITY, f64::max);
+    among.iter().copied().filter(|&index| reach(index) >= most - tolerance).collect()
+}
+
+/// The coordinate axes, and the normals of faces that cover more than 1 % of the surface.
+fn face_directions(mesh: &TriMesh) -> Vec<Vec3> {
+    let mut directions = vec![Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z];
+    let total = mesh.area_m2();
+    for triangle in 0..mesh.triangles().len() {
+        let area = mesh.area_vector(triangle);
+        if area.length() > 0.01 * total {
+            directions.push(area.normalize());
+        }
+    }
+    directions
+}
+
+/// Directions spread evenly over the sphere.
+fn fibonacci(count: usize) -> impl Iterator<Item = Vec3> {
+    let golden_angle = std::f64::consts::PI * (3.0 - 5f64.sqrt());
+    (0..count).map(move |i| {
+        let z = 1.0 - (2 * i + 1) as f64 / count as f64;
+        let r = (1.0 - z * z).sqrt();
+        let angle = golden_angle * i as f64;
+        Vec3::new(r * angle.cos(), r * angle.sin(), z)
+    })
+}
