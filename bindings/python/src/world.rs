@@ -31,10 +31,11 @@ const DEFAULT_DURATION_S: f64 = 1.0;
 /// ``add_body`` and ``mount``. Poses and twists are in the world frame, z up.
 ///
 /// gravity: acceleration (m/s²), shape (3,). time_step: s. ground: height of a ground plane (m) that solid bodies
-/// collide with; default: none. ground_friction: its coefficient of friction. coupling: the instant of the contact
-/// forces, "explicit" (start of the step; refuses time steps that are unstable with the skin's stiffness) or "implicit"
-/// (end of the step; any time step is stable, springs and hydroelastic skins only); default: explicit if the time step is
-/// stable so.
+/// collide with; default: none. ground_friction: its coefficient of friction. solid_friction: that between solid bodies.
+/// solid_frequency: stiffness of the contacts of solid bodies (Hz): a body at rest sinks by g/(2πf)², times the number of
+/// times that its load is heavier than itself. coupling: the instant of the contact forces, "explicit" (start of the
+/// step; refuses time steps that are unstable with the skin's stiffness) or "implicit" (end of the step; any time step is
+/// stable, springs and hydroelastic skins only); default: explicit if the time step is stable so.
 #[pyclass(frozen, module = "dermis")]
 pub struct World {
     state: Arc<Mutex<WorldState>>,
@@ -142,12 +143,14 @@ impl World {
 #[pymethods]
 impl World {
     #[new]
-    #[pyo3(signature = (*, gravity=None, time_step=1e-3, ground=None, ground_friction=0.5, coupling=None))]
+    #[pyo3(signature = (*, gravity=None, time_step=1e-3, ground=None, ground_friction=0.5, solid_friction=0.5, solid_frequency=1e3, coupling=None))]
     fn new(
         gravity: Option<&Bound<'_, PyAny>>,
         time_step: f64,
         ground: Option<f64>,
         ground_friction: f64,
+        solid_friction: f64,
+        solid_frequency: f64,
         coupling: Option<&str>,
     ) -> PyResult<Self> {
         let default = WorldParameters::default();
@@ -162,11 +165,18 @@ impl World {
                 "`ground` must be a height (m) and `ground_friction` zero or a positive number, got {ground:?} and {ground_friction}"
             )));
         }
+        if !(0.0..1e3).contains(&solid_friction) {
+            return Err(Error::new_err(format!(
+                "`solid_friction` must be zero or a positive number, got {solid_friction}"
+            )));
+        }
         let parameters = WorldParameters {
             gravity: Vec3::from_array(gravity),
             step_s: positive(time_step, "time_step", "seconds")?,
             ground_z_m: ground,
             ground_friction,
+            solid_friction,
+            solid_frequency_hz: positive(solid_frequency, "solid_frequency", "hertz")?,
             coupling,
         };
         let built = Built {

@@ -34,7 +34,7 @@ pub use gravity::GravitySpec;
 pub use hand::{GripperKind, GripperSpec, Hand, TaskKind, TaskSpec};
 pub use place::{PlaceSpec, RotateSpec};
 
-use dermis_geometry::quantity::{Length, Time};
+use dermis_geometry::quantity::{Frequency, Length, Time};
 use dermis_sensor::{SensorSource, parse_toml};
 use dermis_world::Coupling;
 use serde::{Deserialize, Serialize};
@@ -114,6 +114,11 @@ pub struct WorldSpec {
     pub ground: Option<Length>,
     /// Coefficient of friction on the ground.
     pub ground_friction: Option<f64>,
+    /// Coefficient of friction between solid bodies; default: 0.5.
+    pub solid_friction: Option<f64>,
+    /// Stiffness of the contacts of solid bodies: a body at rest on another one, or on the ground, sinks by g/(2πf)²,
+    /// times the number of times that its load is heavier than itself; default: 1 kHz (0.25 µm).
+    pub solid_frequency: Option<Frequency>,
     /// The instant of the contact forces; by default the start of the step if the time step is stable so, else the end.
     pub coupling: Option<CouplingSpec>,
 }

@@ -19,6 +19,11 @@ pub enum WorldWarning {
         "{body:?} passed through {sensor:?} at t = {time_s:.4} s: a body that is `solid` would stop at its base, or take a shorter `time_step`"
     )]
     PassedThrough { body: String, sensor: String, time_s: f64 },
+    /// A solid body at rest has sunk into another one.
+    #[error(
+        "{body:?} has sunk by {depth_mm:.3} mm into {other} at t = {time_s:.4} s: the load on a light body, or the `time_step`, is large for the contact of solids; take a shorter `time_step` or a higher `solid_frequency`"
+    )]
+    Sunk { body: String, other: String, depth_mm: f64, time_s: f64 },
     /// A body is far from all others.
     #[error("{body:?} left the scene at t = {time_s:.4} s: nothing holds it")]
     Left { body: String, time_s: f64 },
@@ -36,6 +41,7 @@ impl WorldWarning {
             Self::BottomedOut { time_s, .. }
             | Self::Beside { time_s, .. }
             | Self::PassedThrough { time_s, .. }
+            | Self::Sunk { time_s, .. }
             | Self::Left { time_s, .. } => *time_s,
         }
     }

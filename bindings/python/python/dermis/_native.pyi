@@ -986,10 +986,11 @@ class World:
     ``add_body`` and ``mount``. Poses and twists are in the world frame, z up.
 
     gravity: acceleration (m/s²), shape (3,). time_step: s. ground: height of a ground plane (m) that solid bodies
-    collide with; default: none. ground_friction: its coefficient of friction. coupling: the instant of the contact
-    forces, "explicit" (start of the step; refuses time steps that are unstable with the skin's stiffness) or "implicit"
-    (end of the step; any time step is stable, springs and hydroelastic skins only); default: explicit if the time step is
-    stable so.
+    collide with; default: none. ground_friction: its coefficient of friction. solid_friction: that between solid bodies.
+    solid_frequency: stiffness of the contacts of solid bodies (Hz): a body at rest sinks by g/(2πf)², times the number of
+    times that its load is heavier than itself. coupling: the instant of the contact forces, "explicit" (start of the
+    step; refuses time steps that are unstable with the skin's stiffness) or "implicit" (end of the step; any time step is
+    stable, springs and hydroelastic skins only); default: explicit if the time step is stable so.
     """
 
     def __new__(
@@ -999,6 +1000,8 @@ class World:
         time_step: float = 1e-3,
         ground: float | None = None,
         ground_friction: float = 0.5,
+        solid_friction: float = 0.5,
+        solid_frequency: float = 1e3,
         coupling: Literal["implicit", "explicit"] | None = None,
     ) -> World:
         ...

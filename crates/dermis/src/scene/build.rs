@@ -3,7 +3,7 @@
 use super::{BodySpec, CouplingSpec, Hand, SceneError, SceneSpec};
 use dermis_geometry::Pose;
 use dermis_geometry::limits::{MAX_RECORDED_VALUES, MAX_STEPS};
-use dermis_geometry::quantity::{Length, Time};
+use dermis_geometry::quantity::{Frequency, Length, Time};
 use dermis_sensor::{Sensor, SensorSource};
 use dermis_world::{Body, BodyId, PickAndPlace, SensorId, World, WorldError, WorldParameters};
 use std::collections::HashMap;
@@ -77,8 +77,14 @@ pub fn validate(scene: &SceneSpec, file: &str) -> Result<(), SceneError> {
     if !(duration >= step && duration / step <= MAX_STEPS) {
         return bad("world", "duration", "at least one time step and at most 1e9", format!("{duration} s"));
     }
-    if let Some(friction) = scene.world.ground_friction.filter(|friction| !(0.0..1e3).contains(friction)) {
-        return bad("world", "ground_friction", "zero or a positive number", friction.to_string());
+    let frictions = [("ground_friction", scene.world.ground_friction), ("solid_friction", scene.world.solid_friction)];
+    for (key, friction) in frictions {
+        if let Some(friction) = friction.filter(|friction| !(0.0..1e3).contains(friction)) {
+            return bad("world", key, "zero or a positive number", friction.to_string());
+        }
+    }
+    if let Some(frequency) = scene.world.solid_frequency.filter(|frequency| !(1.0..=1e6).contains(&frequency.si())) {
+        return bad("world", "solid_frequency", "a frequency from 1 Hz to 1 MHz", format!("{} Hz", frequency.si()));
     }
     scene.bodies.iter().try_for_each(|body| body.validate(file))?;
     unique(file, "bodies", scene.bodies.iter().map(|body| body.name.as_str()))?;
@@ -130,11 +136,14 @@ pub fn build(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Bui
     validate(scene, file)?;
     let refused = |error: WorldError| SceneError::World { file: file.to_owned(), error: Box::new(error) };
     let step_s = scene.world.time_step.si();
+    let default = WorldParameters::default();
     let mut world = World::new(WorldParameters {
         gravity: scene.world.gravity.vector(),
         step_s,
         ground_z_m: scene.world.ground.map(Length::si),
-        ground_friction: scene.world.ground_friction.unwrap_or(WorldParameters::default().ground_friction),
+        ground_friction: scene.world.ground_friction.unwrap_or(default.ground_friction),
+        solid_friction: scene.world.solid_friction.unwrap_or(default.solid_friction),
+        solid_frequency_hz: scene.world.solid_frequency.map_or(default.solid_frequency_hz, Frequency::si),
         coupling: scene.world.coupling.map(CouplingSpec::coupling),
     })
     .map_err(refused)?;

@@ -1,4 +1,4 @@
-//! What a world reports besides its readings: loads that no sensor reads, and bodies that are lost.
+//! What a world reports besides its readings: loads that no sensor reads, and bodies that have sunk or are lost.
 
 use super::{BodyId, BodyKind, Placed, SensorId, World};
 use crate::WorldWarning;
@@ -9,6 +9,9 @@ use rapier3d_f64::prelude as rapier;
 const MIN_NEWTON: f64 = 1e-6;
 /// Number of steps between two searches for bodies that left.
 const STEPS_BETWEEN_SEARCHES: u64 = 16;
+/// Depth (m) of a solid body in another one that is reported, and speed (m/s) of a body at rest.
+const SUNK_M: f64 = 10e-6;
+const RESTING_M_PER_S: f64 = 1e-3;
 /// A body that moves away more slowly (m/s) has not left.
 const LEAVING_M_PER_S: f64 = 1e-3;
 /// A body farther than this (m) from all others may have left.
@@ -27,6 +30,7 @@ impl World {
             self.watch_passing(index);
         }
         if self.steps.is_multiple_of(STEPS_BETWEEN_SEARCHES) {
+            self.watch_sinking();
             self.watch_leaving();
         }
     }
@@ -90,6 +94,34 @@ impl World {
         passed.into_iter().for_each(|warning| self.warn(warning));
     }
 
+    /// Solid bodies at rest that have sunk into each other or into the ground.
+    fn watch_sinking(&mut self) {
+        let body_of = |collider| self.bodies.iter().position(|placed| placed.collider == Some(collider));
+        let rests = |body: usize| {
+            let rigid = &self.physics.bodies[self.bodies[body].handle];
+            rigid.linvel().length() + rigid.angvel().length() * self.bodies[body].size_m() < RESTING_M_PER_S
+        };
+        let mut sunk = Vec::new();
+        for pair in self.physics.narrow_phase.contact_pairs() {
+            // Of the contacts that act; where a skin is between them, none does.
+            let acting = pair.solver_manifolds().iter().flat_map(|manifold| manifold.data.solver_contacts.iter());
+            let depth_m = acting.map(|contact| -contact.dist).fold(0.0, f64::max);
+            let mut bodies: Vec<usize> = [pair.collider1, pair.collider2].into_iter().filter_map(body_of).collect();
+            let on_ground = [pair.collider1, pair.collider2].into_iter().any(|one| self.ground == Some(one));
+            if depth_m < SUNK_M || !bodies.iter().all(|&body| rests(body)) {
+                continue;
+            }
+            let name = |body: usize| self.bodies[body].body.name.clone();
+            let (body, other) = match (bodies.pop(), bodies.pop()) {
+                (Some(body), None) if on_ground => (name(body), "the ground".to_owned()),
+                (Some(body), Some(other)) => (name(body), format!("{:?}", name(other))),
+                _ => continue,
+            };
+            sunk.push(WorldWarning::Sunk { body, other, depth_mm: 1e3 * depth_m, time_s: self.time_s() });
+        }
+        sunk.into_iter().for_each(|warning| self.warn(warning));
+    }
+
     /// Free bodies below the ground, or without a ground far from all others.
     fn watch_leaving(&mut self) {
         let lost = |world: &Self, id: BodyId| {
@@ -125,7 +157,7 @@ impl World {
 
     /// Adds a warning, or raises the peak of the same one.
     fn warn(&mut self, new: WorldWarning) {
-        use WorldWarning::{Beside, BottomedOut, PassedThrough};
+        use WorldWarning::{Beside, BottomedOut, PassedThrough, Sunk};
         for known in &mut self.warnings {
             match (known, &new) {
                 (
@@ -136,6 +168,12 @@ impl World {
                     if sensor == s && body == b =>
                 {
                     *peak_newton = peak_newton.max(*p);
+                    return;
+                }
+                (Sunk { body, other, depth_mm, .. }, Sunk { body: b, other: o, depth_mm: d, .. })
+                    if body == b && other == o =>
+                {
+                    *depth_mm = depth_mm.max(*d);
                     return;
                 }
                 (PassedThrough { body, sensor, .. }, PassedThrough { body: b, sensor: s, .. })
