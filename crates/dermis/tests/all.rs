@@ -5,4 +5,5 @@ mod dataset;
 mod estimate;
 mod limits;
 mod material;
+mod rolling;
 mod scene;

@@ -221,7 +221,7 @@ impl World {
         );
         let solid = body.object.as_ref().filter(|_| body.solid).and_then(|object| solid::collider(&object.surface));
         let collider = solid.map(|solid| {
-            let collider = solid.density(0.0).friction(self.parameters.solid_friction).active_hooks(HOOKS);
+            let collider = solid::massless(solid).friction(self.parameters.solid_friction).active_hooks(HOOKS);
             self.physics.colliders.insert_with_parent(collider, handle, &mut self.physics.bodies)
         });
         // Updates the mass properties now, so that the first forces use them.
@@ -244,10 +244,8 @@ impl World {
         let (state, response, touch) = (sensor.skin().rest(), sensor.chain().rest(), Touch::default());
         let reading = sensor.read(&touch);
         let mut base = Base::new(&sensor);
-        base.collider = base.hull().map(|hull| {
-            let pose = rapier::Pose::from_parts(body_from_sensor.translation, body_from_sensor.rotation);
-            let collider =
-                hull.position(pose).density(0.0).friction(self.parameters.solid_friction).active_hooks(HOOKS);
+        base.collider = base.hull(&body_from_sensor).map(|hull| {
+            let collider = solid::massless(hull).friction(self.parameters.solid_friction).active_hooks(HOOKS);
             let carrier = self.bodies[body.0].handle;
             self.physics.colliders.insert_with_parent(collider, carrier, &mut self.physics.bodies)
         });

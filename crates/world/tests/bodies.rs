@@ -295,3 +295,25 @@ fn a_body_has_left_only_if_it_moves_away() {
         assert_eq!(lost, is_lost, "{:?}", world.warnings());
     }
 }
+
+/// Without gravity, a body that rests or only turns has not left, however far away; one that drifts away has.
+#[test]
+fn a_body_at_rest_without_gravity_has_not_left() {
+    for (twist, is_lost) in [
+        (Twist::ZERO, false),
+        (Twist::new(Vec3::ZERO, Vec3::new(0.1, 20.0, 0.0)), false),
+        (Twist::new(Vec3::Z * -0.1, Vec3::ZERO), false),
+        (Twist::new(Vec3::Z * 0.1, Vec3::ZERO), true),
+    ] {
+        let mut world = world(1e-3, 0.0);
+        let finger = world.add_body(Body::fixed("finger", Pose::IDENTITY)).unwrap();
+        world.mount(sensor(500.0, 0.5, lugre()), finger, Pose::IDENTITY);
+        let (mass, object) = cube(0.02, 0.05);
+        let mut cube = Body::free("cube", Pose::from_translation(Vec3::Z * 0.4), mass).touchable(object);
+        cube.velocity = twist;
+        world.add_body(cube).unwrap();
+        world.run_until(0.5, |_| Ok(true)).unwrap();
+        let lost = world.warnings().iter().any(|warning| matches!(warning, WorldWarning::Left { .. }));
+        assert_eq!(lost, is_lost, "{twist:?}: {:?}", world.warnings());
+    }
+}

@@ -168,5 +168,8 @@ fn a_solid_that_sinks_is_reported_with_its_depth() {
     world.add_body(solid("brick", cuboid(30.0, 20.0, 24.0), 0.5, up(32.0))).unwrap();
     world.run_until(2.0, |_| Ok(true)).unwrap();
     let message = world.warnings().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    assert!(message.contains("brick") && message.contains("mm into") && message.contains("solid_frequency"), "{message}");
+    assert!(
+        message.contains("has sunk by") && message.contains("mm into") && message.contains("solid_frequency"),
+        "{message}"
+    );
 }

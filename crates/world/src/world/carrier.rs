@@ -28,15 +28,19 @@ impl Base {
         Self { skin: Surface::new(surface.clone()), base, depth_m, collider: None }
     }
 
-    /// The convex hull of the base and of the same surface deeper inside, in the sensor's frame.
-    pub fn hull(&self) -> Option<rapier::ColliderBuilder> {
+    /// The convex hull of the base and of the same surface deeper inside, in the frame of the body that carries the sensor.
+    pub fn hull(&self, body_from_sensor: &Pose) -> Option<rapier::ColliderBuilder> {
         let mut points = self.base.as_ref()?.mesh().vertices().to_vec();
         let deeper = moved_inwards(self.skin.mesh(), self.depth_m + self.depth_m.max(MIN_BASE_M))?;
         points.extend(deeper.vertices());
+        points.iter_mut().for_each(|point| *point = body_from_sensor.transform_point(*point));
         let hull = rapier::ColliderBuilder::convex_hull(&points)?;
         // The hull of a hollow surface would reach into the skin.
         let within = moved_inwards(self.skin.mesh(), 0.5 * self.depth_m)?;
-        let hollow = within.vertices().iter().any(|point| hull.shape.contains_local_point(*point));
+        let hollow = within
+            .vertices()
+            .iter()
+            .any(|point| hull.shape.contains_local_point(body_from_sensor.transform_point(*point)));
         (!hollow).then_some(hull)
     }
 

@@ -8,11 +8,10 @@ use rapier3d_f64::parry::bounding_volume::{Aabb, BoundingSphere};
 use rapier3d_f64::parry::mass_properties::MassProperties;
 use rapier3d_f64::parry::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
 use rapier3d_f64::parry::shape::{
-    ConvexPolyhedron, FeatureId, PackedFeatureId, PolygonalFeature, PolygonalFeatureMap, Shape, ShapeType, SubShapeId,
-    SupportMap, TypedShape,
+    ConvexPolyhedron, Cylinder, FeatureId, PackedFeatureId, PolygonalFeature, PolygonalFeatureMap, Shape, ShapeType,
+    SubShapeId, SupportMap, TypedShape,
 };
 use rapier3d_f64::prelude as rapier;
-use std::f64::consts::FRAC_PI_2;
 
 /// Corners of a face lie this close (m) to its plane.
 const FLAT_M: f64 = 1e-4;
@@ -29,32 +28,63 @@ pub(super) fn collider(surface: &Surface) -> Option<rapier::ColliderBuilder> {
             rapier::ColliderBuilder::capsule_z(*half_length_m, *radius_m)
         }
         Some(Primitive::Cuboid { half_m }) => rapier::ColliderBuilder::cuboid(half_m.x, half_m.y, half_m.z),
-        // Rapier's cylinders run along y.
-        Some(Primitive::Cylinder { radius_m, half_length_m }) => {
-            rapier::ColliderBuilder::cylinder(*half_length_m, *radius_m).rotation(Vec3::X * FRAC_PI_2)
+        round => {
+            let hull = ConvexPolyhedron::from_convex_hull(&outermost_points(surface.mesh()))?;
+            rapier::ColliderBuilder::new(rapier::SharedShape::new(Hull { hull, round: round.copied() }))
         }
-        Some(primitive @ Primitive::Ellipsoid { .. }) => Hull::new(surface.mesh(), Some(*primitive))?.collider(),
-        None => Hull::new(surface.mesh(), None)?.collider(),
     })
 }
 
-/// The convex hull of a mesh; for an ellipsoid with its exact points.
+/// A collider in the frame of its body, whose mass is the body's own. Mass properties that are not all zero, as those of a
+/// light or turned shape, would be added by Rapier, which then loses the principal axes of small tensors.
+pub(super) fn massless(collider: rapier::ColliderBuilder) -> rapier::ColliderBuilder {
+    collider.mass_properties(MassProperties::default())
+}
+
+/// The convex hull of a mesh; of a cylinder or an ellipsoid with its exact points.
 #[derive(Clone)]
 struct Hull {
     hull: ConvexPolyhedron,
     round: Option<Primitive>,
 }
 
+/// Sets the corners of a feature; all have numbers.
+fn set_corners(feature: &mut PolygonalFeature, corners: impl IntoIterator<Item = (u32, Vec3)>) {
+    feature.num_vertices = 0;
+    for (id, corner) in corners {
+        let at = feature.num_vertices;
+        if !feature.vertices[..at].contains(&corner) {
+            feature.vertices[at] = corner;
+            (feature.vids[at], feature.eids[at]) = (PackedFeatureId::vertex(id), PackedFeatureId::edge(id));
+            feature.num_vertices += 1;
+        }
+    }
+    feature.fid = PackedFeatureId::face(0);
+}
+
 impl Hull {
-    fn new(mesh: &TriMesh, round: Option<Primitive>) -> Option<Self> {
-        Some(Self { hull: ConvexPolyhedron::from_convex_hull(&outermost_points(mesh))?, round })
+    /// The feature in a direction: of a face with many corners four that span it, the first one as far as possible
+    /// `towards`.
+    fn feature(&self, direction: Vec3, towards: Vec3, feature: &mut PolygonalFeature) {
+        match self.round {
+            Some(Primitive::Cylinder { radius_m, half_length_m }) => {
+                let around = |v: Vec3| Vec3::new(v.x, v.y, 0.0).try_normalize();
+                let up = Vec3::Z * half_length_m;
+                if direction.z.abs() < 0.5 {
+                    let side = radius_m * around(direction).unwrap_or(Vec3::X);
+                    return set_corners(feature, [(0, side - up), (1, side + up)]);
+                }
+                let first = radius_m * around(towards).or_else(|| around(direction)).unwrap_or(Vec3::X);
+                let (second, cap) = (Vec3::Z.cross(first), up * direction.z.signum());
+                let id = if direction.z > 0.0 { 10 } else { 20 };
+                let rim = [first, second, -first, -second];
+                set_corners(feature, rim.into_iter().zip(id..).map(|(corner, id)| (id, cap + corner)));
+            }
+            Some(round) => set_corners(feature, [(0, round.support(direction))]),
+            None => self.face(direction, towards, feature),
+        }
     }
 
-    fn collider(self) -> rapier::ColliderBuilder {
-        rapier::ColliderBuilder::new(rapier::SharedShape::new(self))
-    }
-
-    /// Four corners that span the face in a direction, around it: the first one as far as possible `towards`.
     fn face(&self, direction: Vec3, towards: Vec3, feature: &mut PolygonalFeature) {
         let reach = |point: &Vec3| point.dot(direction);
         let points = self.hull.points();
@@ -68,18 +98,8 @@ impl Hull {
         let Some(across) = farthest(&|p| p.distance(points[first])) else { return };
         let aside = direction.cross(points[across] - points[first]);
         let (right, left) = (farthest(&|p| p.dot(aside)), farthest(&|p| -p.dot(aside)));
-        feature.num_vertices = 0;
-        for corner in [Some(first), right, Some(across), left].into_iter().flatten() {
-            let known = feature.vertices[..feature.num_vertices].contains(&points[corner]);
-            if !known {
-                let id = corner as u32;
-                feature.vertices[feature.num_vertices] = points[corner];
-                feature.vids[feature.num_vertices] = PackedFeatureId::vertex(id);
-                feature.eids[feature.num_vertices] = PackedFeatureId::edge(id);
-                feature.num_vertices += 1;
-            }
-        }
-        feature.fid = PackedFeatureId::face(first as u32);
+        let around = [Some(first), right, Some(across), left].into_iter().flatten();
+        set_corners(feature, around.map(|corner| (corner as u32, points[corner])));
     }
 }
 
@@ -93,26 +113,14 @@ impl SupportMap for Hull {
 }
 
 impl PolygonalFeatureMap for Hull {
+    /// The outermost corner first: of a tilted face, the one that touches.
     fn local_support_feature(&self, direction: Vec3, feature: &mut PolygonalFeature) {
-        match &self.round {
-            Some(round) => {
-                feature.num_vertices = 1;
-                feature.vertices[0] = round.support(direction);
-                feature.vids[0] = PackedFeatureId::vertex(0);
-                feature.eids[0] = PackedFeatureId::edge(0);
-                feature.fid = PackedFeatureId::face(0);
-            }
-            // The outermost corner first: of a tilted face, the one that touches.
-            None => self.face(direction, direction, feature),
-        }
+        self.feature(direction, direction, feature);
     }
 
     fn local_support_feature_toward(&self, direction: Vec3, hint: Vec3, feature: &mut PolygonalFeature) {
-        if self.round.is_some() {
-            return self.local_support_feature(direction, feature);
-        }
         let center = self.hull.local_aabb().center();
-        self.face(direction, (hint - center).reject_from_normalized(direction), feature);
+        self.feature(direction, (hint - center).reject_from_normalized(direction), feature);
     }
 }
 
@@ -124,7 +132,14 @@ impl RayCast for Hull {
 
 impl PointQuery for Hull {
     fn project_local_point(&self, point: Vec3, solid: bool) -> PointProjection {
-        self.hull.project_local_point(point, solid)
+        let Some(Primitive::Cylinder { radius_m, half_length_m }) = self.round else {
+            return self.hull.project_local_point(point, solid);
+        };
+        // Rapier's cylinders run along y.
+        let along_y = Cylinder::new(half_length_m, radius_m);
+        let projection = along_y.project_local_point(Vec3::new(point.x, point.z, -point.y), solid);
+        let found = projection.point;
+        PointProjection { point: Vec3::new(found.x, -found.z, found.y), ..projection }
     }
 
     fn project_local_point_and_get_feature(&self, point: Vec3) -> (PointProjection, FeatureId) {
