@@ -288,7 +288,13 @@ impl World {
             .local_frame2(rapier::Pose::from_parts(joined.point_in_child, turn_child));
         debug_assert!((turn_child * Vec3::X - axis_in_child).length() < 1e-9);
         let (a, b) = (self.bodies[joint.parent.0].handle, self.bodies[joint.child.0].handle);
-        self.physics.multibody_joints.insert(a, b, builder, true);
+        let joints = &mut self.physics.multibody_joints;
+        let inserted = joints.insert(a, b, builder, true);
+        // Rapier gives revolute joints a damping of 0.1 N m s/rad, more than a finger's drive.
+        let link = inserted.and_then(|_| joints.rigid_body_link(b).copied());
+        if let Some(multibody) = link.and_then(|link| joints.get_multibody_mut(link.multibody)) {
+            multibody.damping_mut().fill(0.0);
+        }
         self.joints.push(joined);
         JointId(self.joints.len() - 1)
     }

@@ -2,7 +2,7 @@
 
 use dermis_geometry::shapes::{cone, cuboid, ellipsoid, prism};
 use dermis_geometry::{MassProperties, Mat3, Pose, Quat, TriMesh, Twist, Vec3};
-use dermis_world::{Body, BodyId, World, WorldParameters};
+use dermis_world::{Body, BodyId, Drive, Joint, JointKind, World, WorldParameters};
 
 /// A body in the air, and its centre of mass.
 fn thrown(step_s: f64, mass: &MassProperties, turn: Quat, spin: Vec3) -> (World, BodyId) {
@@ -120,4 +120,30 @@ fn falling_bodies_are_not_held_at_four_metres_a_second() {
     let id = world.add_body(Body::free("body", Pose::IDENTITY, mass)).unwrap();
     world.run_until(1.0, |_| Ok(true)).unwrap();
     assert!((world.velocity(id).linear.z + 9.81).abs() < 1e-9, "{}", world.velocity(id).linear);
+}
+
+/// A torque about a joint's axis turns a body with its moment about that axis, also one that is none of its own, and without
+/// damping.
+#[test]
+fn joined_bodies_turn_with_the_moment_about_their_axis() {
+    let long = cuboid(Vec3::new(0.02, 0.01, 0.06)).unwrap();
+    for mesh in [long, bracket(), cone(0.01, 0.05, 1e-3).unwrap()] {
+        let mass = mesh.mass_properties(0.05).unwrap();
+        for axis in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::new(1.0, -2.0, 0.5).normalize()] {
+            for point in [mass.center_m, mass.center_m + Vec3::new(0.01, 0.02, -0.03)] {
+                let parameters = WorldParameters { gravity: Vec3::ZERO, ..Default::default() };
+                let mut world = World::new(parameters).unwrap();
+                let base = world.add_body(Body::fixed("base", Pose::IDENTITY)).unwrap();
+                let arm = world.add_body(Body::free("arm", Pose::IDENTITY, mass)).unwrap();
+                let joint = world.join(Joint { kind: JointKind::Revolute, parent: base, child: arm, axis, point });
+                let torque = 1e-4;
+                world.drive(joint, Drive::Effort(torque));
+                world.run_until(0.2, |_| Ok(true)).unwrap();
+                let off = (mass.center_m - point).reject_from_normalized(axis).length_squared();
+                let moment = axis.dot(mass.inertia_kg_m2 * axis) + mass.mass_kg * off;
+                let (found, expected) = (world.joint(joint).1, torque / moment * 0.2);
+                assert!((found / expected - 1.0).abs() < 0.01, "{} {axis} {point}: {found} {expected}", mesh.name());
+            }
+        }
+    }
 }
