@@ -67,7 +67,7 @@ SENSORS = {
     "couple": f"""<plugin plugin="dermis.sensor" objtype="site" objname="pad"><config key="parameters" value="{SKIN}"/>
         <config key="mode" value="couple"/><config key="output" value="force"/></plugin>""",
     "sense": f"""<plugin plugin="dermis.sensor" objtype="site" objname="pad"><config key="parameters" value="{SKIN}"/>
-        <config key="output" value="force"/></plugin>""",
+        <config key="mode" value="sense"/><config key="output" value="force"/></plugin>""",
 }
 OBJECTS = {"ball": f'type="sphere" size="{RADIUS}"', "mesh": 'type="mesh" mesh="ball"'}
 

@@ -23,10 +23,10 @@ VERSIONS = """
 MODEL_COUNTS = "nv nbody ngeom npair nexclude nsensor nplugin".split()
 MODEL_POINTERS = {
     "int": """body_parentid body_weldid body_mocapid body_jntnum body_jntadr body_geomnum body_geomadr jnt_type geom_type
-        geom_contype geom_conaffinity geom_bodyid geom_dataid site_bodyid mesh_vertadr mesh_vertnum mesh_faceadr
+        geom_contype geom_conaffinity geom_priority geom_bodyid geom_dataid site_bodyid mesh_vertadr mesh_vertnum mesh_faceadr
         mesh_facenum mesh_face hfield_nrow hfield_ncol hfield_adr pair_geom1 pair_geom2 exclude_signature
         sensor_objtype sensor_objid sensor_dim sensor_adr sensor_plugin plugin plugin_stateadr""".split(),
-    "double": """body_pos body_quat body_ipos body_iquat body_mass body_inertia body_invweight0 dof_damping geom_size geom_rbound geom_pos geom_quat
+    "double": """body_pos body_quat body_ipos body_iquat body_mass body_inertia body_invweight0 dof_damping geom_size geom_rbound geom_pos geom_quat geom_friction
         site_pos site_quat hfield_size""".split(),
     "float": "mesh_vert hfield_data".split(),
 }

@@ -1,5 +1,6 @@
 //! Refuses calls outside of tests: `.unwrap()`, because what a user can write must become an error, and what cannot fail says so in an
-//! `expect`; writers of the standard library, because a killed process would leave half a file.
+//! `expect`; writers of the standard library, because a killed process would leave half a file; and rayon's global threads, which do not
+//! exist after a fork.
 
 use std::fs;
 use std::path::Path;
@@ -11,6 +12,35 @@ const CALLS: [(&str, &str, &str); 3] = [
     ("fs::write(", "", "write with `dermis_files`"),
     ("File::create(", "AtomicFile::create(|NpyFile::create(", "write with `dermis_files`"),
 ];
+
+/// Calls that start rayon's global threads.
+const GLOBAL_THREADS: [&str; 6] = [
+    "rayon::spawn(",
+    "rayon::scope(",
+    "rayon::in_place_scope(",
+    "rayon::broadcast(",
+    "rayon::current_num_threads(",
+    ".build_global(",
+];
+/// The threads of a process.
+const THREADS: &str = "crates/skin/src/threads.rs";
+/// Files whose parallel iterators are called from within others.
+const INNER: [&str; 3] =
+    ["crates/skin/src/gel/elasticity.rs", "crates/skin/src/gel/equilibrium.rs", "crates/skin/src/gel/stiffness.rs"];
+
+/// Uses of rayon's global threads.
+fn global_threads(file: &str, text: &str) -> Vec<String> {
+    if file == THREADS {
+        return Vec::new();
+    }
+    let rule = format!("use `dermis_skin::threads` ({THREADS}), whose threads exist after a fork too");
+    let calls = GLOBAL_THREADS.into_iter().filter(|call| text.contains(call));
+    let mut found: Vec<String> = calls.map(|call| format!("{file}: `{call}`; {rule}")).collect();
+    if text.contains("use rayon::prelude") && !text.contains("parallel(") && !INNER.contains(&file) {
+        found.push(format!("{file}: parallel iterators without `parallel`; {rule}"));
+    }
+    found
+}
 
 /// All calls in the sources at `root`, as `file:line` with the rule. Without git, nothing is checked.
 pub fn violations(root: &Path) -> Vec<String> {
@@ -34,7 +64,7 @@ fn is_product(file: &str) -> bool {
 
 fn violations_of(file: &str, text: &str) -> Vec<String> {
     let before_tests = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or(text);
-    let mut found = Vec::new();
+    let mut found = global_threads(file, before_tests);
     for (index, line) in before_tests.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
         for (call, others, rule) in CALLS {
             let own = others.split('|').filter(|other| !other.is_empty());
@@ -59,6 +89,17 @@ mod tests {
         assert!(found[0].starts_with("crates/skin/src/a.rs:3: "), "{found:?}");
         let text = "fn f() {\n    AtomicFile::create(p);\n    fs::write(p, b);\n    File::create(p);\n}\n";
         assert_eq!(violations_of("a.rs", text).len(), 2);
+    }
+
+    #[test]
+    fn global_threads_are_refused_outside_of_their_home() {
+        let bare = "use rayon::prelude::*;\nfn f(x: &[u8]) {\n    x.par_iter().for_each(drop);\n}\n";
+        assert_eq!(violations_of("crates/skin/src/a.rs", bare).len(), 1);
+        assert_eq!(violations_of(INNER[0], bare).len(), 0);
+        let inside = bare.replace("x.par_iter().for_each(drop)", "parallel(|| x.par_iter().for_each(drop))");
+        assert_eq!(violations_of("crates/skin/src/a.rs", &inside).len(), 0);
+        let counted = "fn f() -> usize {\n    rayon::current_num_threads()\n}\n";
+        assert_eq!((violations_of("a.rs", counted).len(), violations_of(THREADS, counted).len()), (1, 0));
     }
 
     #[test]

@@ -83,11 +83,11 @@ pub fn causes(error: &anyhow::Error) -> String {
     text
 }
 
-/// Sets the global number of threads.
+/// Sets the number of threads.
 pub fn use_threads(threads: Option<u16>) -> anyhow::Result<()> {
     let Some(threads) = threads else { return Ok(()) };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
-    pool.build_global().with_context(|| format!("`--threads {threads}`: cannot start the thread pool"))
+    dermis::skin::threads::set_count(usize::from(threads))
+        .with_context(|| format!("`--threads {threads}`: cannot start the thread pool"))
 }
 
 /// Where progress bars are drawn: on stderr if it is a terminal, without `-q`.

@@ -116,7 +116,7 @@ fn example(name: Option<&str>) -> anyhow::Result<()> {
 fn plan(arguments: &PlanArguments) -> anyhow::Result<()> {
     let set = Dataset::open(&arguments.spec)?;
     let folder = std::env::temp_dir().join(format!("dermis-plan-{}", std::process::id()));
-    let threads = rayon::current_num_threads();
+    let threads = dermis::skin::threads::count();
     let plan = set.estimate(&folder, threads);
     // Also after an error.
     let _ = std::fs::remove_dir_all(&folder);
@@ -145,7 +145,7 @@ fn make(arguments: &MakeArguments) -> anyhow::Result<()> {
     let set = Dataset::open(&arguments.spec)?;
     let interrupt = Interrupt::listen();
     let mut bar = Bar::new();
-    let made = set.make(&arguments.out, share, rayon::current_num_threads(), &mut |progress| {
+    let made = set.make(&arguments.out, share, dermis::skin::threads::count(), &mut |progress| {
         bar.update(progress.made, progress.wanted);
         !interrupt.came()
     });

@@ -19,7 +19,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let findings = [
         ("version", crate::VERSION.to_owned()),
         ("cpu", cpu()),
-        ("threads", rayon::current_num_threads().to_string()),
+        ("threads", dermis::skin::threads::count().to_string()),
         ("gpu", gpu()),
         ("driver", if has_driver() { format!("CUDA {}", cuda(driver_version())) } else { "not found".to_owned() }),
         ("nvrtc", compiler_version().map_or("not found".to_owned(), |[major, minor]| format!("{major}.{minor}"))),

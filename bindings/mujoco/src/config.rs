@@ -40,7 +40,7 @@ impl Config {
             let text = text.unwrap_or_default();
             text.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
         };
-        let mode = key(c"mode").unwrap_or_else(|| "sense".into());
+        let mode = key(c"mode").unwrap_or_else(|| "contacts".into());
         let unknown_mode =
             || PluginError::UnknownWord { key: "mode", known: "sense, couple, contacts", got: mode.clone() };
         let mode = Mode::parse(&mode).ok_or_else(unknown_mode)?;

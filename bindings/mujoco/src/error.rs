@@ -36,7 +36,7 @@ pub enum PluginError {
     BadFrame,
     /// MuJoCo would also compute the contact.
     #[error(
-        "{own} and {object} would touch twice, once by dermis and once by MuJoCo: give {own} contype=\"0\" conaffinity=\"0\", or add <exclude> for their bodies, or set mode to \"sense\""
+        "{own} and {object} would touch twice, once by dermis and once by MuJoCo: give {own} contype=\"0\" conaffinity=\"0\", or add <exclude> for their bodies, or set mode to \"contacts\""
     )]
     TouchesTwice { own: String, object: String },
     /// The skin rejected the motion.

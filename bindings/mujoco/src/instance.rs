@@ -64,6 +64,8 @@ pub struct Instance {
     missed: MissedObjects,
     /// The disagreement with MuJoCo's contact, in mode `sense`.
     disagreement: Told,
+    /// Other warnings, to be issued at the end of the step.
+    notes: Vec<String>,
     /// Number of steps since the start.
     steps: u64,
 }
@@ -85,6 +87,7 @@ impl Instance {
             log: WarningLog::default(),
             missed: MissedObjects::default(),
             disagreement: Told::default(),
+            notes: setup.notes.clone(),
             steps: 0,
             setup,
         }
@@ -98,7 +101,8 @@ impl Instance {
     /// Resets the history. Warnings that were issued are not issued again.
     pub fn reset(&mut self) {
         let (log, disagreement) = (std::mem::take(&mut self.log), std::mem::take(&mut self.disagreement));
-        *self = Self { log, disagreement, warned: self.warned, ..Self::new(Arc::clone(&self.setup)) };
+        let notes = std::mem::take(&mut self.notes);
+        *self = Self { log, disagreement, notes, warned: self.warned, ..Self::new(Arc::clone(&self.setup)) };
     }
 
     /// True if the forces act on the bodies and are taken at the end of the step.
@@ -133,10 +137,16 @@ impl Instance {
         self.valid = true;
     }
 
+    /// The poses and velocities of an evaluation of the skin.
+    fn kinematics(&mut self, model: &Model<'_>, data: &Data<'_>) -> Result<Kinematics, PluginError> {
+        self.notes.extend(self.setup.mount.ignored_edits(model));
+        Ok(self.setup.mount.kinematics(model, data)?)
+    }
+
     /// Evaluates the skin unless the kinematics equal those of the last evaluation.
     fn evaluate(&mut self, model: &Model<'_>, data: &mut Data<'_>, time_s: f64) -> Result<(), PluginError> {
         self.recall(data);
-        let kinematics = self.setup.mount.kinematics(model, data)?;
+        let kinematics = self.kinematics(model, data)?;
         if self.current.as_ref().is_some_and(|(known, ..)| *known == kinematics) {
             return Ok(());
         }
@@ -171,7 +181,7 @@ impl Instance {
     ) -> Result<(Kinematics, (Touch, State)), PluginError> {
         self.recall(data);
         self.current = None;
-        let kinematics = self.setup.mount.kinematics(model, data)?;
+        let kinematics = self.kinematics(model, data)?;
         let targets = self.setup.mount.targets(&kinematics);
         let targets = Motion { targets: &targets }.targets_at_rest();
         let still = self.setup.sensor.touch(&self.state, &Motion { targets: &targets }, kinematics.step_s);
@@ -322,6 +332,7 @@ impl Instance {
             texts.push(std::mem::take(text));
             self.disagreement = Told::Yes;
         }
+        texts.append(&mut self.notes);
         texts
     }
 

@@ -59,6 +59,7 @@ mod tests {
     use super::*;
     use dermis::geometry::{Pose, Twist, Vec3, Wrench};
     use dermis::skin::Bristle;
+    use dermis_mujoco_coupling::Surfaces;
 
     fn state(sites: &[u32]) -> State {
         let bristle = |&site: &u32| Bristle {
@@ -74,8 +75,12 @@ mod tests {
     /// The stamp of a state after `last`, with an object at a height (m).
     fn stamped(last: f64, next: &State, height_m: f64) -> f64 {
         let pose = Pose::from_translation(Vec3::Z * height_m);
-        let kinematics =
-            Kinematics { world_from_sensor: Pose::IDENTITY, objects: vec![(pose, Twist::ZERO)], step_s: 1e-3 };
+        let kinematics = Kinematics {
+            world_from_sensor: Pose::IDENTITY,
+            objects: vec![(pose, Twist::ZERO)],
+            step_s: 1e-3,
+            surfaces: Surfaces::default(),
+        };
         stamp(last, next, &kinematics, &Touch { on_objects: vec![Wrench::ZERO], ..Touch::default() })
     }
 

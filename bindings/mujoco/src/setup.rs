@@ -29,6 +29,8 @@ pub struct Setup {
     pub memory: (usize, usize),
     /// Address and length of the forces of the last step in `plugin_state`, after the bristles.
     pub lag: (usize, usize),
+    /// Warnings of the model.
+    pub notes: Vec<String>,
     /// The mount of the sensor on the model.
     pub mount: Mount,
     /// The taxel of each contact point of springs, or [`channel::OUTSIDE`]; empty for other skins.
@@ -72,7 +74,9 @@ impl Setup {
         }
         let rest = sensor.skin().rest();
         let memory = (model.state_address(instance), memory_len(&config, &rest));
+        let without = mount.without_engine_contact(model).filter(|_| config.mode == Mode::Contacts);
         Ok(Self {
+            notes: without.into_iter().map(str::to_owned).collect(),
             memory,
             lag: (memory.0 + memory.1, lag_len(model, &config, &sensor)),
             rest,

@@ -25,7 +25,7 @@ def on_finger(finger: str) -> dict[str, object]:
     pose = np.array([[1, 0, 0, 0], [0, 0, -1, -8.5e-3], [0, 1, 0, 18e-3], [0, 0, 0, 1]], float)
     if finger == "th":
         pose = np.array([[0, 0, -1, -10.7e-3], [-1, 0, 0, 0], [0, 1, 0, 21e-3], [0, 0, 0, 1]], float)
-    return {"preset": "shadow-fingertip", "body": f"robot0:{finger}distal", "pose": pose, "objects": "object"}
+    return {"preset": "shadow-fingertip", "body": f"robot0:{finger}distal", "pose": pose, "objects": "object", "mode": "sense"}
 
 
 env = dermis.gym.TactileObservation(gymnasium.make("HandManipulateEgg-v1"), {f: on_finger(f) for f in FINGERS})

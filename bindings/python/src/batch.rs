@@ -10,6 +10,7 @@ use crate::shared_sensor::SharedSensor;
 use crate::threads::{Job, interruptible_job};
 use crate::touch::{Touch, warn_text};
 use dermis::sensor;
+use dermis::skin::threads::parallel;
 use dermis::skin::{self, Warning};
 use numpy::{Element, PyArrayDyn};
 use pyo3::exceptions::PyIndexError;
@@ -120,8 +121,8 @@ impl Batch {
                 Ok::<_, PyErr>(warning(&data))
             };
             // A sensor without markers has empty images.
-            let warnings: Vec<_> =
-                all.par_chunks_mut(size.max(1)).zip(presses.par_iter()).map(one).collect::<PyResult<_>>()?;
+            let images = all.par_chunks_mut(size.max(1)).zip(presses.par_iter());
+            let warnings: Vec<_> = parallel(|| images.map(one).collect::<PyResult<_>>())?;
             Ok::<_, PyErr>((all, warnings.into_iter().flatten().next()))
         };
         let (all, warning) = interruptible_job(py, work, |_| Ok(()))??;

@@ -11,6 +11,7 @@ use dermis::gpu::layer::LayerCotangents;
 use dermis::gpu::{Gpu, GpuError};
 use dermis::sensor::{Cotangents, Gradients, Sensor, press_to_pose};
 use dermis::skin;
+use dermis::skin::threads::parallel;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
@@ -129,7 +130,8 @@ pub fn pull_back(
             let pressed = press_to_pose(&sensor, &object, pose).map_err(|error| told(&error))?;
             sensor.vjp(&object, &pressed, by).map_err(|error| told(&error))
         };
-        let all: Vec<Result<Gradients, String>> = poses.par_iter().zip(&cotangents).enumerate().map(one).collect();
+        let all: Vec<Result<Gradients, String>> =
+            parallel(|| poses.par_iter().zip(&cotangents).enumerate().map(one).collect());
         all.into_iter().collect::<Result<Vec<Gradients>, String>>()
     };
     interruptible_job(py, work, |_| Ok(()))?.map_err(Error::new_err)

@@ -77,7 +77,6 @@ fn run_command(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<u8> {
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    threads::remember_process();
     module.add("Error", module.py().get_type::<error::Error>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<batch::Batch>()?;
@@ -88,6 +87,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<features::Features>()?;
     module.add_class::<mujoco::Attachment>()?;
+    module.add_function(wrap_pyfunction!(mujoco::has_coupled_skins, module)?)?;
     module.add_function(wrap_pyfunction!(mujoco::mujoco_layouts, module)?)?;
     module.add_function(wrap_pyfunction!(mujoco::mujoco_layout, module)?)?;
     module.add_function(wrap_pyfunction!(mujoco::set_mujoco_layout, module)?)?;
@@ -111,5 +111,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(experiments::experiment_list, module)?)?;
     module.add_function(wrap_pyfunction!(run_command, module)?)?;
     module.add_function(wrap_pyfunction!(threads::panic_in, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::forbid_global_threads, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::run_experiment, module)?)
 }

@@ -11,14 +11,14 @@ pub use layouts::{mujoco_layout, mujoco_layouts, set_mujoco_layout};
 
 use crate::error::{Error, IntoPyErr};
 use crate::mujoco::coupling::{Coupling, open_model};
-use crate::mujoco::elements::{address, data_of, frame, geoms};
+use crate::mujoco::elements::{address, belongs_to, data_of, frame, geoms, is_made_with};
 use crate::mujoco::in_use::Holder;
 use crate::mujoco::progress::{Histories, Progress, SavedProgress, lock};
 use crate::pose::{matrix, pose_or_identity};
 use crate::reading::Reading;
 use crate::sensor::{Sensor, at_rest};
 use crate::shared_sensor::SharedSensor;
-use crate::touch::warn;
+use crate::touch::{warn, warn_text};
 use dermis::geometry::Pose;
 use dermis_mujoco_coupling::contact_filter::{self, Bits, DisabledContacts};
 use dermis_mujoco_coupling::passive::Registration;
@@ -28,7 +28,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// A sensor attached to a MuJoCo simulation, made by ``dermis.mujoco.attach``.
@@ -38,6 +38,8 @@ pub struct Attachment {
     active: Mutex<Option<Active>>,
     coupling: Arc<Coupling>,
     holder: Holder,
+    /// True after `detach`.
+    detached: AtomicBool,
 }
 
 impl Drop for Attachment {
@@ -50,6 +52,15 @@ impl Drop for Attachment {
 struct Active {
     _force: Registration,
     _contacts: DisabledContacts,
+}
+
+/// True if a mujoco.MjModel, or the one of which it is a copy, has a sensor in mode "couple": its contact is then disabled where the
+/// skin computes it.
+#[pyfunction]
+pub fn has_coupled_skins(model: &Bound<'_, PyAny>) -> PyResult<bool> {
+    // SAFETY: the caller keeps the model alive; the GIL is held.
+    let view = unsafe { open_model(address(model, "MjModel")?) }.into_py_err()?;
+    Ok(contact_filter::all_original_bits(&view).is_some() || contact_filter::original_of_copy(&view).is_some())
 }
 
 /// Where and how a sensor is attached.
@@ -85,6 +96,9 @@ impl Attachment {
         let Placement { frame, frame_from_sensor, objects, mode, instant } = placement;
         let built = sensor.sensor()?;
         let mount = Mount::new(&view, built, frame, frame_from_sensor, objects).into_py_err()?;
+        if let Some(warning) = mount.without_engine_contact(&view).filter(|_| mode == Mode::Contacts) {
+            warn_text(model.py(), warning)?;
+        }
         let histories = Histories::new(at_rest(built), data_address);
         let coupling = Arc::new(Coupling {
             model: model_address,
@@ -114,14 +128,47 @@ impl Attachment {
         } else {
             None
         };
-        Ok(Self { active: Mutex::new(active), coupling, holder: Holder::new(model, data) })
+        Ok(Self {
+            active: Mutex::new(active),
+            coupling,
+            holder: Holder::new(model, data),
+            detached: AtomicBool::new(false),
+        })
+    }
+
+    /// Refuses the use of an attachment that has ended.
+    fn check_attached(&self) -> PyResult<()> {
+        if self.detached.load(Ordering::Relaxed) {
+            return Err(Error::new_err(
+                "the attachment has ended, because `detach` was called; attach the sensor again",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The address of another mjData that is read, or the reason why this attachment has nothing to do with it.
+    fn other_data(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let address = data_of(self.holder.model(py).bind(py), data)?;
+        let coupling = &self.coupling;
+        // Only steps of the attached model advance a coupled skin.
+        let is_ours = match coupling.mode {
+            Mode::Couple => coupling.histories.has(address) || is_made_with(data, coupling.model)?,
+            Mode::Sense | Mode::Contacts => belongs_to(data, coupling.model)?,
+        };
+        if address != coupling.data && !is_ours {
+            return Err(Error::new_err(
+                "`data` was made with another MjModel, such as a copy of the one that the sensor is attached to, and was never stepped \
+                 with that; attach a sensor to that model",
+            ));
+        }
+        Ok(address)
     }
 }
 
 #[pymethods]
 impl Attachment {
     #[new]
-    #[pyo3(signature = (model, data, sensor, *, site=None, body=None, geom=None, pose=None, objects=None, mode="sense", coupling="implicit"))]
+    #[pyo3(signature = (model, data, sensor, *, site=None, body=None, geom=None, pose=None, objects=None, mode="contacts", coupling="implicit"))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn new(
         model: &Bound<'_, PyAny>,
@@ -151,6 +198,12 @@ impl Attachment {
         let frame = frame(model, &view, [("site", site), ("body", body), ("geom", geom)])?;
         let frame_from_sensor = pose_or_identity(pose, "pose")?;
         let objects = objects.map(|objects| geoms(model, &view, objects)).transpose()?;
+        data_of(model, data)?;
+        if !belongs_to(data, address(model, "MjModel")?)? {
+            return Err(Error::new_err(
+                "`data` was made with another MjModel than `model`: make it with mujoco.MjData(model), or attach to data.model",
+            ));
+        }
         // Contacts that were disabled in the model of which this one is a copy.
         if let Some((_, original)) = contact_filter::original_of_copy(&view) {
             // SAFETY: the GIL is held.
@@ -197,6 +250,7 @@ impl Attachment {
     /// Pose of the sensor, world_from_sensor, shape (4, 4).
     #[getter]
     fn pose<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.check_attached()?;
         // SAFETY: the GIL is held, and this object keeps model and data alive.
         let (_, data) = unsafe { self.coupling.open(self.coupling.data) }.into_py_err()?;
         matrix(py, &self.coupling.mount.world_from_sensor(&data))
@@ -215,12 +269,15 @@ impl Attachment {
     /// last reading (the simulation can continue), if a copy of the model was stepped in "couple", and if nothing but
     /// attachments refers to the data any more: it was replaced, as by MjSpec.recompile or a hard reset of robosuite.
     ///
-    /// data: another mujoco.MjData of the model to read instead of the attached one.
+    /// data: another mujoco.MjData of the model to read instead of the attached one. In "couple", reading a copy (``copy.copy``) when
+    /// it is made keeps the history for it, however far the attached one goes meanwhile.
+    /// Raises dermis.Error if it was made with another model, and after ``detach``.
     #[pyo3(signature = (data=None))]
     fn read(&self, py: Python<'_>, data: Option<&Bound<'_, PyAny>>) -> PyResult<Reading> {
+        self.check_attached()?;
         let coupling = &self.coupling;
         let address = match data {
-            Some(data) => data_of(self.holder.model(py).bind(py), data)?,
+            Some(data) => self.other_data(py, data)?,
             None => {
                 self.holder.check(py)?;
                 coupling.data
@@ -266,12 +323,15 @@ impl Attachment {
     }
 
     /// Resets the sensor to its untouched state, in all mjData.
-    fn reset(&self) {
+    fn reset(&self) -> PyResult<()> {
+        self.check_attached()?;
         self.coupling.reset();
+        Ok(())
     }
 
-    /// Ends the attachment. In mode "couple", MuJoCo computes the contacts again.
+    /// Ends the attachment: `read`, `reset` and `pose` raise. In mode "couple", MuJoCo computes the contacts again.
     fn detach(&self) {
+        self.detached.store(true, Ordering::Relaxed);
         lock(&self.active).take();
     }
 
@@ -340,7 +400,7 @@ impl Attachment {
             progress: progress.saved(),
         };
         let saved = serde_json::to_vec(&saved).map_err(|error| Error::new_err(error.to_string()))?;
-        let is_attached = coupling.mode != Mode::Couple || lock(&attachment.active).is_some();
+        let is_attached = !attachment.detached.load(Ordering::Relaxed);
         let arguments = (
             attachment.holder.model(py),
             attachment.holder.data(py),

@@ -1,44 +1,13 @@
-//! Runs work with the GIL released, also after a fork, and ends it on Ctrl-C.
+//! Runs work with the GIL released, and ends it on Ctrl-C.
 
 use crate::error::Error;
 use pyo3::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-/// The process that imported the package.
-static IMPORTING_PROCESS: OnceLock<u32> = OnceLock::new();
-/// Threads of a forked process, with its process id.
-static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
-
-/// Records the process that rayon's global threads belong to.
-pub fn remember_process() {
-    IMPORTING_PROCESS.get_or_init(std::process::id);
-}
-
-/// The threads of this process, if it was forked. The threads of its parent do not exist here, so work queued for them
-/// would never run.
-fn after_fork() -> PyResult<Option<Arc<ThreadPool>>> {
-    let here = std::process::id();
-    if IMPORTING_PROCESS.get().is_none_or(|process| *process == here) {
-        return Ok(None);
-    }
-    let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
-    match &*forked {
-        Some((process, pool)) if *process == here => Ok(Some(pool.clone())),
-        _ => {
-            let refuse = |error| Error::new_err(format!("cannot start threads after a fork: {error}"));
-            let pool = Arc::new(ThreadPoolBuilder::new().build().map_err(refuse)?);
-            // The threads of a parent process cannot be joined.
-            std::mem::forget(forked.replace((here, pool.clone())));
-            Ok(Some(pool))
-        }
-    }
-}
 
 /// Runs work with the GIL released. A panic is a bug in dermis; it is raised as [`Error`], so that programs can catch
 /// it.
@@ -51,8 +20,7 @@ pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyR
 /// [`detached`] for any result: compiled once, as all that runs work here. Compiled for every caller, channels and threads would be two
 /// fifths of the code of this library.
 fn run_detached(py: Python<'_>, work: &mut (dyn FnMut() + Send)) -> PyResult<()> {
-    let pool = after_fork()?;
-    py.detach(|| guarded(pool, work)).map_err(|panic| Error::new_err(panic_text(&*panic)))
+    py.detach(|| guarded(work)).map_err(|panic| Error::new_err(panic_text(&*panic)))
 }
 
 /// Time between two checks for signals.
@@ -127,12 +95,12 @@ fn run_job(
     work: Box<dyn FnOnce(&Job) + Send>,
     tick: &mut dyn FnMut(&Job) -> PyResult<()>,
 ) -> PyResult<()> {
-    let (pool, job) = (after_fork()?, Arc::new(Job::default()));
+    let job = Arc::new(Job::default());
     let (sender, receiver) = sync_channel(1);
     let theirs = Arc::clone(&job);
     let worker = move || {
         // Nobody receives the end of interrupted work.
-        let _ = sender.send(guarded(pool, || work(&theirs)));
+        let _ = sender.send(guarded(|| work(&theirs)));
     };
     std::thread::Builder::new().stack_size(STACK_BYTES).spawn(worker).map_err(no_thread)?;
     wait(py, &job, receiver, tick)
@@ -147,11 +115,11 @@ pub fn interruptible_here<T: Send>(py: Python<'_>, work: impl FnOnce(&Job) -> T 
 
 /// [`interruptible_here`] for any result.
 fn run_job_here(py: Python<'_>, work: Box<dyn FnOnce(&Job) + Send + '_>) -> PyResult<()> {
-    let (pool, job) = (after_fork()?, Job::default());
+    let job = Job::default();
     let (sender, receiver) = sync_channel(1);
     std::thread::scope(|scope| {
         let worker = || {
-            let _ = sender.send(guarded(pool, || work(&job)));
+            let _ = sender.send(guarded(|| work(&job)));
         };
         std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, worker).map_err(no_thread)?;
         wait(py, &job, receiver, &mut |_| Ok(()))
@@ -169,13 +137,9 @@ fn no_thread(error: std::io::Error) -> PyErr {
 /// The end of work, or its panic.
 type Outcome = Result<(), Box<dyn Any + Send>>;
 
-/// Runs work on the threads of a pool, or on any.
-fn guarded(pool: Option<Arc<ThreadPool>>, work: impl FnOnce() + Send) -> Outcome {
-    let work = || catch_unwind(AssertUnwindSafe(work));
-    match pool {
-        Some(pool) => pool.install(work),
-        None => work(),
-    }
+/// Runs work to its end or its panic.
+fn guarded(work: impl FnOnce() + Send) -> Outcome {
+    catch_unwind(AssertUnwindSafe(work))
 }
 
 /// Waits for the outcome of work, and handles signals meanwhile.
@@ -214,6 +178,12 @@ pub fn panic_in(py: Python<'_>, place: &str) -> PyResult<()> {
         "interruptible" => interruptible(py, || panic!("a panic for a test")),
         _ => panic!("a panic for a test"),
     }
+}
+
+/// Makes any use of threads that do not exist after a fork a panic. For tests.
+#[pyfunction]
+pub fn forbid_global_threads() {
+    dermis::skin::threads::forbid_global();
 }
 
 /// The message for a panic.

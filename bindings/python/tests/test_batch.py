@@ -203,7 +203,7 @@ model = mujoco.MjModel.from_xml_string('<mujoco><worldbody><site name="pad"/><bo
     '<geom name="ball" type="sphere" size="4e-3" mass=".1"/></body></worldbody></mujoco>')
 data = mujoco.MjData(model)
 mujoco.mj_forward(model, data)
-pad = dermis.mujoco.attach(model, data, dermis.Sensor.preset('digit', parameters={'skin': {'kind': 'gel'}}).with_parameters({'skin': {'cell': '0.5 mm'}}), site='pad', objects='ball')""",
+pad = dermis.mujoco.attach(model, data, dermis.Sensor.preset('digit', parameters={'skin': {'kind': 'gel'}}).with_parameters({'skin': {'cell': '0.5 mm'}}), site='pad', objects='ball', mode='sense')""",
 }
 CALL = """
 import time, numpy as np, dermis, dermis.calibration, dermis.experiments

@@ -138,7 +138,7 @@ class Bare(gymnasium.Env):
 
 
 def test_one_sensor_is_an_array():
-    env = dermis.gym.TactileObservation(Bare(), {"preset": "uji-foam-14x6", "site": "pad"})
+    env = dermis.gym.TactileObservation(Bare(), {"preset": "uji-foam-14x6", "site": "pad", "mode": "sense"})
     observation, _ = env.reset(seed=1)
     assert set(observation) == {"observation", "tactile"} and observation["tactile"].shape == (14, 6)
     assert observation["tactile"].dtype == np.float32 and observation["tactile"].sum() > 0
@@ -150,9 +150,9 @@ def test_one_sensor_is_an_array():
 
 
 SEVERAL = {
-    "flat": {"preset": "uji-foam-14x6", "site": "pad", "output": "forces"},
-    "gel": {"preset": "gelsight", "body": "finger", "pose": [0, 0, -0.85e-3], "output": "image", "resolution": (48, 64)},
-    "load": {"sensor": dermis.Sensor.preset("wts0614"), "site": "pad", "output": "wrench", "objects": "ball"},
+    "flat": {"preset": "uji-foam-14x6", "site": "pad", "output": "forces", "mode": "sense"},
+    "gel": {"preset": "gelsight", "body": "finger", "pose": [0, 0, -0.85e-3], "output": "image", "resolution": (48, 64), "mode": "sense"},
+    "load": {"sensor": dermis.Sensor.preset("wts0614"), "site": "pad", "output": "wrench", "objects": "ball", "mode": "sense"},
 }
 
 
@@ -169,7 +169,7 @@ def test_several_sensors_are_not_nested():
     assert dragged["tactile_flat"][..., 0].sum() > 0 and set(env.attachments) == set(observation) - {"state"}
 
 
-@pytest.mark.parametrize("spec", [{"preset": "uji-foam-14x6", "site": "pad"}, SEVERAL], ids=["one", "several"])
+@pytest.mark.parametrize("spec", [{"preset": "uji-foam-14x6", "site": "pad", "mode": "sense"}, SEVERAL], ids=["one", "several"])
 @pytest.mark.parametrize("library", ["gymnasium", "stable_baselines3"])
 def test_checkers_pass_without_warnings(library, spec):
     checker = check_env
@@ -224,7 +224,7 @@ def test_environments_can_be_copied(name, how):
 
 
 def test_arrays_can_be_flat():
-    place = {"preset": "uji-foam-14x6", "site": "pad"}
+    place = {"preset": "uji-foam-14x6", "site": "pad", "mode": "sense"}
     rows, flat = (dermis.gym.TactileObservation(Bare(), {**place, "flat": flat}).reset(seed=1)[0]["tactile"] for flat in (False, True))
     assert rows.shape == (14, 6) and flat.shape == (84,) and np.array_equal(rows.ravel(), flat) and flat.max() > 0
     with pytest.raises(dermis.Error, match="`flat` of sensor 'tactile' does not apply to the output 'image'"):
@@ -233,7 +233,7 @@ def test_arrays_can_be_flat():
 
 def test_a_lower_resolution_keeps_the_colours():
     """Areas are averaged: the mean colour of every part of the image is that of the sensor's own image."""
-    place = {"preset": "gelsight", "body": "finger", "pose": [0, 0, -0.85e-3], "output": "image"}
+    place = {"preset": "gelsight", "body": "finger", "pose": [0, 0, -0.85e-3], "output": "image", "mode": "sense"}
     whole = dermis.gym.TactileObservation(Bare(), place).reset(seed=1)[0]["tactile"].astype(float)
     for height, width in ((48, 64), (100, 30)):
         small = dermis.gym.TactileObservation(Bare(), {**place, "resolution": (height, width)}).reset(seed=1)[0]["tactile"]
@@ -247,7 +247,7 @@ def test_a_lower_resolution_keeps_the_colours():
 
 
 def test_values_beyond_the_bounds_are_clipped_with_a_warning():
-    env = dermis.gym.TactileObservation(Bare(), {"preset": "uji-foam-14x6", "site": "pad", "output": "wrench", "limit": 1e-3})
+    env = dermis.gym.TactileObservation(Bare(), {"preset": "uji-foam-14x6", "site": "pad", "output": "wrench", "limit": 1e-3, "mode": "sense"})
     with pytest.warns(UserWarning, match="exceeds the bound 0.001 and is clipped"):
         observation, _ = env.reset(seed=1)
     assert env.observation_space.contains(observation) and observation["tactile"].min() == np.float32(-1e-3)
@@ -282,7 +282,7 @@ def test_robosuites_wrapper_gets_touch_and_follows_its_hard_reset():
             self.sim = types.SimpleNamespace(model=Handle(model, "_model"), data=Handle(data, "_data"))
             return self.observe(), {}
 
-    env = dermis.gym.TactileObservation(Like(), {"preset": "uji-foam-14x6", "site": "pad"})
+    env = dermis.gym.TactileObservation(Like(), {"preset": "uji-foam-14x6", "site": "pad", "mode": "sense"})
     first, deeper = env.reset(seed=1)[0]["tactile"], env.reset(seed=2)[0]["tactile"]
     assert deeper.sum() > 1.5 * first.sum() > 0
     old = env.attachments["tactile"]

@@ -174,7 +174,7 @@ def test_shear_has_a_sign_and_the_sensors_frame(direction):
                              + '<geom name="cube" type="sphere" size=".02" mass="1"/>', at="0 0 .018", own='size=".015 .045 .001" pos="0 0 -.02"',
                              step="1e-3"))
     model.opt.gravity[:] = 0
-    pad = dermis.mujoco.attach(model, data, STIFF, site="pad")
+    pad = dermis.mujoco.attach(model, data, STIFF, site="pad", mode="sense")
     pad.read()
     for _ in range(50):
         data.qvel[:] = [1e-2 * direction[0], 1e-2 * direction[1], 0]
@@ -258,7 +258,7 @@ def test_every_kind_of_geom_is_felt(kind):
     if kind == "hfield":
         model.hfield_data[:] = 1
     mujoco.mj_forward(model, data)
-    reading = dermis.mujoco.attach(model, data, STIFF, site="pad").read()
+    reading = dermis.mujoco.attach(model, data, STIFF, site="pad", mode="sense").read()
     low, high = (0.6, 1.001)
     assert low < reading.taxels.max() < high, kind
     assert reading.forces.sum(axis=(0, 1)) + reading.outside == pytest.approx(reading.force, abs=1e-12)
@@ -274,7 +274,7 @@ def test_a_height_field_is_not_mirrored():
     heights[1:3, 5:7] = 1.0  # columns 5 and 6 are at +x, rows 1 and 2 at -y of the geom and so at +y of the world
     model.hfield_data[:] = heights.ravel()
     mujoco.mj_forward(model, data)
-    reading = dermis.mujoco.attach(model, data, STIFF, site="pad").read()
+    reading = dermis.mujoco.attach(model, data, STIFF, site="pad", mode="sense").read()
     center = reading.features().center
     assert center == pytest.approx([0.0075, 0.0125], abs=2e-3)
 
@@ -283,7 +283,7 @@ def test_sense_leaves_the_simulation_alone():
     paths = []
     for attached in (False, True):
         model, data = load(scene(at="0 0 .0298"))
-        pad = dermis.mujoco.attach(model, data, STIFF, geom="finger", pose=[0, 0, 0.0082]) if attached else None
+        pad = dermis.mujoco.attach(model, data, STIFF, geom="finger", pose=[0, 0, 0.0082], mode="sense") if attached else None
         for _ in range(100):
             mujoco.mj_step(model, data)
             if pad:
@@ -310,8 +310,8 @@ def test_a_force_that_mujocos_contact_contradicts_is_told_once(ratio):
     bottom = data.body("cube").xpos[2] - 0.008
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        per_metre = dermis.mujoco.attach(model, data, STIFF, site="pad", pose=[0, 0, bottom + 1e-3]).read().sum / 1e-3
-    pad = dermis.mujoco.attach(model, data, STIFF, site="pad", pose=[0, 0, bottom + ratio * 9.8 / per_metre])
+        per_metre = dermis.mujoco.attach(model, data, STIFF, site="pad", pose=[0, 0, bottom + 1e-3], mode="sense").read().sum / 1e-3
+    pad = dermis.mujoco.attach(model, data, STIFF, site="pad", pose=[0, 0, bottom + ratio * 9.8 / per_metre], mode="sense")
     assert pad.mode == "sense"
     told = warnings_of(pad, model, data)
     assert pad.read().sum == pytest.approx(ratio * 9.8, rel=1e-2)
@@ -329,7 +329,7 @@ def test_the_example_of_the_guide_is_told_in_sense():
         <site name="pad" pos="0 0 0.012"/></body><body name="cube" pos="0 0 0.0825"><freejoint/>
         <geom name="cube" type="box" size="0.01 0.01 0.02" mass="0.1"/></body></worldbody></mujoco>"""
     )
-    pad = dermis.mujoco.attach(model, data, dermis.Sensor.preset("wts0614"), site="pad", objects="cube")
+    pad = dermis.mujoco.attach(model, data, dermis.Sensor.preset("wts0614"), site="pad", objects="cube", mode="sense")
     step(model, data, 1000)
     with pytest.warns(RuntimeWarning, match=r"reads 15\d\.\d+ N at geom 'cube', where MuJoCo's contact carries 0\.981 N"):
         pad.read()
@@ -343,7 +343,7 @@ def test_forces_are_compared_only_at_rest_on_mujocos_contact(case):
     more = '<contact><exclude body1="finger" body2="cube"/></contact>' if case == "excluded" else ""
     cube = f'{"<freejoint/>" if free else held}<geom name="cube" type="box" size=".01 .01 .01" mass="1" {geom}/>'
     model, data = load(scene(cube=cube, at="0 0 .0085" if case == "prescribed" else "0 0 .0095", step="2e-3", more=more))
-    pad = dermis.mujoco.attach(model, data, STIFF, site="pad", pose=[0, 0, 2e-3])
+    pad = dermis.mujoco.attach(model, data, STIFF, site="pad", pose=[0, 0, 2e-3], mode="sense")
     if case == "prescribed":
         mujoco.mj_forward(model, data)
         with warnings.catch_warnings():
@@ -371,7 +371,7 @@ def test_a_place_may_be_said_in_three_ways():
     ]
     wrenches = []
     for place in places:
-        pad = dermis.mujoco.attach(model, data, STIFF, objects="cube", **place)
+        pad = dermis.mujoco.attach(model, data, STIFF, objects="cube", **place, mode="sense")
         mujoco.mj_forward(model, data)
         wrenches.append(pad.read().wrench)
     assert abs(wrenches[0][:2]).min() > 1e-3
@@ -526,7 +526,7 @@ def test_a_robot_description_places_its_arrays(tmp_path):
     at = [0.01 + 1 * 0.005, 4 * 0.005]
     model, data = load(scene(cube='<freejoint/><geom name="cube" type="sphere" size=".01"/>', at=f"{at[0]} {at[1]} .009"))
     mujoco.mj_forward(model, data)
-    pads = dermis.mujoco.attach_urdf(model, data, path, preset="capacitive-8x8")
+    pads = dermis.mujoco.attach_urdf(model, data, path, preset="capacitive-8x8", mode="sense")
     taxels = pads["skin"].read().taxels
     assert taxels.shape == (4, 6)
     assert np.unravel_index(taxels.argmax(), taxels.shape) == (1, 4)
@@ -651,7 +651,7 @@ def test_a_replaced_simulation_is_refused(mode):
     model = spec.compile()
     data = mujoco.MjData(model)
     pad = dermis.mujoco.attach(model, data, STIFF, site="pad", mode=mode)
-    second = dermis.mujoco.attach(model, data, STIFF, site="pad")
+    second = dermis.mujoco.attach(model, data, STIFF, site="pad", mode="sense")
     step(model, data, 3)
     pad.read()
     model, data = spec.recompile(model, data)
@@ -664,7 +664,7 @@ def test_a_replaced_simulation_is_refused(mode):
 
 def test_only_the_data_may_be_replaced():
     model, data = load(scene())
-    pad = dermis.mujoco.attach(model, data, STIFF, site="pad")
+    pad = dermis.mujoco.attach(model, data, STIFF, site="pad", mode="sense")
     pad.read()
     data = mujoco.MjData(model)
     step(model, data, 3)
@@ -673,7 +673,7 @@ def test_only_the_data_may_be_replaced():
     # Data that the program asks the attachment for are in use.
     mujoco.mj_step(model, pad.data)
     assert pad.read().sum >= 0
-    assert dermis.mujoco.attach(model, mujoco.MjData(model), STIFF, site="pad").read().sum >= 0
+    assert dermis.mujoco.attach(model, mujoco.MjData(model), STIFF, site="pad", mode="sense").read().sum >= 0
 
 
 @pytest.mark.parametrize("mode", ["sense", "couple", "contacts"])
@@ -714,7 +714,7 @@ def test_an_object_may_leave_at_once(kind, step_s):
     mocap = '<geom name="cube" type="sphere" size=".005"/>'
     model, data = load(scene(cube=mocap, at="0 0 .0055").replace('<body name="cube"', '<body name="cube" mocap="true"'))
     model.opt.timestep = step_s
-    pad = dermis.mujoco.attach(model, data, SKINS[kind], site="pad", objects="cube")
+    pad = dermis.mujoco.attach(model, data, SKINS[kind], site="pad", objects="cube", mode="sense")
     sums = []
     for depth in (-0.5e-3, 0.1e-3, 0.2e-3, 0.1e-3, 0.2e-3, -3e-3):
         data.mocap_pos[0, 2] = 5e-3 - depth
@@ -729,7 +729,7 @@ def test_a_digit_reads_in_milliseconds():
     """The image of a press of its layer is like that of a gel of the same block and material (``tests/test_optics.py``)."""
     layer = dermis.Sensor.preset("digit")
     model, data = load(scene(cube='<geom name="cube" type="sphere" size=".005"/>', at="0 0 .0048").replace('<body name="cube"', '<body name="cube" mocap="true"'))
-    pad = dermis.mujoco.attach(model, data, layer, site="pad", objects="cube")
+    pad = dermis.mujoco.attach(model, data, layer, site="pad", objects="cube", mode="sense")
     times = []
     for depth in np.linspace(0, 0.8e-3, 9):
         data.mocap_pos[0, 2] = 5e-3 - depth

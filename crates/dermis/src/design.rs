@@ -16,6 +16,7 @@ use crate::dataset::{Dataset, EpisodeError, ScenarioSpec};
 use crate::estimate::{EstimateError, Placement, Unknown};
 use dermis_sensor::optics::OpticsError;
 use dermis_sensor::{Aim, Goal, SensorError, SensorSpec};
+use dermis_skin::threads::parallel;
 use objective::{ChannelNoise, TaskPress, unknowns, variance, without_noise};
 use rayon::prelude::*;
 use serde_json::Map;
@@ -333,7 +334,8 @@ impl Design<'_> {
         let sensor = self.set.sensors[0].build_changed(&without_noise(spec))?;
         let of_press =
             |press: &TaskPress| variance(&sensor, press, &task.unknowns, (self.channels, &noise), self.objective);
-        let found: Vec<Option<(f64, Vec<String>)>> = task.presses.par_iter().map(of_press).collect::<Result<_, _>>()?;
+        let found: Vec<Option<(f64, Vec<String>)>> =
+            parallel(|| task.presses.par_iter().map(of_press).collect::<Result<_, _>>())?;
         let variances: Vec<Option<f64>> =
             found.iter().map(|found| found.as_ref().map(|(variance, _)| *variance)).collect();
         let mut warnings: Vec<String> = Vec::new();

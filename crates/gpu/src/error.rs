@@ -20,6 +20,12 @@ pub enum GpuError {
         "no NVIDIA GPU: the driver says {reason:?}; make one visible (CUDA_VISIBLE_DEVICES), or use the device cpu"
     )]
     NoGpu { reason: String },
+    /// CUDA was in use before a fork.
+    #[error(
+        "the GPU was opened before this process was forked, and CUDA does not work after a fork: start processes by \"spawn\" or \
+         \"forkserver\", or use the device cpu"
+    )]
+    Forked,
     /// A program is not in the cache and the run-time compiler was not found.
     #[error(
         "no run-time compiler: libnvrtc was not found; install the CUDA toolkit or `pip install nvidia-cuda-nvrtc` and put its \

@@ -6,6 +6,7 @@
 use crate::GpuError;
 use dermis_geometry::Pose;
 use dermis_sensor::{Aim, Goal, PressError, PressSearch, Pressed, Sensor, Trial};
+use dermis_skin::threads::parallel;
 use dermis_skin::{Motion, Object, State, Target, Touch, Warning};
 use rayon::prelude::*;
 
@@ -59,7 +60,7 @@ pub fn final_poses(
         let search = || Ok(request.search(sensor, object)?.from_rest(precision));
         goes_on(0).then(search)
     };
-    let started: Option<Vec<Result<PressSearch, PressError>>> = requests.par_iter().map(start).collect();
+    let started: Option<Vec<Result<PressSearch, PressError>>> = parallel(|| requests.par_iter().map(start).collect());
     let Some(mut searches) = started else { return Ok(None) };
     // The error of a batch is that of its first press that fails: later presses do not matter.
     let failed = searches.iter().position(Result::is_err);
@@ -135,7 +136,7 @@ fn press_group(
         let search = request.search(sensor, object)?;
         Ok(Searched { search, state: sensor.skin().rest(), best: None })
     };
-    let mut all: Vec<Result<Searched, PressError>> = group.par_iter().map(start).collect();
+    let mut all: Vec<Result<Searched, PressError>> = parallel(|| group.par_iter().map(start).collect());
     loop {
         let trial = |(i, one): (usize, &Result<Searched, PressError>)| Some((i, one.as_ref().ok()?.search.trial()?));
         let trials: Vec<(usize, (Pose, f64))> = all.iter().enumerate().filter_map(trial).collect();
@@ -166,5 +167,5 @@ fn press_group(
         touch.warnings.extend(search.warning());
         Ok(Pressed::read(sensor, depth_m, pose, touch, state))
     };
-    Some(all.into_par_iter().map(read).collect())
+    Some(parallel(|| all.into_par_iter().map(read).collect()))
 }

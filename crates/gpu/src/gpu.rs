@@ -24,10 +24,14 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Opens the first GPU that the driver reports, once per process.
+    /// Opens the first GPU that the driver reports, once per process. Refuses one that was opened before this process was forked.
     pub fn open() -> Result<Arc<Self>, GpuError> {
-        static OPENED: OnceLock<Result<Arc<Gpu>, GpuError>> = OnceLock::new();
-        OPENED.get_or_init(|| Self::find().map(Arc::new)).clone()
+        static OPENED: OnceLock<(u32, Result<Arc<Gpu>, GpuError>)> = OnceLock::new();
+        let here = std::process::id();
+        match OPENED.get_or_init(|| (here, Self::find().map(Arc::new))) {
+            (process, Ok(_)) if *process != here => Err(GpuError::Forked),
+            (_, opened) => opened.clone(),
+        }
     }
 
     fn find() -> Result<Self, GpuError> {

@@ -31,6 +31,12 @@ pub(crate) fn original_bits(model: &Model<'_>, geom: usize) -> Option<Bits> {
     filters.get(&(model.raw() as usize)).map(|filter| filter.original[geom])
 }
 
+/// contype and conaffinity of a geom with the contacts disabled; `None` if no contact is disabled.
+pub(crate) fn written_bits(model: &Model<'_>, geom: usize) -> Option<Bits> {
+    let filters = FILTERS.lock().unwrap_or_else(PoisonError::into_inner);
+    filters.get(&(model.raw() as usize)).and_then(|filter| filter.written.get(geom).copied())
+}
+
 /// All bits of a model before any contact was disabled; `None` if no contact is disabled.
 pub fn all_original_bits(model: &Model<'_>) -> Option<Vec<Bits>> {
     let filters = FILTERS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -119,8 +125,14 @@ impl Drop for DisabledContacts {
 }
 
 impl Filter {
-    /// Writes the bits of all geoms, starting from the original ones.
+    /// Writes the bits of all geoms, starting from the original ones and those that the program has written since.
     fn write(&mut self, model: &Model<'_>) -> Result<(), CouplingError> {
+        for (geom, written) in self.written.iter().enumerate() {
+            let bits = model.contact_bits(geom);
+            if bits != *written {
+                self.original[geom] = bits;
+            }
+        }
         let mut bits = self.original.clone();
         let mut full = None;
         for (own, objects) in self.disabled.values() {

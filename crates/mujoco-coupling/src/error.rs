@@ -39,7 +39,7 @@ pub enum CouplingError {
     NoFreeBit { geom: String },
     /// The skin is too stiff for the time step.
     #[error(
-        "a time step of {step_s} s is too long for {object} on this skin: it is stable up to {limit_s:.2e} s; write <option timestep=\"{advised_s}\"/>, or set coupling to \"implicit\", or use a softer skin, or set mode to \"sense\""
+        "a time step of {step_s} s is too long for {object} on this skin: it is stable up to {limit_s:.2e} s; write <option timestep=\"{advised_s}\"/>, or set coupling to \"implicit\", or use a softer skin, or set mode to \"contacts\""
     )]
     StepTooLong { step_s: f64, object: String, limit_s: f64, advised_s: f64 },
     /// The contact forces at the end of the step are not finite.

@@ -223,6 +223,26 @@ impl<'a> Model<'a> {
         self.vector(self.layout.geom_size, geom)
     }
 
+    /// Coefficient of sliding friction of a geom.
+    pub fn geom_friction(&self, geom: usize) -> f64 {
+        self.element::<[f64; 3]>(self.layout.geom_friction, geom)[0]
+    }
+
+    /// Priority of a geom's contact parameters.
+    pub fn geom_priority(&self, geom: usize) -> i32 {
+        self.element(self.layout.geom_priority, geom)
+    }
+
+    /// Pose of a geom in the frame of its body.
+    pub fn geom_pose(&self, geom: usize) -> Pose {
+        self.pose(self.layout.geom_pos, self.layout.geom_quat, geom)
+    }
+
+    /// True if all contact is disabled (`mjDSBL_CONTACT`).
+    pub fn contact_is_disabled(&self) -> bool {
+        self.disabled(self.layout.disable_contact)
+    }
+
     /// Radius (m) of a geom's bounding sphere; zero for a plane, which has none.
     pub fn geom_radius_m(&self, geom: usize) -> f64 {
         self.element(self.layout.geom_rbound, geom)
@@ -262,7 +282,7 @@ impl<'a> Model<'a> {
         match frame {
             FrameId::Site(site) => self.pose(self.layout.site_pos, self.layout.site_quat, site),
             FrameId::Body(_) => Pose::IDENTITY,
-            FrameId::Geom(geom) => self.pose(self.layout.geom_pos, self.layout.geom_quat, geom),
+            FrameId::Geom(geom) => self.geom_pose(geom),
         }
     }
 
@@ -368,7 +388,7 @@ impl<'a> Model<'a> {
 
     /// True if MuJoCo would compute contact between two geoms without the contacts that sensors have disabled.
     pub fn would_touch(&self, a: usize, b: usize) -> bool {
-        if self.disabled(self.layout.disable_contact) {
+        if self.contact_is_disabled() {
             return false;
         }
         if self.are_paired(a, b) {

@@ -1,12 +1,15 @@
 //! A sensor on a model: the part that all mjData of the model share.
 
+use crate::edits::AsMounted;
 use crate::layout::table;
+use crate::pair_friction::pair_mu;
 use crate::shape::Shape;
 use crate::{CouplingError, Data, FrameId, Model};
 use dermis_geometry::{MassProperties, Mat3, Pose, Twist, Vec3};
 use dermis_sensor::Sensor;
-use dermis_skin::{Motion, Skin, Target, Touch};
+use dermis_skin::{Motion, Object, Skin, Target, Touch};
 use dermis_world::limit_when_pressed_s;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Pose in the sensor frame assigned to objects that are too far away to touch the sensor.
 const FAR_AWAY: Pose = Pose { translation: Vec3::new(0.0, 0.0, 1e6), ..Pose::IDENTITY };
@@ -62,6 +65,18 @@ pub struct Kinematics {
     pub objects: Vec<(Pose, Twist)>,
     /// Time step (s).
     pub step_s: f64,
+    /// Surface and friction of each object.
+    pub surfaces: Surfaces,
+}
+
+/// The objects of a mount, with the friction of the pair where it is not that of the skin.
+#[derive(Clone, Debug, Default)]
+pub struct Surfaces(Arc<[Arc<Object>]>);
+
+impl PartialEq for Surfaces {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// A sensor on a model: its frame, its body and the geoms that it may touch.
@@ -77,6 +92,11 @@ pub struct Mount {
     frame_from_sensor: Pose,
     /// Center (in the sensor frame) and radius (m) of the skin's bounding sphere.
     sphere: (Vec3, f64),
+    /// Static coefficient of friction of the skin, if objects can replace it.
+    mu: Option<f64>,
+    /// The objects of the last evaluation.
+    surfaces: RwLock<Surfaces>,
+    as_mounted: AsMounted,
 }
 
 impl Mount {
@@ -91,10 +111,14 @@ impl Mount {
     ) -> Result<Self, CouplingError> {
         let body = model.body_of(frame);
         let bounds = sensor.surface().bounds();
+        let objects = object_geoms(model, objects, body)?;
         Ok(Self {
             body,
             mass: model.mass(body),
-            objects: object_geoms(model, objects, body)?,
+            mu: sensor.skin().mu(),
+            surfaces: RwLock::new(Surfaces(objects.iter().map(|object| Arc::clone(&object.shape.object)).collect())),
+            as_mounted: AsMounted::new(model, body, &objects),
+            objects,
             frame,
             frame_from_sensor,
             sphere: (bounds.center(), 0.5 * bounds.size().length() + sensor.skin().max_depth_m()),
@@ -127,12 +151,14 @@ impl Mount {
         let arm = world_from_sensor.translation - world_from_frame.translation;
         let sensor_velocity = data.velocity(self.frame).moved(arm);
         let center = world_from_sensor.transform_point(self.sphere.0);
-        let relative = |object: &ObjectGeom| {
+        let away = self.as_mounted.away(model, &self.objects);
+        let relative = |(index, object): (usize, &ObjectGeom)| {
             let position = data.geom_position(object.geom);
             if !position.is_finite() {
                 return Err(CouplingError::ObjectNotFinite { geom: model.geom_name(object.geom) });
             }
-            if object.radius_m.is_some_and(|radius_m| (position - center).length() > radius_m + self.sphere.1) {
+            let is_far = |radius_m: f64| (position - center).length() > radius_m + self.sphere.1;
+            if away.as_ref().is_some_and(|away| away[index]) || object.radius_m.is_some_and(is_far) {
                 return Ok((FAR_AWAY, Twist::ZERO));
             }
             let frame = FrameId::Geom(object.geom);
@@ -143,18 +169,42 @@ impl Mount {
                 Target::from_world(surface, &world_from_object, &velocity, &world_from_sensor, &sensor_velocity);
             Ok((target.sensor_from_object, target.velocity))
         };
-        let objects = self.objects.iter().map(relative).collect::<Result<_, _>>()?;
-        Ok(Kinematics { world_from_sensor, objects, step_s: model.step_s() })
+        let objects = self.objects.iter().enumerate().map(relative).collect::<Result<_, _>>()?;
+        Ok(Kinematics { world_from_sensor, objects, step_s: model.step_s(), surfaces: self.surfaces(model) })
+    }
+
+    /// The objects with the present friction of their pairs.
+    fn surfaces(&self, model: &Model<'_>) -> Surfaces {
+        let known = self.surfaces.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(skin_mu) = self.mu else { return known };
+        let mu = |object: &ObjectGeom| Some(pair_mu(model, object.geom, skin_mu)).filter(|&mu| mu != skin_mu);
+        if self.objects.iter().zip(&*known.0).all(|(object, known)| known.mu == mu(object)) {
+            return known;
+        }
+        let with_mu = |(object, known): (&ObjectGeom, &Arc<Object>)| match mu(object) {
+            mu if mu == known.mu => Arc::clone(known),
+            None => Arc::clone(&object.shape.object),
+            mu => Arc::new(Object { mu, ..Object::clone(known) }),
+        };
+        let now = Surfaces(self.objects.iter().zip(&*known.0).map(with_mu).collect());
+        *self.surfaces.write().unwrap_or_else(PoisonError::into_inner) = now.clone();
+        now
+    }
+
+    /// Changes of the model that have no effect on the skin and were not told before, in modes in which the skin computes
+    /// the contact.
+    pub fn ignored_edits(&self, model: &Model<'_>) -> Vec<String> {
+        self.as_mounted.ignored(model, &self.objects, self.mu)
     }
 
     /// The objects with their poses and velocities, as input of a skin.
-    pub fn targets<'a>(&'a self, kinematics: &Kinematics) -> Vec<Target<'a>> {
-        let target = |(object, &(sensor_from_object, velocity)): (&'a ObjectGeom, &(Pose, Twist))| Target {
-            object: &object.shape.object,
+    pub fn targets<'a>(&self, kinematics: &'a Kinematics) -> Vec<Target<'a>> {
+        let target = |(object, &(sensor_from_object, velocity)): (&'a Arc<Object>, &(Pose, Twist))| Target {
+            object,
             sensor_from_object,
             velocity,
         };
-        self.objects.iter().zip(&kinematics.objects).map(target).collect()
+        kinematics.surfaces.0.iter().zip(&kinematics.objects).map(target).collect()
     }
 
     /// Adds the contact loads to the passive forces on the bodies of the sensor and the objects.
@@ -182,6 +232,16 @@ impl Mount {
                 data.add_jacobian(body, origin, &sensor_from_world, sign, rows);
             }
         }
+    }
+
+    /// The warning of mode `contacts` if MuJoCo computes no contact with the sensor.
+    pub fn without_engine_contact(&self, model: &Model<'_>) -> Option<&'static str> {
+        let mut own = (0..model.geoms()).filter(|&geom| model.weld(model.geom_body(geom)) == model.weld(self.body));
+        let touches = own.any(|geom| self.objects.iter().any(|object| model.would_touch(geom, object.geom)));
+        (!touches).then_some(
+            "mode \"contacts\" reads MuJoCo's contact forces, and MuJoCo computes none between the objects and the geoms that move with the \
+             sensor: it reads 0; put a geom under the skin, or set mode to \"couple\"",
+        )
     }
 
     /// Geoms that move with the sensor, reach into its skin, and would also collide with an object in MuJoCo; each with

@@ -1,11 +1,12 @@
 //! The contact points of a skin of springs.
 
 use crate::friction_lanes::{LANES, Lanes3, get};
+use crate::frictions::Frictions;
 use crate::lane_sums::{WIDTH, total};
 use crate::point_block::PointBlock;
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::spare::{Spare, keep, reuse};
-use crate::{Bristle, Facet, Friction, Site, Support};
+use crate::{Bristle, Facet, Site, Support};
 use dermis_geometry::{Vec3, Wrench};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -16,8 +17,8 @@ use std::sync::Arc;
 pub struct ContactPoints {
     /// In the order of the sites. Blocks need not be full.
     pub(crate) blocks: Vec<PointBlock>,
-    /// Friction of a point of share 1.
-    pub(crate) friction: Friction,
+    /// Friction of a point of share 1 with each object.
+    pub(crate) frictions: Frictions,
     /// The contact points of the skin that computed these; none for others, whose order and numbers are unknown.
     pub(crate) sites: Arc<[Site]>,
 }
@@ -35,7 +36,7 @@ impl Drop for ContactPoints {
 impl ContactPoints {
     /// No points.
     pub(crate) fn none() -> Self {
-        Self { blocks: Vec::new(), friction: Friction::None, sites: Arc::default() }
+        Self { blocks: Vec::new(), frictions: Frictions::default(), sites: Arc::default() }
     }
 
     /// Blocks with any content, to be overwritten.
@@ -81,13 +82,15 @@ impl ContactPoints {
     /// The object of each point with its stiffness and damping.
     pub fn supports(&self) -> impl Iterator<Item = (u32, Support)> + '_ {
         self.blocks.iter().flat_map(move |block| {
-            (0..block.count).map(move |lane| (block.object[lane], block.support(lane, &self.friction)))
+            let support = |lane: usize| block.support(lane, self.frictions.of(block.object[lane]));
+            (0..block.count).map(move |lane| (block.object[lane], support(lane)))
         })
     }
 
     /// The points as facets.
     pub fn facets(&self) -> impl Iterator<Item = Facet> + '_ {
-        let facet = |block: &PointBlock, lane| block.facet(lane, &self.friction, &self.sites);
+        let facet =
+            |block: &PointBlock, lane: usize| block.facet(lane, self.frictions.of(block.object[lane]), &self.sites);
         self.blocks.iter().flat_map(move |block| (0..block.count).map(move |lane| facet(block, lane)))
     }
 

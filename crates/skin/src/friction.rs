@@ -50,6 +50,25 @@ impl Friction {
         }
     }
 
+    /// Static coefficient of friction; `None` without friction.
+    pub fn mu(&self) -> Option<f64> {
+        match self {
+            Self::None => None,
+            Self::Lugre(lugre) => Some(lugre.mu_static),
+            Self::Coulomb(coulomb) => Some(coulomb.mu),
+        }
+    }
+
+    /// The friction with another static coefficient; the dynamic one stays in proportion.
+    pub fn with_mu(self, mu: f64) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Lugre(lugre) if lugre.mu_static > 0.0 => self.scaled(mu / lugre.mu_static),
+            Self::Lugre(lugre) => Self::Lugre(Lugre { mu_static: mu, mu_dynamic: mu, ..lugre }),
+            Self::Coulomb(coulomb) => Self::Coulomb(Coulomb { mu, ..coulomb }),
+        }
+    }
+
     /// Advances a fraction `share` of a texel by one step: the new deflection (m) and the force on the sensor (N).
     #[inline(always)]
     pub fn step(&self, deflection_m: Vec3, velocity: Vec3, normal_newton: f64, share: f64, dt_s: f64) -> (Vec3, Vec3) {

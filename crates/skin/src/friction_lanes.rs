@@ -85,9 +85,15 @@ impl FrictionLanes {
         if let Friction::Lugre(lugre) = friction {
             return lugre.step_all(self, slip, dt_s);
         }
+        self.step_each(|_| friction, slip, dt_s);
+    }
+
+    /// [`Self::step`] with a friction for each lane.
+    #[inline(always)]
+    pub fn step_each<'a>(&mut self, friction: impl Fn(usize) -> &'a Friction, slip: Slip<'_>, dt_s: f64) {
         for lane in 0..LANES {
             let (held, velocity) = (get(&self.deflection_m, lane), get(slip.velocity, lane));
-            let (z, force) = friction.step(held, velocity, self.normal_newton[lane], slip.share[lane], dt_s);
+            let (z, force) = friction(lane).step(held, velocity, self.normal_newton[lane], slip.share[lane], dt_s);
             set(&mut self.deflection_m, lane, z);
             set(&mut self.force, lane, force);
         }

@@ -35,6 +35,7 @@ pub use reference_grid::{ReferenceGrid, Stencil};
 pub use state::GelState;
 pub use tacchi::{TacchiGel, TacchiParameters};
 
+use crate::threads::parallel;
 use crate::{
     Facet, Load, Motion, Simd, Skin, SkinError, SkinGradient, State, Support, Tangent, Target, Touch, TouchCotangent,
 };
@@ -232,9 +233,11 @@ impl Gel {
     /// Computes the equilibrium with objects at the poses of `motion`; also returns solver statistics. The load path is
     /// straight from their last poses or, for new objects, from above; friction depends on it.
     pub fn equilibrium(&self, state: &State, motion: &Motion<'_>) -> Result<(Touch, State, SolverStats), SkinError> {
-        let path = self.load_path(state, motion)?;
-        let solution = Equilibrium::new(&self.elastic, self.problem()).solve(&path, motion, self.exact)?;
-        self.touch_at(motion, solution)
+        parallel(|| {
+            let path = self.load_path(state, motion)?;
+            let solution = Equilibrium::new(&self.elastic, self.problem()).solve(&path, motion, self.exact)?;
+            self.touch_at(motion, solution)
+        })
     }
 
     fn touch_of(&self, u: &[f64], found: &[ContactPoint], motion: &Motion<'_>) -> Touch {
@@ -283,7 +286,7 @@ impl Skin for Gel {
     fn touch(&self, state: &State, motion: &Motion<'_>, dt_s: f64) -> Result<(Touch, State), SkinError> {
         crate::require_positive("dt", "s", dt_s)?;
         motion.check()?;
-        let (touch, state) = self.advance(self.gel_state(state)?, motion, dt_s)?;
+        let (touch, state) = parallel(|| self.advance(self.gel_state(state)?, motion, dt_s))?;
         Ok((touch, State::Gel(state)))
     }
 
@@ -299,7 +302,7 @@ impl Skin for Gel {
         target: &Target<'_>,
         cotangent: &TouchCotangent,
     ) -> Result<SkinGradient, SkinError> {
-        self.gradient(touch, self.gel_state(state)?, target, cotangent)
+        parallel(|| self.gradient(touch, self.gel_state(state)?, target, cotangent))
     }
 
     fn fully_pressed(&self) -> Vec<Support> {

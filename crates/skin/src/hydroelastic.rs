@@ -19,6 +19,7 @@ pub use material::{Material, Piece, PressureLaw};
 pub use solid::Solid;
 pub use surface::{ContactSurface, Face};
 
+use crate::frictions::Frictions;
 use crate::{
     Corner, Facet, Friction, ImplicitContact, ImplicitPoint, Load, Motion, PointLoads, Skin, SkinError, SkinGradient,
     State, Support, Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
@@ -148,13 +149,14 @@ struct Step<'a> {
     skin: &'a Hydroelastic,
     target: &'a Target<'a>,
     index: u32,
+    friction: &'a Friction,
     dt_s: f64,
     dissipation: f64,
 }
 
 impl Step<'_> {
     fn facet(&self, surface: &ContactSurface, face: &Face, held: &[Vec3], next: &mut Vec<(Vec3, Vec3)>) -> Facet {
-        let friction = &self.skin.parameters.friction;
+        let friction = self.friction;
         let (at, pressures) = (surface.corners(face), surface.pressures_pa(face));
         let mut corners = Vec::with_capacity(at.len());
         let mut deepest = 0.0f64;
@@ -188,7 +190,7 @@ impl Step<'_> {
             area += part;
             newton += (p[0] + p[1] + p[2]) * (part / 3.0);
         }
-        let (stiffness, damping) = self.skin.parameters.friction.tangent(newton / area, 1.0);
+        let (stiffness, damping) = self.friction.tangent(newton / area, 1.0);
         Tangent {
             stiffness_normal: face.stiffness_pa_per_m * area,
             stiffness_tangential: stiffness * area,
@@ -212,6 +214,7 @@ impl Skin for Hydroelastic {
         bristles.check()?;
         let remembers = matches!(self.parameters.friction, Friction::Lugre(_));
         let mut held = Held::new(bristles);
+        let frictions = Frictions::new(self.parameters.friction, motion);
         let mut next = Bristles::default();
         let mut facets = Vec::new();
         let (mut deflections, mut samples) = (Vec::new(), Vec::new());
@@ -222,7 +225,7 @@ impl Skin for Hydroelastic {
                 self.compliance().map(Compliance::material),
                 target.object.compliance.as_ref().map(Compliance::material),
             );
-            let step = Step { skin: self, target, index, dt_s, dissipation };
+            let step = Step { skin: self, target, index, friction: frictions.of(index), dt_s, dissipation };
             facets.reserve(surface.faces().len());
             for face in surface.faces() {
                 let corners = surface.corners(face);
@@ -239,6 +242,7 @@ impl Skin for Hydroelastic {
                 }
             }
         }
+        next.set_frictions(frictions);
         Ok((Touch::from_facets(facets, motion.targets.len()), State::Hydroelastic(next)))
     }
 
@@ -303,7 +307,7 @@ impl Skin for Hydroelastic {
             }
         }
         let static_loads = touch.on_objects.iter().map(|load| -*load).collect();
-        Some(ImplicitContact::new(points, self.parameters.friction, static_loads))
+        Some(ImplicitContact::with_frictions(points, bristles.frictions().clone(), static_loads))
     }
 
     fn release(&self, still: (Touch, State), contact: ImplicitContact, loads: &PointLoads) -> (Touch, State) {
@@ -335,6 +339,10 @@ impl Skin for Hydroelastic {
             SensorBody::Rigid(surface) => 0.5 * surface.bounds().size().min_element(),
             SensorBody::Compliant(compliance) => compliance.depth_m(),
         }
+    }
+
+    fn mu(&self) -> Option<f64> {
+        self.parameters.friction.mu()
     }
 
     fn holds_shear(&self, _object: &crate::Object) -> bool {

@@ -20,6 +20,7 @@ mod sticking;
 pub use loads::PointLoads;
 
 use crate::friction_lanes::{LANES, Lanes, Lanes3, set};
+use crate::frictions::Frictions;
 use crate::point_block::PointBlock;
 use crate::simd::Simd;
 use crate::{ContactPoints, Friction};
@@ -111,6 +112,15 @@ impl ImplicitContact {
     /// The contact of points in the order of the facets, with the friction of a point of share 1 and the static load of
     /// each object on the sensor, about its origin.
     pub fn new(points: impl IntoIterator<Item = ImplicitPoint>, friction: Friction, static_loads: Vec<Wrench>) -> Self {
+        Self::with_frictions(points, friction.into(), static_loads)
+    }
+
+    /// [`Self::new`] with the friction of each object.
+    pub(crate) fn with_frictions(
+        points: impl IntoIterator<Item = ImplicitPoint>,
+        frictions: Frictions,
+        static_loads: Vec<Wrench>,
+    ) -> Self {
         const NONE: usize = usize::MAX;
         let mut blocks: Vec<(PointBlock, Lanes3)> = Vec::new();
         // The block of each object that is not full.
@@ -134,7 +144,7 @@ impl ImplicitContact {
             let first = groups.last().map_or(0, |(_, range)| range.end);
             groups.push((blocks[0].object[0] as usize, first..first + blocks.len()));
         }
-        let points = Arc::new(ContactPoints { blocks, friction, sites: Arc::default() });
+        let points = Arc::new(ContactPoints { blocks, frictions, sites: Arc::default() });
         Self { points, arms, groups, static_loads }
     }
 
@@ -145,7 +155,7 @@ impl ImplicitContact {
             return Self { points: Arc::clone(points), arms: Vec::new(), groups, static_loads };
         }
         let lanes = points.blocks.iter().flat_map(|block| (0..block.count).map(move |lane| block.implicit(lane)));
-        Self::new(lanes, points.friction, static_loads)
+        Self::with_frictions(lanes, points.frictions.clone(), static_loads)
     }
 
     /// True if an object has contact points.

@@ -517,6 +517,10 @@ impl Skin for Layer {
         MAX_INDENTATION * self.laminate.thickness_m()
     }
 
+    fn mu(&self) -> Option<f64> {
+        Some(self.parameters.contact.mu).filter(|&mu| mu > 0.0)
+    }
+
     fn holds_shear(&self, object: &crate::Object) -> bool {
         self.parameters.contact.with_object(object.mu).has_friction()
     }

@@ -24,6 +24,7 @@ mod friction;
 mod friction_adjoint;
 mod friction_lanes;
 mod friction_slope;
+mod frictions;
 pub mod gel;
 mod gradient;
 pub mod hydroelastic;
@@ -42,6 +43,7 @@ mod spare;
 mod springs;
 mod state;
 mod surface_field;
+pub mod threads;
 mod touch;
 mod warning;
 mod warning_log;
@@ -70,6 +72,7 @@ pub use touch::{Corner, Facet, Load, Support, Tangent, Touch};
 pub use warning::Warning;
 pub use warning_log::{LoggedWarning, WarningLog};
 
+use crate::threads::parallel;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -229,7 +232,7 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     /// [`Skin::settle`] of many presses, each from a state of its own; the results are in the order of the presses. The default
     /// computes them on all cores; a gel on a GPU computes several at once.
     fn settle_all(&self, presses: &[(&State, &Motion<'_>)]) -> Vec<Result<(Touch, State), SkinError>> {
-        presses.par_iter().map(|(state, motion)| self.settle(state, motion)).collect()
+        parallel(|| presses.par_iter().map(|(state, motion)| self.settle(state, motion)).collect())
     }
 
     /// Warnings that [`Skin::settle`] adds to those of `touch`, which [`Skin::touch`] returned for `motion`.
@@ -293,6 +296,12 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
 
     /// Largest indentation (m) of the skin.
     fn max_depth_m(&self) -> f64;
+
+    /// Static coefficient of friction, which that of an object can replace ([`Object::mu`]); `None` for skins without friction,
+    /// and for gels, whose friction is the same with all objects.
+    fn mu(&self) -> Option<f64> {
+        None
+    }
 
     /// True if friction with `object` holds the skin sheared while nothing moves.
     fn holds_shear(&self, object: &Object) -> bool;

@@ -21,7 +21,8 @@ pub struct Object {
     pub surface: Surface,
     /// Pressure field in the object's frame; `None` for a rigid object. Used only by the hydroelastic skin.
     pub compliance: Option<Compliance>,
-    /// Coefficient of friction of the object, which overrides that of the skin. Used only by the layer.
+    /// Static coefficient of friction of the object, which replaces that of the skin; a dynamic one stays in proportion. Used by
+    /// springs, hydroelastic skins and layers on the CPU, and by layers on a GPU.
     pub mu: Option<f64>,
 }
 

@@ -14,10 +14,12 @@ pub use elasticity::{Damping, Elasticity, Law, Table};
 pub use site::{Site, part_centers};
 
 use crate::friction_lanes::LANES;
+use crate::frictions::Frictions;
 use crate::point_block::PointBlock;
 use crate::resolution::{MIN_FLAT_POINTS, Resolution, SEARCH, flat_on_few_points, unresolved};
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::spare::{Spare, keep, reuse};
+use crate::threads::parallel;
 use crate::{
     ContactPoints, Friction, ImplicitContact, Motion, PathGradient, PathStep, PointBristles, PointLoads, Skin,
     SkinError, SkinGradient, State, Support, Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
@@ -484,6 +486,7 @@ struct Walk<'a, 'b> {
     reached: &'a [(u32, u32)],
     last: &'a ContactPoints,
     near: &'a [NearObject<'b>],
+    frictions: &'a Frictions,
     dt_s: f64,
 }
 
@@ -491,13 +494,13 @@ impl Kernel for Walk<'_, '_> {
     type Output = Vec<PointBlock>;
     #[inline(always)]
     fn run<V: Vectors>(self) -> Self::Output {
-        let Self { springs, reached, last, near, dt_s } = self;
+        let Self { springs, reached, last, near, frictions, dt_s } = self;
         // Indexed by target; a single velocity if only one object is near.
         let velocities: Vec<Twist> = match near {
             [only] => vec![only.velocity],
             several => several_velocities(several),
         };
-        let mut presser = Presser::new(&springs.parameters, last, &velocities, dt_s);
+        let mut presser = Presser::new((&springs.parameters, frictions), last, &velocities, dt_s);
         let mut rays = RayBlock::new(&springs.site_lanes);
         for some in reached.chunks(LANES) {
             let intersect = |lane: usize| {
@@ -546,20 +549,20 @@ impl Skin for Springs {
             let what = "its bristles are not in the order of the contact points, or not finite";
             return Err(SkinError::DamagedState { skin: "springs", what });
         }
-        let near = self.near(motion);
+        let (near, frictions) = (self.near(motion), Frictions::new(self.parameters.friction, motion));
         let reached = if near.is_empty() { Vec::new() } else { self.reached(&near, last) };
-        let walk =
-            |reached: &[(u32, u32)]| Simd::detect().run(Walk { springs: self, reached, last, near: &near, dt_s });
+        let walk = |reached: &[(u32, u32)]| {
+            Simd::detect().run(Walk { springs: self, reached, last, near: &near, frictions: &frictions, dt_s })
+        };
         let blocks = if reached.len() < PARALLEL_SITES {
             walk(&reached)
         } else {
             // Sites are independent and collected in order, so the sums do not depend on the number of threads.
-            let walks: Vec<_> = reached.par_chunks(PARALLEL_SITES / 4).map(walk).collect();
-            walks.concat()
+            let walks = || reached.par_chunks(PARALLEL_SITES / 4).map(walk).collect::<Vec<_>>();
+            parallel(walks).concat()
         };
         keep(&SPARE, reached);
-        let (friction, all) = (self.parameters.friction, Arc::clone(&self.sites));
-        let points = Arc::new(ContactPoints { blocks, friction, sites: all });
+        let points = Arc::new(ContactPoints { blocks, frictions, sites: Arc::clone(&self.sites) });
         let next = State::Springs { sites: *sites, bristles: PointBristles(Arc::clone(&points)) };
         let mut touch = Touch::from_points(points, motion.targets.len());
         touch.warnings = self.unresolved(&touch, motion.targets.len(), |_| false);
@@ -642,6 +645,10 @@ impl Skin for Springs {
 
     fn max_depth_m(&self) -> f64 {
         self.parameters.max_penetration_m
+    }
+
+    fn mu(&self) -> Option<f64> {
+        self.parameters.friction.mu()
     }
 
     fn holds_shear(&self, _object: &crate::Object) -> bool {

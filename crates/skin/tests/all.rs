@@ -26,9 +26,11 @@ mod layer_gradient;
 mod layer_interior;
 mod layer_relaxation;
 mod lugre;
+mod object_friction;
 #[path = "common/paraboloid.rs"]
 mod paraboloid;
 mod primitives;
 mod saturation;
 mod skins_agree;
 mod springs;
+mod threads;

@@ -913,7 +913,7 @@ class Attachment:
         geom: str | int | None = None,
         pose: ArrayLike | None = None,
         objects: str | int | Sequence[str | int] | None = None,
-        mode: Literal["sense", "couple", "contacts"] = "sense",
+        mode: Literal["sense", "couple", "contacts"] = "contacts",
         coupling: Literal["implicit", "explicit"] = "implicit",
     ) -> Attachment: ...
     model: Final[Any]
@@ -942,14 +942,16 @@ class Attachment:
         last reading (the simulation can continue), if a copy of the model was stepped in "couple", and if nothing but
         attachments refers to the data any more: it was replaced, as by MjSpec.recompile or a hard reset of robosuite.
 
-        data: another mujoco.MjData of the model to read instead of the attached one.
+        data: another mujoco.MjData of the model to read instead of the attached one. In "couple", reading a copy (``copy.copy``) when
+        it is made keeps the history for it, however far the attached one goes meanwhile.
+        Raises dermis.Error if it was made with another model, and after ``detach``.
         """
 
     def reset(self) -> None:
         """Resets the sensor to its untouched state, in all mjData."""
 
     def detach(self) -> None:
-        """Ends the attachment. In mode "couple", MuJoCo computes the contacts again."""
+        """Ends the attachment: `read`, `reset` and `pose` raise. In mode "couple", MuJoCo computes the contacts again."""
 
 @final
 class Recording:
@@ -1231,6 +1233,14 @@ def mujoco_layout() -> list[int]:
 
 def mujoco_layouts() -> tuple[list[str], list[str]]:
     """The versions of MuJoCo whose structs dermis knows, and the fields of a layout in order."""
+
+def forbid_global_threads() -> None:
+    """Makes any use of threads that do not exist after a fork a panic. For tests."""
+
+def has_coupled_skins(model: Any) -> bool:
+    """True if a mujoco.MjModel, or the one of which it is a copy, has a sensor in mode "couple": its contact is then disabled where the
+    skin computes it.
+    """
 
 def panic_in(place: str) -> None:
     """Panics in a place: `call`, `detached` or `interruptible`. For tests."""

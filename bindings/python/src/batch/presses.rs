@@ -12,6 +12,7 @@ use dermis::geometry::Pose;
 use dermis::gpu::goals::{PressRequest, press_all};
 use dermis::sensor::{Aim, Goal, PressError, Pressed, Sensor, press};
 use dermis::skin;
+use dermis::skin::threads::parallel;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -107,7 +108,7 @@ pub fn make(
         outcome.map(|pressed| of_request(shared, request, pressed)).map_err(|error| format!("press {number}: {error}"))
     };
     // Reports the error of the first failed press, whichever thread fails first.
-    let all: Vec<Result<Press, String>> = requests.par_iter().enumerate().map(one).collect();
+    let all: Vec<Result<Press, String>> = parallel(|| requests.par_iter().enumerate().map(one).collect());
     all.into_iter().collect()
 }
 

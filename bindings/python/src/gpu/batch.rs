@@ -15,6 +15,7 @@ use dermis::gpu::layer::{LayerTouches, Outputs};
 use dermis::gpu::{DeviceBuffer, Gpu, GpuError};
 use dermis::sensor::optics::Optics;
 use dermis::sensor::{Report, Sensor};
+use dermis::skin::threads::parallel;
 use dermis::skin::{self, Warning};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
@@ -208,7 +209,8 @@ impl DeviceBatch {
         let made = detached(py, || {
             let values = presses.values_newton.download()?;
             let each = presses.taxels.max(1);
-            Ok::<_, GpuError>(values.par_chunks(each).map(|one| sensor.chain().respond_at_once(one)).collect())
+            let reports = values.par_chunks(each).map(|one| sensor.chain().respond_at_once(one));
+            Ok::<_, GpuError>(parallel(|| reports.collect()))
         })?;
         made.into_py_err()
     }

@@ -110,6 +110,9 @@ impl Coupling {
             (progress.before.clone(), progress.dt_s)
         };
         let kinematics = self.mount.kinematics(&model, &data).into_py_err()?;
+        if self.mode == Mode::Sense {
+            self.mount.ignored_edits(&model).iter().try_for_each(|text| warn_text(py, text))?;
+        }
         let carried = match self.mode {
             Mode::Contacts => Some(self.mount.carry(&model, &data, self.sensor.sensor()?).into_py_err()?),
             Mode::Sense | Mode::Couple => None,
@@ -167,16 +170,22 @@ impl Coupling {
         if let Some(time_s) = unknown_s.filter(|_| !self.told_unknown.swap(true, Ordering::Relaxed)) {
             issue(&format!(
                 "an mjData starts at {time_s} s in a state that the attached mjData has not been in recently: its skin starts untouched, \
-                 without the bristle deflection of earlier contact"
+                 without the bristle deflection of earlier contact; `read` of the copy when it is made keeps the history for it"
             ));
         }
         Ok(())
     }
 
+    /// The poses and velocities, in mode "couple". Tells changes of the model that have no effect.
+    fn kinematics(&self, model: &Model<'_>, data: &Data<'_>) -> Result<Kinematics, String> {
+        self.mount.ignored_edits(model).iter().for_each(|text| issue(text));
+        self.mount.kinematics(model, data).map_err(text)
+    }
+
     /// Adds the forces at the start of the step.
     fn push(&self, model: &Model<'_>, data: &mut Data<'_>) -> Result<(), String> {
         let before = self.histories.begin(model, data);
-        let kinematics = self.mount.kinematics(model, data).map_err(text)?;
+        let kinematics = self.kinematics(model, data)?;
         let (touch, after) = self.touch(&before, &kinematics, model.step_s())?;
         self.mount.apply(data, &kinematics, &touch);
         self.finish(model, data, &kinematics, (touch, after.skin), &[])
@@ -185,7 +194,7 @@ impl Coupling {
     /// The contact with the objects at rest.
     fn still(&self, model: &Model<'_>, data: &Data<'_>) -> Result<(Kinematics, (Touch, State)), String> {
         let before = self.histories.begin(model, data);
-        let kinematics = self.mount.kinematics(model, data).map_err(text)?;
+        let kinematics = self.kinematics(model, data)?;
         let targets = self.mount.targets(&kinematics);
         let targets = Motion { targets: &targets }.targets_at_rest();
         let sensor = self.sensor.sensor().map_err(text)?;

@@ -1,6 +1,7 @@
 //! Python objects of MuJoCo and the elements of a model that names and indices select.
 
 use crate::error::{Error, IntoPyErr};
+use crate::mujoco::in_use::others;
 use dermis_mujoco_coupling::{CouplingError, FrameId, Model, geoms_named};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -76,4 +77,16 @@ pub(super) fn data_of(model: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>) -> PyRe
         }
     }
     Ok(data_address)
+}
+
+/// True if a mujoco.MjData was made with the mujoco.MjModel at an address.
+pub(super) fn is_made_with(data: &Bound<'_, PyAny>, model: usize) -> PyResult<bool> {
+    Ok(address(&data.getattr("model")?, "MjModel")? == model)
+}
+
+/// True if a mujoco.MjData belongs to no other mujoco.MjModel of the program than that at an address: it was made with that, or it
+/// is a copy (``copy.deepcopy``, a pickle), which has a copy of its model that nothing else refers to.
+pub(super) fn belongs_to(data: &Bound<'_, PyAny>, model: usize) -> PyResult<bool> {
+    // This function and the data refer to a model of their own.
+    Ok(is_made_with(data, model)? || others(data.py(), &data.getattr("model")?.unbind())? <= 2)
 }

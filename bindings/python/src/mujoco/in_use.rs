@@ -86,7 +86,7 @@ impl Drop for Holder {
 }
 
 /// Number of references to an object, compared with those to a new object that is referred to once.
-fn others(py: Python<'_>, object: &Py<PyAny>) -> PyResult<usize> {
+pub(super) fn others(py: Python<'_>, object: &Py<PyAny>) -> PyResult<usize> {
     let count =
         |object: &Py<PyAny>| -> PyResult<usize> { py.import("sys")?.call_method1("getrefcount", (object,))?.extract() };
     let single = pyo3::types::PyDict::new(py).into_any().unbind();

@@ -139,6 +139,11 @@ impl Histories {
         *lock(&self.of(data)) = progress;
     }
 
+    /// True if an mjData has a history.
+    pub fn has(&self, data: usize) -> bool {
+        lock(&self.all).1.contains_key(&data)
+    }
+
     /// Forgets all histories.
     pub fn reset(&self) {
         lock(&self.all).1.clear();

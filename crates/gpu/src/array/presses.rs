@@ -7,6 +7,7 @@ use crate::object::flat;
 use crate::{DeviceBuffer, Gpu, GpuError};
 use dermis_geometry::{Pose, Vec3};
 use dermis_sensor::Sensor;
+use dermis_skin::threads::parallel;
 use dermis_skin::{Object, Springs, Target, Warning};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -104,7 +105,8 @@ impl Presses {
             few.into_iter().chain(Warning::saturated(saturated as usize)).collect()
         };
         let (points, saturated) = (self.points.download()?, self.saturated.download()?);
-        Ok(points.into_par_iter().zip(saturated).zip(poses.download()?).map(of).collect())
+        let poses = poses.download()?;
+        Ok(parallel(|| points.into_par_iter().zip(saturated).zip(poses).map(of).collect()))
     }
 
     /// Allocates buffers for kernels to write; only `outside_newton` and `points` are zeroed. `other_bytes` are required in addition.

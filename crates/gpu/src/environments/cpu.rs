@@ -10,6 +10,7 @@ use crate::GpuError;
 use dermis_geometry::{Vec3, Wrench};
 use dermis_sensor::response::Scales;
 use dermis_sensor::{Reading, ResponseState, Sensor};
+use dermis_skin::threads::parallel;
 use dermis_skin::{Friction, Layer, Motion, Object, Skin, SkinError, Springs, State, Target, Touch, Warning};
 use rayon::prelude::*;
 use std::collections::TryReserveError;
@@ -150,7 +151,7 @@ impl CpuEnvironments {
             failure
         };
         let all = self.environments.par_iter_mut().zip(self.status.par_iter_mut()).enumerate();
-        if let Some((_, text)) = all.filter_map(one).min_by_key(|(i, _)| *i) {
+        if let Some((_, text)) = parallel(|| all.filter_map(one).min_by_key(|(i, _)| *i)) {
             self.failure = Some(text);
         }
     }

@@ -6,6 +6,7 @@ use crate::object::GpuObject;
 use crate::{DeviceBuffer, Gpu, GpuError, PinnedBuffer};
 use dermis_geometry::Surface;
 use dermis_skin::gel::{ContactPoint, ContactState, EquilibriumSolution, Gap, LoadPath, SolverStats, inverted_state};
+use dermis_skin::threads::{in_place_scope, parallel};
 use dermis_skin::{Gel, Motion, Skin, SkinError, State, Support, Touch};
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -127,14 +128,14 @@ impl GpuGel {
     /// Every result has the same bytes as that of [`Self::equilibrium`].
     pub fn equilibria(&self, presses: &[(&State, &Motion<'_>)]) -> Vec<Result<Settled, SkinError>> {
         let prepared: Vec<Result<Prepared<'_>, SkinError>> =
-            presses.par_iter().map(|(state, motion)| self.prepare(state, motion)).collect();
+            parallel(|| presses.par_iter().map(|(state, motion)| self.prepare(state, motion)).collect());
         let settled: Vec<OnceLock<Result<Settled, SkinError>>> = presses.iter().map(|_| OnceLock::new()).collect();
         // Presses with equally many load steps take about as long: a launch ends with its last press.
         let mut order: Vec<(usize, &Prepared<'_>)> =
             prepared.iter().enumerate().filter_map(|(i, prepared)| Some((i, prepared.as_ref().ok()?))).collect();
         order.sort_by_key(|(_, prepared)| std::cmp::Reverse(prepared.path.poses.len()));
         let together = self.places_for(order.len());
-        rayon::in_place_scope(|scope| {
+        in_place_scope(|scope| {
             for group in order.chunks(together) {
                 let tasks: Vec<&Prepared<'_>> = group.iter().map(|(_, prepared)| *prepared).collect();
                 match self.solve(&tasks) {
@@ -266,7 +267,8 @@ impl GpuGel {
         }
         self.gpu.finish()?;
         let of_press = |(place, prepared): (&Place, &&Prepared<'_>)| self.solution(&place.results, prepared);
-        let solutions = places.par_iter().zip(presses).map(of_press).collect::<Result<_, _>>()?;
+        let places = &*places;
+        let solutions = parallel(|| places.par_iter().zip(presses).map(of_press).collect::<Result<_, _>>())?;
         Ok((solutions, gpu_s))
     }
 

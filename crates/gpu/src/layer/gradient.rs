@@ -11,6 +11,7 @@ use crate::{DeviceBuffer, Gpu, GpuError};
 use cudarc::driver::LaunchConfig;
 use dermis_geometry::{ShapeGradient, Vec3};
 use dermis_sensor::{Cotangents, Gradients, Sensor};
+use dermis_skin::threads::parallel;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -108,7 +109,7 @@ impl LayerBatch {
             let mu = has_friction.then(|| ("mu", vec![by_mu]));
             Gradients::new(shape, self.primitive.as_ref(), young.into_iter().chain(mu))
         };
-        Ok(shapes.par_chunks_exact(SHAPE).zip(&by_young).zip(&by_mus).map(of).collect())
+        Ok(parallel(|| shapes.par_chunks_exact(SHAPE).zip(&by_young).zip(&by_mus).map(of).collect()))
     }
 
     /// Refuses what has no derivatives on a GPU.

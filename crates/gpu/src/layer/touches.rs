@@ -3,6 +3,7 @@
 use crate::DeviceBuffer;
 use dermis_geometry::Pose;
 use dermis_skin::layer::{ContactExtent, ContactRange, Effort};
+use dermis_skin::threads::parallel;
 use dermis_skin::{Layer, Object, Target, Warning};
 use rayon::prelude::*;
 
@@ -79,6 +80,6 @@ impl LayerTouches {
     pub fn warnings(&self, layer: &Layer, object: &Object, sensor_from_object: &[Pose]) -> Vec<Vec<Warning>> {
         let presses = self.extents.par_iter().zip(&self.efforts).zip(sensor_from_object);
         let of = |((extent, effort), &pose)| layer.contact_warnings(extent, effort, Target::at_rest(object, pose));
-        presses.map(of).collect()
+        parallel(|| presses.map(of).collect())
     }
 }

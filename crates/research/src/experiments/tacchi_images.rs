@@ -8,6 +8,7 @@ use dermis::geometry::{Pose, Vec3};
 use dermis::record::atomic_file;
 use dermis::sensor::optics::{CameraFrame, FloatImage, OpticsError, Relief};
 use dermis::sensor::{Sensor, SensorSpec, SkinKind, SkinSpec};
+use dermis::skin::threads::parallel;
 use dermis::skin::{Motion, Object, Target, Touch};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -82,7 +83,8 @@ pub(super) fn run(options: &Options, progress: Progress<'_>) -> Result<Findings,
         let some = together
             .par_iter()
             .map(|series| shoot(&sensor, &objects[series.indenter], series, folder.as_deref(), &made, &kept));
-        shots.extend(some.collect::<Result<Vec<Vec<Shot>>, ExperimentError>>()?.into_iter().flatten());
+        let some = parallel(|| some.collect::<Result<Vec<Vec<Shot>>, ExperimentError>>())?;
+        shots.extend(some.into_iter().flatten());
         report_progress(
             progress,
             0.97 * (made.load(Ordering::Relaxed) + kept.load(Ordering::Relaxed)) as f64 / wanted as f64,

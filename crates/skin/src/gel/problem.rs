@@ -7,6 +7,7 @@ use super::indenter::{Indenter, interpolate};
 use super::parameters::Coefficients;
 use super::reference_grid::ReferenceGrid;
 use super::{Constitution, Energy, Gel, GelState};
+use crate::threads::parallel;
 use crate::{Motion, SkinError, State, Touch};
 use dermis_geometry::Pose;
 use rayon::prelude::*;
@@ -158,12 +159,8 @@ impl Gel {
     /// The pose with the object raised along z until it touches no point of the undeformed surface.
     fn raised_until_clear(&self, mut indenter: Indenter<'_>, mut pose: Pose) -> Pose {
         for _ in 0..100 {
-            let deepest = self
-                .points
-                .par_iter()
-                .filter_map(|point| indenter.gap(point.rest, 0.0))
-                .map(|gap| gap.distance_m)
-                .reduce(|| 0.0, f64::min);
+            let depths = self.points.par_iter().filter_map(|point| indenter.gap(point.rest, 0.0));
+            let deepest = parallel(|| depths.map(|gap| gap.distance_m).reduce(|| 0.0, f64::min));
             if deepest > -1e-3 * self.parameters.cell_m {
                 break;
             }

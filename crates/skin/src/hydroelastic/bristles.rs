@@ -2,6 +2,7 @@
 
 use super::surface::Face;
 use crate::SkinError;
+use crate::frictions::Frictions;
 use crate::lugre::rotate_into_plane;
 use crate::state::{is_bounded, is_unit};
 use dermis_geometry::Vec3;
@@ -14,11 +15,20 @@ use std::collections::HashMap;
 /// number of corners, inherits them corner by corner, so a contact at rest keeps them exactly. Any other corner
 /// inherits from the nearest previous corner of the same object, if it is within the width of that polygon; otherwise
 /// the deflection is zero. Polygons share corners: of corners at the same distance, that of the smallest key counts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Bristles {
     patches: Vec<Patch>,
     /// Positions (m) and deflections (m) of all corners, patch by patch.
     samples: Vec<(Vec3, Vec3)>,
+    /// The friction of the step that computed them, for [`crate::Skin::hold`]; no part of the history.
+    #[serde(skip)]
+    frictions: Frictions,
+}
+
+impl PartialEq for Bristles {
+    fn eq(&self, other: &Self) -> bool {
+        self.patches == other.patches && self.samples == other.samples
+    }
 }
 
 /// One polygon of the last surface.
@@ -35,6 +45,16 @@ impl Bristles {
     /// Position (m) and deflection (m) of all corners, in the order of the polygons.
     pub fn samples(&self) -> &[(Vec3, Vec3)] {
         &self.samples
+    }
+
+    /// The friction of the step that computed them.
+    pub(super) fn frictions(&self) -> &Frictions {
+        &self.frictions
+    }
+
+    /// Sets the friction of the step that computes them.
+    pub(super) fn set_frictions(&mut self, frictions: Frictions) {
+        self.frictions = frictions;
     }
 
     /// Replaces the deflections (m) of all corners.

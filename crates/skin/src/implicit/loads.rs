@@ -60,9 +60,10 @@ impl Kernel for Loads<'_> {
         let mut velocity = [Lanes::ZERO; 3];
         for (object, group) in &contact.groups {
             let mut sum = [[0.0; WIDTH]; 6];
+            let friction = contact.points.frictions.of(*object as u32);
             for ((block, arm), slides) in contact.blocks(group).zip(&mut points.blocks[group.clone()]) {
                 block.press(&motion[*object], dt_s, slides, &mut velocity);
-                slides.step(&contact.points.friction, Slip { velocity: &velocity, share: &block.share }, dt_s);
+                slides.step(friction, Slip { velocity: &velocity, share: &block.share }, dt_s);
                 add_loads(&mut sum, |lane| block.force(slides, lane), arm);
             }
             let [fx, fy, fz, tx, ty, tz] = sum.each_ref().map(total);

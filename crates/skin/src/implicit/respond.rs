@@ -28,10 +28,11 @@ impl Kernel for Respond<'_> {
             let mut load = [[0.0; WIDTH]; 6];
             let mut by_velocity = [[[0.0; WIDTH]; 6]; 6];
             let mut by_spring = [[[0.0; WIDTH]; 6]; 6];
+            let friction = contact.points.frictions.of(*object as u32);
             for (block, arm) in contact.blocks(group) {
                 block.press(&motion[*object], dt_s, &mut slides, &mut velocity);
                 let slip = Slip { velocity: &velocity, share: &block.share };
-                slope.compute(&contact.points.friction, &mut slides, slip, dt_s);
+                slope.compute(friction, &mut slides, slip, dt_s);
                 let [x, y, z] = arm;
                 // p and n with their moments, and the force with its.
                 let (mut p, mut n, mut f) = ([Lanes::ZERO; 6], [Lanes::ZERO; 6], [Lanes::ZERO; 6]);

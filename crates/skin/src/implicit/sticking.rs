@@ -23,9 +23,9 @@ impl Kernel for Sticking<'_> {
         let mut slopes = vec![StickingSlope::default(); contact.static_loads.len()];
         // The slope of friction is linear in the share of a point and in its normal force.
         let slope = |(k, d): (f64, f64)| dt_s * k + d;
-        let by_share = slope(contact.points.friction.tangent(0.0, 1.0));
-        let by_newton = slope(contact.points.friction.tangent(1.0, 0.0));
         for (object, group) in &contact.groups {
+            let friction = contact.points.frictions.of(*object as u32);
+            let (by_share, by_newton) = (slope(friction.tangent(0.0, 1.0)), slope(friction.tangent(1.0, 0.0)));
             let slope = &mut slopes[*object];
             let mut normal = [[0.0; WIDTH]; 21];
             let mut excess = [[0.0; WIDTH]; 21];

@@ -5,6 +5,7 @@ use super::rays::{RayBlock, SiteBlock};
 use super::{Elasticity, Law, MIN_COSINE, SpringParameters};
 use crate::ContactPoints;
 use crate::friction_lanes::{LANES, Lanes, Lanes3, Slip, get, set};
+use crate::frictions::Frictions;
 use crate::lugre::{rotate_into_plane, rotate_lanes_into_plane};
 use crate::point_block::PointBlock;
 use dermis_geometry::Twist;
@@ -23,9 +24,14 @@ pub(super) struct Presser<'a> {
 
 impl<'a> Presser<'a> {
     #[inline(always)]
-    pub fn new(parameters: &'a SpringParameters, last: &'a ContactPoints, velocities: &'a [Twist], dt_s: f64) -> Self {
+    pub fn new(
+        (parameters, frictions): (&'a SpringParameters, &'a Frictions),
+        last: &'a ContactPoints,
+        velocities: &'a [Twist],
+        dt_s: f64,
+    ) -> Self {
         Self {
-            contact: SpringContact { parameters, last, velocities, dt_s },
+            contact: SpringContact { parameters, frictions, last, velocities, dt_s },
             open: SiteBlock::EMPTY,
             blocks: ContactPoints::spare_blocks(),
             used: 0,
@@ -96,6 +102,7 @@ impl<'a> Presser<'a> {
 /// The contact law of a step.
 struct SpringContact<'a> {
     parameters: &'a SpringParameters,
+    frictions: &'a Frictions,
     /// Contact points of the last step.
     last: &'a ContactPoints,
     /// The velocity of the only object nearby, or those of all objects by target index.
@@ -135,7 +142,10 @@ impl SpringContact<'_> {
             points.damping[lane] = damping * lever * lever;
         }
         let slip = Slip { velocity: &velocity, share: &points.share };
-        points.load.step(&self.parameters.friction, slip, self.dt_s);
+        match self.frictions.only() {
+            Some(friction) => points.load.step(friction, slip, self.dt_s),
+            None => points.load.step_each(|lane| self.frictions.of(points.object[lane]), slip, self.dt_s),
+        }
     }
 }
 

@@ -27,6 +27,8 @@ def image(model: Any, data: Any, sensor: str | int) -> NDArray[np.uint8]:
     for value, kind in ((model, mujoco.MjModel), (data, mujoco.MjData)):
         if not isinstance(value, kind):
             raise TypeError(f"expected a mujoco.{kind.__name__}, got a {type(value).__name__}")
+    if len(data.xpos) != model.nbody or len(data.plugin_data) != model.nplugin or len(data.sensordata) != model.nsensordata:
+        raise Error("`data` belongs to another model")
     try:
         number = int(model.sensor(sensor).id)
     except (KeyError, IndexError) as error:

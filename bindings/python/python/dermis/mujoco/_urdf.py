@@ -33,7 +33,7 @@ def attach_urdf(
     sensors: Mapping[str, Sensor] | None = None,
     preset: str | None = None,
     objects: str | int | Sequence[str | int] | None = None,
-    mode: Literal["sense", "couple"] = "sense",
+    mode: Literal["sense", "couple", "contacts"] = "contacts",
 ) -> dict[str, Attachment]:
     """Attaches every <tactile> sensor of a robot description to the body of its link, and returns them by name.
 

@@ -4,6 +4,7 @@ use super::history::{Forces, History, STEPS, is_in_time, largest_m};
 use super::{MaterialError, MaterialPoint, MaterialUnknown};
 use dermis_sensor::{Aim, Goal, PressError, Sensor, SensorSpec, SkinSpec, press};
 use dermis_skin::layer::MAX_INDENTATION;
+use dermis_skin::threads::parallel;
 use dermis_skin::{Object, gel};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
@@ -330,7 +331,7 @@ impl<'a> Bench<'a> {
             })
             .collect();
         // Of several presses that fail, the first is named, whatever the order of the threads.
-        let solved: Vec<_> = distinct.par_iter().map(one).collect();
+        let solved: Vec<_> = parallel(|| distinct.par_iter().map(one).collect());
         let solved = solved.into_iter().collect::<Result<Vec<_>, _>>()?;
         let forces = place.into_iter().map(|i| solved[i].0).collect();
         let largest = solved.into_iter().max_by(|(a, _), (b, _)| a[0].total_cmp(&b[0]));

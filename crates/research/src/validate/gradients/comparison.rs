@@ -8,6 +8,7 @@ use crate::validate::ValidateError;
 use dermis::geometry::{Pose, Primitive, Quat, Random, TriMesh, Vec3};
 use dermis::sensor::{Gradients, Sensor};
 use dermis::skin::Object;
+use dermis::skin::threads::parallel;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -240,7 +241,7 @@ pub(super) fn compare(
         }
         Ok((all, kinks))
     };
-    let compared: Result<Vec<_>, ValidateError> = trials.par_iter().enumerate().map(of_trial).collect();
+    let compared: Result<Vec<_>, ValidateError> = parallel(|| trials.par_iter().enumerate().map(of_trial).collect());
     let (compared, kinks): (Vec<_>, Vec<_>) = compared?.into_iter().unzip();
     let mut errors = errors_of(&setup.name, setup.tolerance, compared.into_iter().flatten());
     let kinks = kinks.concat();

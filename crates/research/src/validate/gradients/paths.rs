@@ -9,6 +9,7 @@ use crate::validate::ValidateError;
 use dermis::geometry::{Pose, Primitive, Quat, Random, Twist, Vec3};
 use dermis::sensor::{Aim, Cotangents, PathGradients, Sensor, TouchPath, depth_pose};
 use dermis::skin::Object;
+use dermis::skin::threads::parallel;
 use rayon::prelude::*;
 
 /// Number of steps of a path, and the time (s) of one.
@@ -95,7 +96,8 @@ impl PathSetup {
             }
             Ok(all)
         };
-        let compared: Result<Vec<_>, ValidateError> = trials.par_iter().enumerate().map(of_trial).collect();
+        let compared: Result<Vec<_>, ValidateError> =
+            parallel(|| trials.par_iter().enumerate().map(of_trial).collect());
         let errors = errors_of(&self.name, TOLERANCE, compared?.into_iter().flatten());
         let forward = |trial: &PathTrial| path_of(&sensor, &object, &trial.motion);
         let walked = trials.iter().map(forward).collect::<Result<Vec<_>, _>>()?;

@@ -12,6 +12,7 @@ use dermis::geometry::{Pose, Quat, Random, Vec3};
 use dermis::sensor::optics::FloatImage;
 use dermis::sensor::{Aim, Goal, Sensor, presets, press, press_to_pose};
 use dermis::skin::Object;
+use dermis::skin::threads::parallel;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::json;
@@ -139,7 +140,7 @@ pub fn run(
         done();
         found
     });
-    let fitted: Vec<FittedPose> = fitted.collect::<Result<_, ValidateError>>()?;
+    let fitted: Vec<FittedPose> = parallel(|| fitted.collect::<Result<_, ValidateError>>())?;
     let of_indenter = |(&(_, indenter), fits): (&(usize, &'static str), &[FittedPose])| {
         let symmetry = Symmetry::of(indenter);
         let good = fits.iter().filter(|fit| fit.is_good()).count();

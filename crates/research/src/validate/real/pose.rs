@@ -13,6 +13,7 @@ use dermis::sensor::Sensor;
 use dermis::sensor::calibration::optics::background_of_presses;
 use dermis::sensor::optics::FloatImage;
 use dermis::skin::Object;
+use dermis::skin::threads::parallel;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -145,7 +146,7 @@ fn row_of(
             progress(&press.file);
             Ok((i, estimated_ball(&sensor, &ball, start_m, press, &data.background)?))
         };
-        let found: Result<Vec<_>, RealError> = kept_out.into_par_iter().map(of_press).collect();
+        let found: Result<Vec<_>, RealError> = parallel(|| kept_out.into_par_iter().map(of_press).collect());
         for (i, ball) in found? {
             estimated[i] = Some(ball);
         }

@@ -2,6 +2,7 @@
 
 use super::blocks::Blocks;
 use super::transfer::{BLOCK, TILE_EDGE, Tile};
+use crate::threads::parallel;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -54,7 +55,7 @@ impl Nodes {
     /// Sums the tiles in a fixed order to momentum and mass or, with a damping factor, to damped velocity and mass.
     pub fn sum(&mut self, blocks: &Blocks, tiles: &[Tile], damping: Option<f32>) {
         let bricks = self.bricks;
-        self.values.par_chunks_mut(BRICK).enumerate().for_each(|(brick, nodes)| {
+        let sum = |(brick, nodes): (usize, &mut [f32])| {
             let at = [brick % bricks[0], brick / bricks[0] % bricks[1], brick / (bricks[0] * bricks[1])];
             nodes.fill(0.0);
             let mut any = false;
@@ -78,7 +79,8 @@ impl Nodes {
                     node[2] *= scale;
                 }
             }
-        });
+        };
+        parallel(|| self.values.par_chunks_mut(BRICK).enumerate().for_each(sum));
     }
 
     /// Copies the nodes around a block into a tile.

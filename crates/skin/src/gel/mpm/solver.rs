@@ -9,6 +9,7 @@ use super::transfer::{StepSetup, TILE, Tile, Transfer, transfer_block};
 use super::walls::Walls;
 use crate::SkinError;
 use crate::gel::GelParameters;
+use crate::threads::parallel;
 use dermis_geometry::{Mat3, Vec3};
 use rayon::prelude::*;
 
@@ -125,21 +126,19 @@ impl MpmSolver {
         let occupied = &self.blocks.occupied;
         let slots = self.columns.by_block(occupied, self.prescribed.then_some(&self.setup.prescribed_velocities[..]));
         let work: Vec<_> = occupied.iter().zip(&mut self.tiles).zip(slots).collect();
-        let outcomes: Vec<_> = work
-            .into_par_iter()
-            .map_init(
-                || Box::new([0f32; TILE]),
-                |from, ((occupied, tile), mut slots)| {
-                    if kind != Transfer::P2G {
-                        nodes.fetch(occupied.at, from);
-                    }
-                    if kind != Transfer::G2P {
-                        tile.fill(0.0);
-                    }
-                    (occupied.first, transfer_block(simd, kind, &step, from, tile, &mut slots))
-                },
-            )
-            .collect();
+        let blocks = work.into_par_iter().map_init(
+            || Box::new([0f32; TILE]),
+            |from, ((occupied, tile), mut slots)| {
+                if kind != Transfer::P2G {
+                    nodes.fetch(occupied.at, from);
+                }
+                if kind != Transfer::G2P {
+                    tile.fill(0.0);
+                }
+                (occupied.first, transfer_block(simd, kind, &step, from, tile, &mut slots))
+            },
+        );
+        let outcomes: Vec<_> = parallel(|| blocks.collect());
         self.prescribed_impulse = Vec3::ZERO;
         for (first, outcome) in outcomes {
             self.prescribed_impulse += Vec3::from_array(outcome.prescribed.map(f64::from));
