@@ -19,6 +19,11 @@ pub enum WorldWarning {
         "{body:?} passed through {sensor:?} at t = {time_s:.4} s: a body that is `solid` would stop at its base, or take a shorter `time_step`"
     )]
     PassedThrough { body: String, sensor: String, time_s: f64 },
+    /// A bounce within a few steps, with the forces of the end of the step.
+    #[error(
+        "{body:?} bounced off {sensor:?} within {steps} time steps at t = {time_s:.4} s: implicit coupling takes up to {lost_percent:.0} % of its speed; take a `time_step` of at most {step_s:.1e} s"
+    )]
+    FewSteps { body: String, sensor: String, steps: u64, lost_percent: f64, time_s: f64, step_s: f64 },
     /// A solid body at rest has sunk into another one.
     #[error(
         "{body:?} has sunk by {depth_mm:.3} mm into {other} at t = {time_s:.4} s: the load on a light body, or the `time_step`, is large for the contact of solids; take a shorter `time_step` or a higher `solid_frequency`"
@@ -42,6 +47,7 @@ impl WorldWarning {
             | Self::Beside { time_s, .. }
             | Self::PassedThrough { time_s, .. }
             | Self::Sunk { time_s, .. }
+            | Self::FewSteps { time_s, .. }
             | Self::Left { time_s, .. } => *time_s,
         }
     }

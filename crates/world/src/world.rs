@@ -98,6 +98,8 @@ struct Mounted {
     coupling: Coupling,
     /// Centre of each body in the sensor's frame before the last step.
     centers: Vec<Vec3>,
+    /// Number of steps for which each body has been touched.
+    contact_steps: Vec<u64>,
 }
 
 /// A rigid-body world with tactile sensors. See the crate documentation.
@@ -263,6 +265,7 @@ impl World {
             missed,
             coupling,
             centers,
+            contact_steps: Vec::new(),
         };
         self.sensors.push(mounted);
         self.checked = false;

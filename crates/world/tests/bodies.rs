@@ -317,3 +317,39 @@ fn a_body_at_rest_without_gravity_has_not_left() {
         assert_eq!(lost, is_lost, "{twist:?}: {:?}", world.warnings());
     }
 }
+
+/// A ball bounces off undamped springs. At the start of the step their forces keep its speed, whatever the step; at the end of
+/// the step they take some, once without a word.
+#[test]
+fn bounces_within_few_steps_are_reported_with_what_they_lose() {
+    for (coupling, step_s) in [
+        (Coupling::Explicit, 1e-3),
+        (Coupling::Explicit, 3e-3),
+        (Coupling::Implicit, 1e-3),
+        (Coupling::Implicit, 2e-3),
+        (Coupling::Implicit, 4e-3),
+        (Coupling::Implicit, 6e-3),
+    ] {
+        let parameters =
+            WorldParameters { gravity: Vec3::ZERO, step_s, coupling: Some(coupling), ..Default::default() };
+        let mut world = World::new(parameters).unwrap();
+        let finger = world.add_body(Body::fixed("finger", Pose::IDENTITY)).unwrap();
+        world.mount(sensor(1500.0, 0.0, Friction::None), finger, Pose::IDENTITY);
+        let (mass, object) = cube(0.03, 10.0);
+        let mut cube = Body::free("cube", Pose::from_translation(Vec3::Z * 0.0153), mass).touchable(object);
+        cube.velocity = Twist::new(Vec3::Z * -0.15, Vec3::ZERO);
+        let id = world.add_body(cube).unwrap();
+        world.run_until(0.2, |_| Ok(true)).unwrap();
+        let lost_percent = 100.0 * (1.0 - world.velocity(id).linear.z / 0.15);
+        let said = world.warnings().iter().find_map(|warning| match warning {
+            WorldWarning::FewSteps { lost_percent, .. } => Some(*lost_percent),
+            _ => None,
+        });
+        let at = format!("{coupling:?} {step_s} s: lost {lost_percent} %, said {said:?}");
+        match said {
+            Some(said) => assert!(lost_percent < 1.2 * said, "{at}"),
+            None => assert!(lost_percent.abs() < 2.0, "{at}"),
+        }
+        assert!(said.is_some() == (coupling == Coupling::Implicit && step_s > 1e-3), "{at}");
+    }
+}

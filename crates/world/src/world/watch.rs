@@ -9,6 +9,11 @@ use rapier3d_f64::prelude as rapier;
 const MIN_NEWTON: f64 = 1e-6;
 /// Number of steps between two searches for bodies that left.
 const STEPS_BETWEEN_SEARCHES: u64 = 16;
+/// A bounce of fewer steps is reported if the body leaves at this speed (m/s) or faster.
+const FEW_STEPS: u64 = 20;
+const BOUNCE_M_PER_S: f64 = 0.02;
+/// A bounce of n steps on undamped springs loses this part of the speed (%), over n².
+const BOUNCE_LOSS_PERCENT: f64 = 500.0;
 /// Depth (m) of a solid body in another one that is reported, and speed (m/s) of a body at rest.
 const SUNK_M: f64 = 10e-6;
 const RESTING_M_PER_S: f64 = 1e-3;
@@ -28,6 +33,7 @@ impl World {
         for index in 0..self.sensors.len() {
             self.watch_base(index);
             self.watch_passing(index);
+            self.watch_bounces(index);
         }
         if self.steps.is_multiple_of(STEPS_BETWEEN_SEARCHES) {
             self.watch_sinking();
@@ -66,6 +72,40 @@ impl World {
         for (id, peak_newton) in beside {
             let (sensor, carrier, body) = (sensor.clone(), carrier.clone(), self.body(id).name.clone());
             self.warn(WorldWarning::Beside { sensor, body, carrier, time_s, peak_newton });
+        }
+    }
+
+    /// Bounces with implicit coupling that ended in the last step after a few.
+    fn watch_bounces(&mut self, index: usize) {
+        if !self.is_implicit(index) {
+            return;
+        }
+        let touched: Vec<BodyId> = self.touchable(self.sensors[index].body).into_iter().map(|(id, _)| id).collect();
+        let mounted = &mut self.sensors[index];
+        mounted.contact_steps.resize(touched.len(), 0);
+        let mut ended = Vec::new();
+        for (slot, steps) in mounted.contact_steps.iter_mut().enumerate() {
+            let touches = mounted.touch.on_objects.get(slot).is_some_and(|load| *load != Wrench::ZERO);
+            match (touches, *steps) {
+                (true, _) => *steps += 1,
+                (false, 0) => {}
+                (false, lasted) => {
+                    *steps = 0;
+                    if lasted < FEW_STEPS {
+                        ended.push((touched[slot], lasted));
+                    }
+                }
+            }
+        }
+        let (sensor, carrier) = (mounted.sensor.name().to_owned(), mounted.body);
+        for (id, steps) in ended {
+            if (self.velocity(id).linear - self.velocity(carrier).linear).length() < BOUNCE_M_PER_S {
+                continue;
+            }
+            let lost_percent = (BOUNCE_LOSS_PERCENT / (steps * steps) as f64).min(90.0);
+            let step_s = self.parameters.step_s * steps as f64 / FEW_STEPS as f64;
+            let (body, sensor, time_s) = (self.body(id).name.clone(), sensor.clone(), self.time_s());
+            self.warn(WorldWarning::FewSteps { body, sensor, steps, lost_percent, time_s, step_s });
         }
     }
 
@@ -157,7 +197,7 @@ impl World {
 
     /// Adds a warning, or raises the peak of the same one.
     fn warn(&mut self, new: WorldWarning) {
-        use WorldWarning::{Beside, BottomedOut, PassedThrough, Sunk};
+        use WorldWarning::{Beside, BottomedOut, FewSteps, PassedThrough, Sunk};
         for known in &mut self.warnings {
             match (known, &new) {
                 (
@@ -174,6 +214,13 @@ impl World {
                     if body == b && other == o =>
                 {
                     *depth_mm = depth_mm.max(*d);
+                    return;
+                }
+                (
+                    FewSteps { body, sensor, steps, lost_percent, step_s, .. },
+                    FewSteps { body: b, sensor: o, steps: n, lost_percent: l, step_s: d, .. },
+                ) if body == b && sensor == o => {
+                    (*steps, *lost_percent, *step_s) = ((*steps).min(*n), lost_percent.max(*l), step_s.min(*d));
                     return;
                 }
                 (PassedThrough { body, sensor, .. }, PassedThrough { body: b, sensor: s, .. })
