@@ -9,6 +9,7 @@ against the headers in each. To support a new version, add it to VERSIONS and ru
 
 import argparse
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,7 @@ VERSIONS = """
 # Element type, and fields of mjModel and mjData with that type.
 MODEL_COUNTS = "nv nbody ngeom npair nexclude nsensor nplugin".split()
 MODEL_POINTERS = {
-    "int": """body_parentid body_weldid body_mocapid body_jntnum body_jntadr body_geomnum body_geomadr jnt_type geom_type
+    "int": """body_treeid body_parentid body_weldid body_mocapid body_jntnum body_jntadr body_geomnum body_geomadr jnt_type geom_type
         geom_contype geom_conaffinity geom_priority geom_bodyid geom_dataid site_bodyid mesh_vertadr mesh_vertnum mesh_faceadr
         mesh_facenum mesh_face hfield_nrow hfield_ncol hfield_adr pair_geom1 pair_geom2 exclude_signature
         sensor_objtype sensor_objid sensor_dim sensor_adr sensor_plugin plugin plugin_stateadr""".split(),
@@ -37,6 +38,8 @@ DATA_POINTERS = {
     "mjContact": ["contact"],
 }
 DATA_COUNTS = "ne nefc ncon".split()
+# Arrays of int of mjData that older versions lack; their offset there is 0.
+DATA_LATER = ["body_awake", "tree_asleep"]
 # Element type, number of elements and fields of mjContact.
 CONTACT_FIELDS = {"pos": ("double", 3), "frame": ("double", 9), "geom": ("int", 2)}
 # Bits of mjOption.disableflags, which differ between versions.
@@ -49,8 +52,8 @@ PLUGIN_FIELDS = """name nattribute attributes capabilityflags needstage nstate n
 advance""".split()
 
 
-def program():
-    """A C program that prints `key value` lines and asserts the expected types."""
+def program(headers):
+    """A C program that prints `key value` lines and asserts the expected types. `headers` is their text."""
     lines = [
         "#include <stddef.h>",
         "#include <stdint.h>",
@@ -77,6 +80,11 @@ def program():
         for kind, names in pointers.items():
             for name in names:
                 lines.append(f"POINTS({kind}, {struct}, {name}); AT({struct}, {name});")
+    for name in DATA_LATER:
+        if re.search(rf"\b{name};", headers):
+            lines.append(f"POINTS(int, mjData, {name}); AT(mjData, {name});")
+        else:
+            lines.append(f"printf(\"{name} 0\\n\");")
     lines.append("printf(\"contact_bytes %zu\\n\", sizeof(mjContact));")
     for name, (kind, count) in CONTACT_FIELDS.items():
         lines.append(f"_Static_assert(sizeof(((mjContact*)0)->{name}) == {count} * sizeof({kind}), \"{name}\");")
@@ -106,8 +114,8 @@ def measure(version, wheels, scratch):
     with zipfile.ZipFile(wheel_of(version, wheels, scratch)) as wheel:
         wheel.extractall(folder, [name for name in wheel.namelist() if name.startswith("mujoco/include/")])
     source, binary = folder / "offsets.c", folder / "offsets"
-    source.write_text(program())
     include = folder / "mujoco" / "include"
+    source.write_text(program((include / "mujoco" / "mjdata.h").read_text()))
     subprocess.run(["cc", "-std=c11", "-w", f"-I{include}", "-o", str(binary), str(source)], check=True)
     printed = subprocess.run([str(binary)], check=True, capture_output=True, text=True).stdout
     return {key: int(value) for key, value in (line.split() for line in printed.splitlines())}

@@ -3,9 +3,12 @@
 use crate::channel::{self, Channel, Source};
 use crate::setup::Setup;
 use crate::{PluginError, memory};
+use dermis::geometry::Wrench;
 use dermis::sensor::ResponseState;
 use dermis::skin::{MissedObjects, Motion, State, Touch, WarningLog};
-use dermis_mujoco_coupling::{CoupledSensor, Coupling, Data, Kinematics, Lag, Mode, Model, StepLimit, solve};
+use dermis_mujoco_coupling::{
+    CHATTERS, Chatter, CoupledSensor, Coupling, Data, HeldContacts, Kinematics, Lag, Mode, Model, StepLimit, solve,
+};
 use std::sync::Arc;
 
 /// What a step changes.
@@ -55,6 +58,8 @@ pub struct Instance {
     /// The response's state after the step.
     next_response: Option<ResponseState>,
     limit: StepLimit,
+    /// MuJoCo's contacts at the last evaluation, in mode `contacts`.
+    held: HeldContacts,
     /// False from a step that could not be made until the next evaluation.
     valid: bool,
     /// True after the first warning.
@@ -66,6 +71,9 @@ pub struct Instance {
     disagreement: Told,
     /// Other warnings, to be issued at the end of the step.
     notes: Vec<String>,
+    chatter: Chatter,
+    /// Contact that chatters, in mode `couple`.
+    chattering: Told,
     /// Number of steps since the start.
     steps: u64,
 }
@@ -82,12 +90,15 @@ impl Instance {
             pending: None,
             next_response: None,
             limit: StepLimit::default(),
+            held: HeldContacts::default(),
             valid: true,
             warned: false,
             log: WarningLog::default(),
             missed: MissedObjects::default(),
             disagreement: Told::default(),
             notes: setup.notes.clone(),
+            chatter: Chatter::default(),
+            chattering: Told::default(),
             steps: 0,
             setup,
         }
@@ -101,8 +112,9 @@ impl Instance {
     /// Resets the history. Warnings that were issued are not issued again.
     pub fn reset(&mut self) {
         let (log, disagreement) = (std::mem::take(&mut self.log), std::mem::take(&mut self.disagreement));
-        let notes = std::mem::take(&mut self.notes);
-        *self = Self { log, disagreement, notes, warned: self.warned, ..Self::new(Arc::clone(&self.setup)) };
+        let (chattering, notes) = (std::mem::take(&mut self.chattering), std::mem::take(&mut self.notes));
+        let setup = Arc::clone(&self.setup);
+        *self = Self { log, disagreement, chattering, notes, warned: self.warned, ..Self::new(setup) };
     }
 
     /// True if the forces act on the bodies and are taken at the end of the step.
@@ -125,9 +137,16 @@ impl Instance {
     fn keep(&mut self, time_s: f64, kinematics: Kinematics, (mut touch, next): (Touch, State), forces: Vec<f64>) {
         let step_s = kinematics.step_s;
         let later_stage = |known_s: f64| time_s > known_s && time_s < known_s + 1.5 * step_s;
-        if !self.pending.as_ref().is_some_and(|known| later_stage(known.time_s)) {
+        if let Some(known) = self.pending.as_mut().filter(|known| later_stage(known.time_s)) {
+            // The forces of constraints after a step are those of its last stage.
+            known.forces = forces;
+        } else {
             let stamp = memory::stamp(self.stamp, &next, &kinematics, &touch);
             self.pending = Some(Pending { time_s, next, stamp, forces });
+            let touches = touch.on_objects.iter().any(|load| *load != Wrench::ZERO);
+            if self.setup.mode == Mode::Couple && self.chatter.add(touches) && self.chattering == Told::No {
+                self.chattering = Told::Pending(CHATTERS.to_owned());
+            }
             let targets = self.setup.mount.targets(&kinematics);
             let (skin, motion) = (self.setup.sensor.skin(), Motion { targets: &targets });
             self.missed.add_warnings(&mut touch, skin, &motion, self.steps);
@@ -165,7 +184,7 @@ impl Instance {
     /// Evaluates the contact forces that MuJoCo has computed.
     fn evaluate_contacts(&mut self, model: &Model<'_>, data: &Data<'_>, time_s: f64) -> Result<(), PluginError> {
         let kinematics = self.setup.mount.kinematics(model, data)?;
-        let carried = self.setup.mount.carry(model, data, &self.setup.sensor);
+        let carried = self.setup.mount.carry(model, data, &self.setup.sensor, &mut self.held);
         let touch = carried.map_err(|error| PluginError::Skin { time_s, error })?;
         self.log.add(&touch, time_s);
         (self.current, self.valid) = (Some((kinematics, touch)), true);
@@ -269,6 +288,10 @@ impl Instance {
         if !self.valid && self.setup.mode == Mode::Couple {
             return Ok(());
         }
+        // `sensordata` keeps its values.
+        if self.steps > 0 && self.setup.mount.sleeps(data) {
+            return Ok(());
+        }
         match self.setup.mode {
             Mode::Contacts => self.evaluate_contacts(model, data, time_s)?,
             Mode::Sense | Mode::Couple => self.evaluate(model, data, time_s)?,
@@ -328,9 +351,11 @@ impl Instance {
     /// Warnings that were not issued before.
     pub fn new_warnings(&mut self) -> Vec<String> {
         let mut texts: Vec<String> = self.log.take_new().iter().map(ToString::to_string).collect();
-        if let Told::Pending(text) = &mut self.disagreement {
-            texts.push(std::mem::take(text));
-            self.disagreement = Told::Yes;
+        for told in [&mut self.disagreement, &mut self.chattering] {
+            if let Told::Pending(text) = told {
+                texts.push(std::mem::take(text));
+                *told = Told::Yes;
+            }
         }
         texts.append(&mut self.notes);
         texts

@@ -109,6 +109,7 @@ impl Attachment {
             histories,
             error: Mutex::default(),
             told_unknown: AtomicBool::new(false),
+            told_chatter: AtomicBool::new(false),
             told_disagreement: AtomicBool::new(false),
             sensor,
         });

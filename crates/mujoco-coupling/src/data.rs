@@ -7,6 +7,11 @@ use dermis_geometry::{Mat3, Pose, Quat, Twist, Vec3, Wrench};
 use libc::c_void;
 use std::hash::{DefaultHasher, Hasher};
 
+/// `mjS_ASLEEP`.
+const ASLEEP: i32 = 0;
+/// `mjMINAWAKE`: steps at rest before a tree sleeps.
+const MIN_AWAKE: i32 = 10;
+
 /// An mjData.
 pub struct Data<'a> {
     raw: *mut c_void,
@@ -25,6 +30,11 @@ impl<'a> Data<'a> {
     /// The address of the mjData.
     pub fn address(&self) -> usize {
         self.raw as usize
+    }
+
+    /// The model of the data.
+    pub(crate) fn model(&self) -> &Model<'a> {
+        &self.model
     }
 
     /// A digest of time, positions, velocities and activations.
@@ -84,6 +94,29 @@ impl<'a> Data<'a> {
     /// True if MuJoCo has computed poses since the data was made.
     pub fn has_poses(&self) -> bool {
         self.numbers::<4>(self.model.layout().xquat, 0) != [0.0; 4]
+    }
+
+    /// True if MuJoCo lets a body sleep: it does not move until its tree wakes.
+    pub fn is_asleep(&self, body: usize) -> bool {
+        let offset = self.model.layout().body_awake;
+        // SAFETY: versions with this field have a number for each body there.
+        offset != 0 && unsafe { self.pointer::<i32>(offset).add(body).read() } == ASLEEP
+    }
+
+    /// Wakes the tree of a body from the next step on, with those that fell asleep together with it, or keeps it awake.
+    pub fn wake(&mut self, body: usize) {
+        let offset = self.model.layout().tree_asleep;
+        let Some(mut tree) = (offset != 0).then(|| self.model.tree(body)).flatten() else { return };
+        let asleep = self.pointer::<i32>(offset);
+        loop {
+            // SAFETY: versions with this field have a number for each tree there: of sleeping trees the next one of their
+            // cycle, of others the steps until they sleep, below zero.
+            let next = unsafe { asleep.add(tree).replace(-(1 + MIN_AWAKE)) };
+            match usize::try_from(next) {
+                Ok(next) => tree = next,
+                Err(_) => return,
+            }
+        }
     }
 
     /// Position (m) of a geom in the world frame.

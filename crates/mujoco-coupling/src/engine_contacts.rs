@@ -18,6 +18,10 @@ pub struct EngineContact {
     pub force: Vec3,
 }
 
+/// The contacts of the last evaluation, each with the index of its object.
+#[derive(Clone, Debug, Default)]
+pub struct HeldContacts(Vec<(usize, EngineContact)>);
+
 impl Mount {
     /// MuJoCo's contacts between the objects and the geoms that move with the sensor, each with the index of its object. The
     /// geoms are in the order sensor, object.
@@ -39,9 +43,23 @@ impl Mount {
 
     /// The load of MuJoCo's contacts between the objects and the geoms that move with the sensor, carried by the skin.
     /// Contacts that do not press on the nearest taxel, such as those on the back of a finger, are left out.
-    pub fn carry(&self, model: &Model<'_>, data: &Data<'_>, sensor: &Sensor) -> Result<Touch, SkinError> {
+    ///
+    /// MuJoCo computes no contact between bodies that sleep or are fixed: objects that sleep keep their contacts in `held`, those
+    /// of the last evaluation.
+    pub fn carry(
+        &self,
+        model: &Model<'_>,
+        data: &Data<'_>,
+        sensor: &Sensor,
+        held: &mut HeldContacts,
+    ) -> Result<Touch, SkinError> {
         let world_from_sensor = self.world_from_sensor(data);
-        let on_sensor = self.engine_contacts(model, data).into_iter().map(|(object, contact)| {
+        let is_still = |body: usize| data.is_asleep(body) || model.is_fixed(body);
+        let sleeps = |object: usize| data.is_asleep(self.objects[object].body) && is_still(self.body);
+        held.0.retain(|(object, _)| sleeps(*object));
+        let awake = self.engine_contacts(model, data).into_iter().filter(|(object, _)| !sleeps(*object));
+        held.0.extend(awake);
+        let on_sensor = held.0.iter().map(|&(object, contact)| {
             let point = Contact::new(contact.at, -contact.force).with_normal(contact.normal);
             Contact { object: object as u32, ..point }
         });

@@ -50,6 +50,7 @@ pub fn solve(
     lag: &Lag,
 ) -> Result<Solved, CouplingError> {
     let dofs = model.dofs();
+    sensors.iter().for_each(|coupled| coupled.mount.wake(data, &coupled.still.0));
     let mut contacts = Vec::with_capacity(sensors.len());
     let (mut pairs, mut jacobian, mut velocity) = (Vec::new(), Vec::new(), Vec::new());
     for (index, coupled) in sensors.iter().enumerate() {

@@ -10,6 +10,7 @@
 //! [`layout`] holds the field offsets of every supported version.
 #![allow(unsafe_code, reason = "MuJoCo's interface is C")]
 
+mod chatter;
 pub mod contact_filter;
 mod data;
 mod disagreement;
@@ -28,9 +29,11 @@ mod pair_friction;
 pub mod passive;
 mod shape;
 
+pub use chatter::{CHATTERS, Chatter};
 pub use data::Data;
 pub use dermis_world::Coupling;
 pub use disagreement::Disagreement;
+pub use engine_contacts::HeldContacts;
 pub use error::CouplingError;
 pub use implicit::{CoupledSensor, Lag, solve};
 pub use library::Library;

@@ -268,6 +268,16 @@ impl<'a> Model<'a> {
         weld
     }
 
+    /// True if a body is fixed to the world; a mocap body is not.
+    pub(crate) fn is_fixed(&self, body: usize) -> bool {
+        self.weld(body) == 0
+    }
+
+    /// Index of the kinematic tree of a body; `None` if the body is fixed to the world.
+    pub fn tree(&self, body: usize) -> Option<usize> {
+        usize::try_from(self.element::<i32>(self.layout.body_treeid, body)).ok()
+    }
+
     /// The body of a frame.
     pub fn body_of(&self, frame: FrameId) -> usize {
         match frame {

@@ -5,7 +5,7 @@ use crate::layout::table;
 use crate::pair_friction::pair_mu;
 use crate::shape::Shape;
 use crate::{CouplingError, Data, FrameId, Model};
-use dermis_geometry::{MassProperties, Mat3, Pose, Twist, Vec3};
+use dermis_geometry::{MassProperties, Mat3, Pose, Twist, Vec3, Wrench};
 use dermis_sensor::Sensor;
 use dermis_skin::{Motion, Object, Skin, Target, Touch};
 use dermis_world::limit_when_pressed_s;
@@ -207,10 +207,31 @@ impl Mount {
         kinematics.surfaces.0.iter().zip(&kinematics.objects).map(target).collect()
     }
 
+    /// True if MuJoCo lets objects sleep and no other body of the sensor or the objects can move: the reading keeps its value, as
+    /// MuJoCo's own sensors do.
+    pub fn sleeps(&self, data: &Data<'_>) -> bool {
+        let bodies = || self.objects.iter().map(|object| object.body).chain([self.body]);
+        bodies().all(|body| data.is_asleep(body) || data.model().is_fixed(body))
+            && bodies().any(|body| data.is_asleep(body))
+    }
+
+    /// Wakes an object that touches a sensor whose body is awake, and the sensor's body under an object that is awake, as MuJoCo's
+    /// own contacts do. An object on a sensor that is fixed to the world may sleep.
+    pub(crate) fn wake(&self, data: &mut Data<'_>, touch: &Touch) {
+        for (object, load) in self.objects.iter().zip(&touch.on_objects) {
+            let bodies = [self.body, object.body];
+            let movable = !bodies.iter().any(|&body| data.model().is_fixed(body));
+            if movable && *load != Wrench::ZERO && bodies.iter().any(|&body| !data.is_asleep(body)) {
+                bodies.iter().for_each(|&body| data.wake(body));
+            }
+        }
+    }
+
     /// Adds the contact loads to the passive forces on the bodies of the sensor and the objects.
     pub fn apply(&self, data: &mut Data<'_>, kinematics: &Kinematics, touch: &Touch) {
         let loads = [(self.body, &self.mass, &touch.on_sensor)];
         let on_objects = self.objects.iter().zip(&touch.on_objects);
+        self.wake(data, touch);
         for (body, mass, load) in
             loads.into_iter().chain(on_objects.map(|(object, load)| (object.body, &object.mass, load)))
         {
@@ -228,7 +249,7 @@ impl Mount {
         let sensor_from_world = Mat3::from_quat(kinematics.world_from_sensor.rotation).transpose();
         let object = &self.objects[object];
         for (body, mass, sign) in [(object.body, &object.mass, 1.0), (self.body, &self.mass, -1.0)] {
-            if mass.is_some() {
+            if mass.is_some() && !data.is_asleep(body) {
                 data.add_jacobian(body, origin, &sensor_from_world, sign, rows);
             }
         }

@@ -8,10 +8,12 @@ use crate::shared_sensor::SharedSensor;
 use crate::state::History;
 use crate::threads::{detached, interruptible, panic_text};
 use crate::touch::warn_text;
+use dermis::geometry::Wrench;
 use dermis::skin::{Motion, State, Touch, Warning};
 use dermis_mujoco_coupling::passive::PassiveForce;
 use dermis_mujoco_coupling::{
-    CoupledSensor, Coupling as Instant, CouplingError, Data, Kinematics, Lag, Library, Mode, Model, Mount, solve,
+    CHATTERS, CoupledSensor, Coupling as Instant, CouplingError, Data, Kinematics, Lag, Library, Mode, Model, Mount,
+    solve,
 };
 use pyo3::prelude::*;
 use std::ffi::CString;
@@ -33,6 +35,8 @@ pub(super) struct Coupling {
     pub error: Mutex<Option<String>>,
     /// True once the start in an unknown state was reported.
     pub told_unknown: AtomicBool,
+    /// True once contact that chatters was reported, in mode "couple".
+    pub told_chatter: AtomicBool,
     /// True once a disagreement with MuJoCo's contact was reported, in mode "sense".
     pub told_disagreement: AtomicBool,
 }
@@ -109,12 +113,20 @@ impl Coupling {
             }
             (progress.before.clone(), progress.dt_s)
         };
+        if self.mount.sleeps(&data)
+            && let Some(reading) = lock(&history).reading.clone()
+        {
+            return Ok(reading);
+        }
         let kinematics = self.mount.kinematics(&model, &data).into_py_err()?;
         if self.mode == Mode::Sense {
             self.mount.ignored_edits(&model).iter().try_for_each(|text| warn_text(py, text))?;
         }
         let carried = match self.mode {
-            Mode::Contacts => Some(self.mount.carry(&model, &data, self.sensor.sensor()?).into_py_err()?),
+            Mode::Contacts => {
+                let held = &mut lock(&history).held;
+                Some(self.mount.carry(&model, &data, self.sensor.sensor()?, held).into_py_err()?)
+            }
             Mode::Sense | Mode::Couple => None,
         };
         let coupling = Arc::clone(self);
@@ -155,8 +167,15 @@ impl Coupling {
         let mut progress = lock(&history);
         let time_s = progress.time_s;
         if data.time_s() != time_s {
+            // The forces of constraints after a step are those of its last stage.
+            progress.forces = forces.to_vec();
             return Ok(());
         }
+        if self.mount.sleeps(data) && progress.reading.is_some() {
+            progress.after = progress.before.clone();
+            return Ok(());
+        }
+        let chatters = progress.chatter.add(touch.on_objects.iter().any(|load| *load != Wrench::ZERO));
         let targets = self.mount.targets(kinematics);
         let (sensor, motion) = (self.sensor.sensor().map_err(text)?, Motion { targets: &targets });
         let frame = progress.before.frame;
@@ -167,6 +186,9 @@ impl Coupling {
         let unknown_s = progress.unknown_start_s.take().filter(|_| !reading.touch.facets.is_empty());
         (progress.after, progress.reading, progress.forces) = (after, Some(reading), forces.to_vec());
         drop(progress);
+        if chatters && !self.told_chatter.swap(true, Ordering::Relaxed) {
+            issue(CHATTERS);
+        }
         if let Some(time_s) = unknown_s.filter(|_| !self.told_unknown.swap(true, Ordering::Relaxed)) {
             issue(&format!(
                 "an mjData starts at {time_s} s in a state that the attached mjData has not been in recently: its skin starts untouched, \

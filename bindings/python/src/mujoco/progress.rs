@@ -3,13 +3,15 @@
 use crate::reading::ReadingData;
 use crate::state::History;
 use dermis::skin::{MissedObjects, WarningLog};
-use dermis_mujoco_coupling::{Data, Lag, Model};
+use dermis_mujoco_coupling::{Chatter, Data, HeldContacts, Lag, Model};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Tolerance of time comparisons, as a fraction of a time step.
 const TIME_SLACK: f64 = 1e-6;
+/// Number of stages of Runge–Kutta in the middle of a step.
+const RUNGE_KUTTA_MIDDLE: usize = 2;
 /// Number of states of the attached mjData whose history is kept.
 const MAX_VISITED: usize = 64;
 /// Number of mjData with a history.
@@ -30,6 +32,8 @@ pub struct Progress {
     pub time_s: f64,
     /// Length of the current step (s).
     pub dt_s: f64,
+    /// Evaluations of the current step after its start, the stages of Runge–Kutta. The last of them has the time of the next step.
+    stages: usize,
     pub reading: Option<Arc<ReadingData>>,
     /// Generalized forces of the last step.
     pub lag: Lag,
@@ -39,6 +43,10 @@ pub struct Progress {
     pub log: WarningLog,
     /// Objects between the contact points, in mode "couple".
     pub missed: MissedObjects,
+    /// The last steps with contact, in mode "couple".
+    pub chatter: Chatter,
+    /// MuJoCo's contacts at the last evaluation, in mode "contacts".
+    pub held: HeldContacts,
     /// The time (s) of a start in a state whose history is not known.
     pub unknown_start_s: Option<f64>,
 }
@@ -51,11 +59,14 @@ impl Progress {
             after: rest,
             time_s: f64::NEG_INFINITY,
             dt_s: 0.0,
+            stages: 0,
             reading: None,
             lag: Lag::default(),
             forces: Vec::new(),
             log: WarningLog::default(),
             missed: MissedObjects::default(),
+            chatter: Chatter::default(),
+            held: HeldContacts::default(),
             unknown_start_s: None,
         }
     }
@@ -182,7 +193,13 @@ impl Histories {
         let mut progress = lock(&progress);
         let within = time_s >= progress.time_s && time_s < progress.time_s + progress.dt_s * (1.0 - TIME_SLACK);
         let follows = (time_s - progress.time_s - progress.dt_s).abs() <= TIME_SLACK * progress.dt_s;
-        if !within {
+        progress.stages += usize::from(within && time_s > progress.time_s);
+        let is_last_stage = follows && progress.stages == RUNGE_KUTTA_MIDDLE;
+        if is_last_stage {
+            progress.stages += 1;
+        }
+        if !within && !is_last_stage {
+            progress.stages = 0;
             let first = progress.time_s == f64::NEG_INFINITY;
             let started = time_s > 0.5 * step_s;
             let looks_up = started && !(is_attached && (follows || first));
