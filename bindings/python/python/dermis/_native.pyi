@@ -592,8 +592,9 @@ class Sensor(_Copyable):
         """A built-in sensor; ``dermis.presets()`` lists the names.
 
         skin: another skin model, "springs", "hydroelastic", "layer", "imprint" or "gel", if the sensor supports it.
-        parameters: a nested dict of values of the description to change, with units:
-        ``{"skin": {"stiffness": "1000 N/m"}, "surface": {"grid": {"rows": 40, "cols": 40}}}``.
+        parameters: a dict of values of the description to change, with units, by keys with dots or in nested dicts:
+        ``{"skin.stiffness": "1000 N/m", "surface.grid": {"rows": 40, "cols": 40}}``. A number in a key is the place of an item in
+        a list, from 0: ``{"response.faults.stuck.0.taxel": 7}``.
         """
 
     @staticmethod
