@@ -273,7 +273,7 @@ impl Sensor {
     /// through the host. Or give depth (m) or force (N), each (n,) or a number, with at (m) and tilt (rad), each (n, 2)
     /// or (2,), and yaw (rad), (n,) or a number, as for ``press``.
     ///
-    /// device: "cpu"; "cuda": an NVIDIA GPU, for springs, hydroelastic pads over grids, layers with their camera images, and
+    /// device: "cpu"; "cuda" or "cuda:0": an NVIDIA GPU, for springs, hydroelastic pads over grids, layers with their camera images, and
     /// gels; "auto": the GPU if it supports the presses, else the CPU, with one warning that gives the reason.
     ///
     /// progress: shows the number of finished presses on stderr, with tqdm if it is installed; on a GPU, of those to a
