@@ -15,7 +15,7 @@ pub struct SensorArguments {
     /// layer of the same stiffness.
     #[arg(long, value_parser = PossibleValuesParser::new(SkinKind::NAMES).try_map(|name| name.parse::<SkinKind>()))]
     skin: Option<SkinKind>,
-    /// Overrides an entry of the sensor's description, such as 'skin.stiffness = "2 N/mm"' or response.bits=8. Repeatable.
+    /// Overrides an entry of the sensor's description, such as 'skin.stiffness = "2 N/mm"' or response.bits=8; a number is the place of an item in a list, from 0. Repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }
@@ -39,7 +39,7 @@ impl SensorArguments {
         }
         let mut changes = Map::new();
         for text in &self.set {
-            merge(&mut changes, &entry(text)?);
+            merge(&mut changes, &entry(text)?).with_context(|| format!("--set {text:?}"))?;
         }
         Ok((spec.with_overrides(&changes)?, folder))
     }

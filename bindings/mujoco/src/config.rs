@@ -72,7 +72,8 @@ impl Config {
         let skin = read("skin", &self.skin)?;
         let Some(preset) = &self.preset else {
             let mut table = Map::from_iter(skin.map(|skin| ("skin".to_owned(), Value::Object(skin))));
-            merge(&mut table, &parameters.ok_or(PluginError::NoSensor)?);
+            let parameters = parameters.ok_or(PluginError::NoSensor)?;
+            merge(&mut table, &parameters).map_err(|bad| bad.of_sensor("", "parameters"))?;
             return Ok(from_table::<SensorSpec>("", "parameters", &table)?.build(None)?);
         };
         let (mut spec, folder) = SensorSpec::find(preset)?;

@@ -35,7 +35,7 @@ def train(touch: bool) -> tuple[nn.Module, list[str]]:
                 observation, reward, terminated, truncated, info = env.step(action)
             over = (terminated | truncated).float()
             rows.append((seen, action, normal.log_prob(action).sum(1), reward, over, out[:, 3]))
-            seen, ended = observation["tactile"] * 10 * touch, ended + torch.stack([info["success"].sum(), over.sum()])
+            seen, ended = observation["tactile"] * 10 * touch, ended + torch.stack([info["final_info"]["success"].sum(), over.sum()])
         inputs, actions, before, rewards, overs, values = (torch.stack(column) for column in zip(*rows))
         following, gain, gains = net(seen)[:, 3].detach(), torch.zeros(COUNT, device=DEVICE), torch.zeros_like(rewards)
         for t in reversed(range(STEPS)):
@@ -64,7 +64,7 @@ def score(net: nn.Module, touch: bool) -> float:
     for _ in range(400):
         with torch.no_grad():
             observation, _, terminated, truncated, info = env.step(net(seen * 10 * touch)[:, :3])
-        seen, success, alive = observation["tactile"], success + alive * info["success"], alive * ~(terminated | truncated)
+        seen, success, alive = observation["tactile"], success + alive * info["final_info"]["success"], alive * ~(terminated | truncated)
     return float(success.mean())
 
 

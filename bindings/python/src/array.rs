@@ -97,6 +97,11 @@ pub fn seed(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     whole(value, 0, "seed", ": seeds are below 2**64").map(|seed| seed as u64)
 }
 
+/// Reads the argument `count` of steps.
+pub fn steps(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    whole(value, 0, "count", ": give the number of time steps").map(|count| count as u64)
+}
+
 /// Reads the argument `dt`, a positive number of seconds.
 pub fn dt(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     let refuse = |_| PyTypeError::new_err(format!("`dt` must be a positive number of seconds, got {value:?}"));

@@ -13,7 +13,7 @@ use dermis::sensor;
 use dermis::skin::threads::parallel;
 use dermis::skin::{self, Warning};
 use numpy::{Element, PyArrayDyn};
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyOverflowError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PySlice, PyType};
 use rayon::prelude::*;
@@ -154,10 +154,12 @@ impl Batch {
             let part = Self::new(self.shared.clone(), presses, self.precision);
             return Ok(Bound::new(py, part)?.into_any());
         }
-        let number: isize = index.extract()?;
+        let outside = || PyIndexError::new_err(format!("there is no reading {index}: the batch has {count}"));
+        let number: isize = index.extract().map_err(|error: PyErr| {
+            if error.is_instance_of::<PyOverflowError>(py) { outside() } else { error }
+        })?;
         let place = if number < 0 { number + count as isize } else { number };
         let press = usize::try_from(place).ok().and_then(|place| self.presses.get(place));
-        let outside = || PyIndexError::new_err(format!("there is no reading {number}: the batch has {count}"));
         let data = Self::data(&self.shared, press.ok_or_else(outside)?, self.precision);
         Ok(Bound::new(py, Reading::new(data))?.into_any())
     }

@@ -182,8 +182,9 @@ impl Sensor {
     /// A built-in sensor; ``dermis.presets()`` lists the names.
     ///
     /// skin: another skin model, "springs", "hydroelastic", "layer", "imprint" or "gel", if the sensor supports it.
-    /// parameters: a nested dict of values of the description to change, with units:
-    /// ``{"skin": {"stiffness": "1000 N/m"}, "surface": {"grid": {"rows": 40, "cols": 40}}}``.
+    /// parameters: a dict of values of the description to change, with units, by keys with dots or in nested dicts:
+    /// ``{"skin.stiffness": "1000 N/m", "surface.grid": {"rows": 40, "cols": 40}}``. A number in a key is the place of an item in
+    /// a list, from 0: ``{"response.faults.stuck.0.taxel": 7}``.
     #[staticmethod]
     #[pyo3(signature = (name, *, skin=None, parameters=None))]
     fn preset(py: Python<'_>, name: &str, skin: Option<&str>, parameters: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
@@ -272,7 +273,7 @@ impl Sensor {
     /// through the host. Or give depth (m) or force (N), each (n,) or a number, with at (m) and tilt (rad), each (n, 2)
     /// or (2,), and yaw (rad), (n,) or a number, as for ``press``.
     ///
-    /// device: "cpu"; "cuda": an NVIDIA GPU, for springs, hydroelastic pads over grids, layers with their camera images, and
+    /// device: "cpu"; "cuda" or "cuda:0": an NVIDIA GPU, for springs, hydroelastic pads over grids, layers with their camera images, and
     /// gels; "auto": the GPU if it supports the presses, else the CPU, with one warning that gives the reason.
     ///
     /// progress: shows the number of finished presses on stderr, with tqdm if it is installed; on a GPU, of those to a

@@ -99,11 +99,11 @@ impl SharedSensor {
     }
 }
 
-/// A description with entries replaced by those of a nested dict.
+/// A description with entries replaced by those of a dict.
 pub fn with_parameters(spec: &SensorSpec, parameters: &Bound<'_, PyAny>) -> PyResult<SensorSpec> {
     let text: String = parameters.py().import("dermis._json")?.call_method1("dumps", (parameters,))?.extract()?;
     let bad = |_| {
-        let example = r#"{"skin": {"young": "0.2 MPa"}}"#;
+        let example = r#"{"skin.young": "0.2 MPa"}"#;
         Error::new_err(format!(
             "`parameters` must be a dict by the keys of a sensor file, such as {example}, got {text}"
         ))

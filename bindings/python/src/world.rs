@@ -290,7 +290,7 @@ impl World {
     /// skins and of the world, each kind once per sensor; that of few contact points when the force no longer rises,
     /// if it came with a tenth of the largest force.
     #[pyo3(signature = (count=1))]
-    fn step(&self, py: Python<'_>, count: u64) -> PyResult<()> {
+    fn step(&self, py: Python<'_>, #[pyo3(from_py_with = crate::array::steps)] count: u64) -> PyResult<()> {
         let shared = self.state.clone();
         // Stepping a world of springs once takes less time than starting a thread.
         if count == 1 && self.state(py).is_quick() {

@@ -332,3 +332,90 @@ def test_an_environment_of_gymnasium_gets_touch():
     for _ in range(3):
         observation, *_ = touched.step(touched.action_space.sample())
     assert touched.observation_space.contains(observation)
+
+
+def vector_environment(count=4, **options):
+    pytest.importorskip("torch")
+    return dermis.gym.EdgeFollowVector(count, device="cpu", **options)
+
+
+def same(one, other):
+    return {name: np.array_equal(np.asarray(one[name]), np.asarray(other[name])) for name in one} == dict.fromkeys(other, True)
+
+
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
+def test_the_vector_environment_is_one_of_gymnasium(mode):
+    """``EdgeFollowVector`` was no ``gymnasium.vector.VectorEnv``: it had no spaces, no options and no mode."""
+    torch = pytest.importorskip("torch")
+    mode = gymnasium.vector.AutoresetMode[mode]
+    env = vector_environment(autoreset_mode=mode)
+    assert isinstance(env, gymnasium.vector.VectorEnv) and env.metadata["autoreset_mode"] is mode and env.unwrapped is env
+    single = gymnasium.make("dermis/EdgeFollow-v0")
+    assert env.single_observation_space == single.observation_space and env.single_action_space == single.action_space
+    assert env.observation_space["tactile"].shape == (4, 8, 8) and env.action_space.shape == (4, 3) and env.num_envs == 4
+    observation, info = env.reset(seed=3, options={})
+    first = {name: value.clone() for name, value in observation.items()}
+    assert env.observation_space.contains({"tactile": observation["tactile"].numpy()})
+    for key in ("offset", "success"):
+        assert info[key].shape == info[f"_{key}"].shape == (4,) and info[f"_{key}"].all(), key
+    env.action_space.seed(1)
+    results = [env.step(env.action_space.sample()) for _ in range(3)]
+    for observation, reward, terminated, truncated, info in results:
+        assert env.observation_space.contains({"tactile": observation["tactile"].numpy()})
+        assert reward.shape == terminated.shape == truncated.shape == (4,) and terminated.dtype == truncated.dtype == torch.bool
+        assert ("final_info" in info) == (mode is gymnasium.vector.AutoresetMode.SAME_STEP)
+    assert same(env.reset(seed=3)[0], first) and not same(env.reset()[0], first) and not same(env.reset(seed=4)[0], first)
+    assert env.np_random_seed == 4
+    with pytest.raises(dermis.Error, match="`options` must be empty"):
+        env.reset(options={"reset_mask": np.ones(4, bool)})
+    for wrong in (np.zeros((4, 2)), np.zeros(3)):
+        with pytest.raises(dermis.Error, match=r"`actions` must have shape \(4, 3\)"):
+            env.step(wrong)
+    env.close()
+    assert env.closed
+    env.close()
+
+
+def test_the_modes_of_the_vector_environment_differ_by_one_step():
+    """Hands that leave their cables: in both modes the episodes are the same, until the first environment starts anew."""
+    torch = pytest.importorskip("torch")
+    sideways = torch.tensor([[0.0, 1.0, 0.0]]).repeat(4, 1)
+    at_once, next_step = vector_environment(autoreset_mode="SameStep"), vector_environment(autoreset_mode="NextStep")
+    before, now = at_once.reset(seed=1)[0]["tactile"].clone(), next_step.reset(seed=1)[0]["tactile"].clone()
+    assert torch.equal(before, now)
+    for _ in range(40):
+        seen, reward, terminated, truncated, info = at_once.step(sideways)
+        last, same_reward, same_terminated, _, later = next_step.step(sideways)
+        assert torch.equal(reward, same_reward) and torch.equal(terminated, same_terminated)
+        if terminated.any():
+            break
+        assert torch.equal(seen["tactile"], last["tactile"]) and not info["_final_info"].any()
+    over = terminated
+    assert over.any() and torch.equal(info["_final_info"], over) and not truncated.any()
+    assert (info["final_info"]["offset"][over] > 9e-3).all() and (info["offset"][over] < 4e-3).all()
+    assert torch.equal(later["offset"][over], info["final_info"]["offset"][over])
+    # The last image of an episode, and the first of the next.
+    last = last["tactile"].clone()
+    assert (last[over] != seen["tactile"][over]).flatten(1).any(1).all()
+    fresh, reward, terminated, truncated, later = next_step.step(sideways)
+    assert (fresh["tactile"][over] != last[over]).flatten(1).any(1).all() and not reward[over].any() and not (terminated | truncated)[over].any()
+    assert (later["offset"][over] < 4e-3).all()
+
+
+def test_a_wrapper_of_gymnasium_counts_the_episodes_of_the_vector_environment():
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("array_api_compat")
+    env = gymnasium.wrappers.vector.ArrayConversion(vector_environment(), env_xp=torch, target_xp=np)
+    env = gymnasium.wrappers.vector.RecordEpisodeStatistics(env)
+    env.reset(seed=1)
+    ended = 0
+    for _ in range(20):
+        *_, info = env.step(np.tile(np.float32([0, 1, 0]), (4, 1)))
+        ended += int(np.sum(info.get("_episode", 0)))
+    assert env.episode_count == ended > 0
+
+
+@pytest.mark.parametrize("mode", ["Disabled", None, 3])
+def test_a_mode_that_the_vector_environment_lacks_is_refused(mode):
+    with pytest.raises(dermis.Error, match="`autoreset_mode` must be SAME_STEP or NEXT_STEP"):
+        vector_environment(autoreset_mode=mode)

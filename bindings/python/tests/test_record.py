@@ -352,7 +352,7 @@ def test_rerun_says_what_it_needs():
     except ImportError:
         import dermis.rerun
 
-        with pytest.raises(ImportError, match="pip install rerun-sdk"):
+        with pytest.raises(ImportError, match=r"pip install 'dermis\[rerun\]'"):
             dermis.rerun.log(dermis.World.parse(SCENE))
     else:
         pytest.skip("it is there: `cargo xtask validate rerun` tests it")

@@ -187,11 +187,31 @@ def test_a_time_step_that_is_no_number_is_named(foam):
         (lambda: Sensor.preset("wts0614", parameters={"skin": {"stiffnes": "1 N/m"}}), "stiffnes"),
         (lambda: Sensor.preset("wts0614", parameters={"skin": {"stiffness": "1 N"}}), "stiffness"),
         (lambda: Sensor.parse("name = 1"), "name"),
+        (lambda: Sensor.preset("wts0614", parameters={"skin.stiffnes": "1 N/m"}), "`skin.stiffnes`"),
+        (lambda: Sensor.preset("wts0614", parameters={"skin.stiffness": "1 N"}), "`skin.stiffness`"),
+        (lambda: Sensor.preset("wts0614", parameters={"skin.stiffness": "1 N/m", "skin": {"stiffness": "2 N/m"}}), "`skin.stiffness`: is given twice"),
+        (lambda: Sensor.preset("wts0614", parameters={"response.faults.dead": [3], "response.faults": {"dead.1": 4}}), "given twice|no such item"),
+        (lambda: FAULTY.with_parameters({"response.faults.dead.2": 4}), r"`response.faults.dead.2`: there is no such item: the list has 2, 0 to 1"),
     ],
 )
 def test_things_that_cannot_be(make, words):
     with pytest.raises(dermis.Error, match=words):
         make()
+
+
+FAULTY = Sensor.preset("wts0614", parameters={"response.faults.dead": [3, 5]})
+
+
+def test_keys_with_dots_are_those_of_the_command_line(tmp_path):
+    """``parameters={"skin.stiffness": …}`` was refused as an unknown field."""
+    dotted = Sensor.preset("wts0614", parameters={"skin.stiffness": "1 N/mm", "skin.friction.mu_static": 0.3})
+    nested = Sensor.preset("wts0614", parameters={"skin": {"stiffness": "1 N/mm", "friction": {"mu_static": 0.3}}})
+    assert dotted.toml == nested.toml != Sensor.preset("wts0614").toml
+    assert Sensor.parse(dotted.toml, parameters={"skin.stiffness": "2 N/mm"}).toml == nested.with_parameters({"skin.stiffness": "2 N/mm"}).toml
+    one = FAULTY.with_parameters({"response.faults.dead.1": 7})
+    assert "dead = [3, 7]" in one.toml.replace("\n", " ").replace("    ", "").replace("dead = [ 3, 7", "dead = [3, 7").replace(", ]", "]")
+    (tmp_path / "pad.toml").write_text(dotted.toml)
+    assert Sensor.load(tmp_path / "pad.toml", parameters={"skin.kind": "hydroelastic"}).toml == nested.with_parameters({"skin": {"kind": "hydroelastic"}}).toml
 
 
 def test_missing_files_are_file_not_found(tmp_path):

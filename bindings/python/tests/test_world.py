@@ -255,3 +255,10 @@ def test_temperatures_of_a_bench_give_the_change_of_the_gains(tmp_path):
     (tmp_path / "presses.csv").write_text(first + second.split("\n", 1)[1].replace(",30,", ",warm,", 1))
     with pytest.raises(dermis.Error, match="`rise_K` must be a number, got 'warm'"):
         calibration.load(tmp_path / "presses.csv")
+
+
+@pytest.mark.parametrize("count", [-1, -(2**70), 2**70, 1.5, "1", None])
+def test_a_number_of_steps_that_is_none_is_refused(count):
+    """``world.step(-1)`` raised OverflowError."""
+    with pytest.raises(dermis.Error, match="`count` must be a whole number of at least 0, got .*: give the number of time steps"):
+        dermis.World().step(count)

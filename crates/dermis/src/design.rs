@@ -325,8 +325,10 @@ impl Design<'_> {
     /// The description with each key at a part of its range.
     fn spec_at(&self, parts: &[f64]) -> Result<SensorSpec, DesignError> {
         let mut changes = Map::new();
-        self.varied.iter().zip(parts).for_each(|(key, part)| key.insert(*part, &mut changes));
-        Ok(self.set.sensors[0].spec.with_overrides(&changes)?)
+        let spec = &self.set.sensors[0].spec;
+        let inserted = self.varied.iter().zip(parts).try_for_each(|(key, part)| key.insert(*part, &mut changes));
+        inserted.map_err(|bad| bad.of_sensor(&spec.name, ""))?;
+        Ok(spec.with_overrides(&changes)?)
     }
 
     fn score(&self, spec: &SensorSpec, task: &Task) -> Result<Score, DesignError> {

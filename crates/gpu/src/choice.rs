@@ -51,7 +51,11 @@ impl fmt::Display for Choice {
 impl FromStr for Choice {
     type Err = GpuError;
 
+    /// Reads a name, or `cuda:0`, as PyTorch and JAX name the first GPU.
     fn from_str(text: &str) -> Result<Self, GpuError> {
+        if let Some(index) = text.strip_prefix("cuda:").and_then(|index| index.parse::<usize>().ok()) {
+            return if index == 0 { Ok(Self::Cuda) } else { Err(GpuError::OtherGpu { index }) };
+        }
         let all = [Self::Auto, Self::Cpu, Self::Cuda];
         let found = all.into_iter().find(|choice| Self::NAMES[*choice as usize] == text);
         found.ok_or_else(|| GpuError::UnknownChoice { got: text.to_owned() })
@@ -69,6 +73,16 @@ mod tests {
         }
         let refusal = "gpu".parse::<Choice>().unwrap_err().to_string();
         assert!(refusal.contains("\"gpu\"") && refusal.contains("auto, cpu or cuda"), "{refusal}");
+    }
+
+    #[test]
+    fn the_first_gpu_has_its_number_too() {
+        assert_eq!("cuda:0".parse::<Choice>(), Ok(Choice::Cuda));
+        let refusal = "cuda:1".parse::<Choice>().unwrap_err().to_string();
+        assert!(refusal.contains("cuda:1") && refusal.contains("CUDA_VISIBLE_DEVICES=1"), "{refusal}");
+        for other in ["cuda:", "cuda:-1", "cuda:x", "cpu:0"] {
+            assert!(other.parse::<Choice>().unwrap_err().to_string().contains(&format!("{other:?}")));
+        }
     }
 
     #[test]

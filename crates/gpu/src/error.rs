@@ -12,6 +12,11 @@ pub enum GpuError {
     /// Unknown name of a compute device.
     #[error("there is no device {got:?}; it is auto, cpu or cuda")]
     UnknownChoice { got: String },
+    /// A GPU other than the first.
+    #[error(
+        "the device cuda:{index} is not supported: work runs on the first GPU, cuda:0; CUDA_VISIBLE_DEVICES={index} makes another one the first"
+    )]
+    OtherGpu { index: usize },
     /// The driver's library was not found.
     #[error("no NVIDIA driver: libcuda was not found on this machine; install the driver, or use the device cpu")]
     NoDriver,

@@ -59,7 +59,7 @@ pub use hydroelastic_spec::HydroelasticSpec;
 pub use image::Image;
 pub use imprint_spec::ImprintSpec;
 pub use layer_spec::{BranchSpec, CoatingSpec, LayerSpec};
-pub use overrides::{from_table, merge};
+pub use overrides::{BadEntry, from_table, merge};
 pub use press::{Aim, Goal, PressError, PressSearch, Pressed, Trial, depth_pose, first_contact, press, press_to_pose};
 pub use rays::{DistanceSpec, RayReading, RaySettings, ReadingSpec, SubTaxel, SubTaxelSpec, Window};
 pub use reading::Reading;

@@ -2,6 +2,8 @@
 //! command line.
 //!
 //! - A table is merged entry by entry; any other value replaces the old one.
+//! - A key with dots leads into nested tables: `skin.stiffness` is `stiffness` of `skin`.
+//! - A whole number as a key leads to an item of a list, from 0: `response.faults.stuck.1.force`.
 //! - A table of another `kind` replaces the whole table, because the old keys would be invalid.
 //! - Of alternative keys, such as `stiffness` and `stiffness_per_area`, a new one removes the old ones.
 //! - A `skin` with only another `kind` is converted by [`SensorSpec::with_skin`].
@@ -19,11 +21,37 @@ const ONE_OF: [&[&str]; 3] = [
     &["poisson", "incompressible"],
 ];
 
-/// Merges `changes` into `base` by the rule of this module.
-pub fn merge(base: &mut Map<String, Value>, changes: &Map<String, Value>) {
+/// An entry that cannot be merged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}`: {reason}")]
+pub struct BadEntry {
+    /// Its key, with dots.
+    pub key: String,
+    /// The rule that it breaks.
+    pub reason: String,
+}
+
+impl BadEntry {
+    /// The error of the description of `sensor`, in which the entry is inside `key`.
+    pub fn of_sensor(self, sensor: &str, key: &str) -> SensorError {
+        SensorError::Override { sensor: sensor.to_owned(), key: join(key, &self.key), reason: self.reason }
+    }
+}
+
+/// Merges `changes` into `base` by the rule of this module. On failure, `base` may contain a part of the changes.
+pub fn merge(base: &mut Map<String, Value>, changes: &Map<String, Value>) -> Result<(), BadEntry> {
+    merge_at("", base, &nested(changes)?)
+}
+
+/// The key of an entry of the table at `path`.
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+fn merge_at(path: &str, base: &mut Map<String, Value>, changes: &Map<String, Value>) -> Result<(), BadEntry> {
     if changes.get("kind").is_some_and(|kind| base.get("kind") != Some(kind)) {
         base.clone_from(changes);
-        return;
+        return Ok(());
     }
     for group in ONE_OF {
         if group.iter().any(|key| changes.contains_key(*key)) {
@@ -31,12 +59,72 @@ pub fn merge(base: &mut Map<String, Value>, changes: &Map<String, Value>) {
         }
     }
     for (key, change) in changes {
-        match (base.get_mut(key), change) {
-            (Some(Value::Object(old)), Value::Object(change)) => merge(old, change),
-            _ => {
-                base.insert(key.clone(), change.clone());
-            }
+        match base.get_mut(key) {
+            Some(old) => merge_value(&join(path, key), old, change)?,
+            None => _ = base.insert(key.clone(), change.clone()),
         }
+    }
+    Ok(())
+}
+
+fn merge_value(path: &str, old: &mut Value, change: &Value) -> Result<(), BadEntry> {
+    match (old, change) {
+        (Value::Object(old), Value::Object(change)) => merge_at(path, old, change),
+        (Value::Array(items), Value::Object(change)) if by_index(change) => {
+            let count = items.len();
+            for (index, change) in change {
+                let path = join(path, index);
+                let none = || BadEntry { key: path.clone(), reason: no_item(count) };
+                let item = index.parse::<usize>().ok().and_then(|index| items.get_mut(index)).ok_or_else(none)?;
+                merge_value(&path, item, change)?;
+            }
+            Ok(())
+        }
+        (old, change) => {
+            old.clone_from(change);
+            Ok(())
+        }
+    }
+}
+
+/// True for a table whose keys are places in a list.
+fn by_index(table: &Map<String, Value>) -> bool {
+    let whole = |key: &String| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit());
+    !table.is_empty() && table.keys().all(whole)
+}
+
+fn no_item(count: usize) -> String {
+    match count {
+        0 => "there is no such item: the list is empty; write the whole list".to_owned(),
+        1 => "there is no such item: the list has one, 0".to_owned(),
+        _ => format!("there is no such item: the list has {count}, 0 to {}", count - 1),
+    }
+}
+
+/// The same table without dots in keys. Refuses an entry that is given twice.
+fn nested(table: &Map<String, Value>) -> Result<Map<String, Value>, BadEntry> {
+    let mut all = Map::new();
+    table.iter().try_for_each(|(key, value)| insert("", &mut all, key, value))?;
+    Ok(all)
+}
+
+/// Inserts an entry whose key may have dots into the table at `path`.
+fn insert(path: &str, table: &mut Map<String, Value>, key: &str, value: &Value) -> Result<(), BadEntry> {
+    let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
+    let path = join(path, first);
+    let twice = BadEntry { key: path.clone(), reason: "is given twice".to_owned() };
+    if rest.is_none() && !value.is_object() {
+        return match table.insert(first.to_owned(), value.clone()) {
+            Some(_) => Err(twice),
+            None => Ok(()),
+        };
+    }
+    let entry = table.entry(first).or_insert_with(|| Value::Object(Map::new()));
+    let Value::Object(inside) = entry else { return Err(twice) };
+    match (rest, value) {
+        (Some(rest), value) => insert(&path, inside, rest, value),
+        (None, Value::Object(entries)) => entries.iter().try_for_each(|(key, value)| insert(&path, inside, key, value)),
+        (None, _) => Err(twice),
     }
 }
 
@@ -47,8 +135,9 @@ pub fn from_table<T: DeserializeOwned>(sensor: &str, key: &str, table: &Map<Stri
 
 impl SensorSpec {
     /// The description with the entries of `changes` applied, such as
-    /// `{"skin": {"stiffness": "1000 N/m"}, "surface": {"grid": {"rows": 40}}}`.
+    /// `{"skin": {"stiffness": "1000 N/m"}, "surface.grid.rows": 40}`.
     pub fn with_overrides(&self, changes: &Map<String, Value>) -> Result<Self, SensorError> {
+        let changes = &nested(changes).map_err(|bad| bad.of_sensor(&self.name, ""))?;
         let only_kind = |skin: &Map<String, Value>| match skin.get("kind") {
             Some(Value::String(kind)) if skin.len() == 1 => kind.parse::<SkinKind>().ok(),
             _ => None,
@@ -80,9 +169,11 @@ fn merged<T: DeserializeOwned>(
     base: &Map<String, Value>,
     changes: &Map<String, Value>,
 ) -> Result<T, SensorError> {
+    let changes = &nested(changes).map_err(|bad| bad.of_sensor(sensor, key))?;
+    merge_at("", &mut base.clone(), changes).map_err(|bad| bad.of_sensor(sensor, key))?;
     let with = |changes: &Map<String, Value>| {
         let mut table = base.clone();
-        merge(&mut table, changes);
+        merge_at("", &mut table, changes).map_err(|bad| bad.reason)?;
         serde_json::from_value::<T>(Value::Object(table)).map_err(|error| plain(&error.to_string()))
     };
     with(changes).map_err(|all| {
@@ -97,7 +188,7 @@ fn merged<T: DeserializeOwned>(
             })
         };
         let (path, reason) = entry.or_else(table).unwrap_or_else(|| (String::new(), all));
-        let key = [key, &path].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(".");
+        let key = if path.is_empty() { key.to_owned() } else { join(key, &path) };
         SensorError::Override { sensor: sensor.to_owned(), key, reason }
     })
 }
@@ -109,7 +200,7 @@ fn leaves(path: &str, table: &Map<String, Value>) -> Vec<(String, Map<String, Va
     // An invalid kind makes all entries beside it look invalid.
     entries.sort_by_key(|(key, _)| *key != "kind");
     let leaf = |(key, value): (&String, &Value)| {
-        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        let path = join(path, key);
         let wrap = |value| Map::from_iter(kind.clone().into_iter().chain([(key.clone(), value)]));
         match value {
             Value::Object(inner) => {
@@ -174,5 +265,86 @@ mod tests {
         assert!(kind.contains("`skin.kind`") && kind.contains("sponge"), "{kind}");
         let whole = from_table::<SensorSpec>("pad", "", &Map::new()).unwrap_err().to_string();
         assert!(whole.contains("name"), "{whole}");
+    }
+
+    /// Every entry of every preset can be written as one dotted key, items of lists by their index.
+    #[test]
+    fn dotted_keys_reach_every_entry_of_every_preset() {
+        fn entries(path: &str, value: &Value, all: &mut Vec<(String, Value)>) {
+            match value {
+                Value::Object(table) => table.iter().for_each(|(key, value)| entries(&join(path, key), value, all)),
+                Value::Array(items) if !items.is_empty() => {
+                    for i in [0, items.len() - 1] {
+                        entries(&join(path, &i.to_string()), &items[i], all);
+                    }
+                }
+                value => all.push((path.to_owned(), value.clone())),
+            }
+        }
+        let mut in_lists = 0;
+        for name in presets::names() {
+            let spec = presets::find(name).unwrap();
+            let mut all = Vec::new();
+            entries("", &Value::Object(table(&spec)), &mut all);
+            for (key, value) in all {
+                in_lists += usize::from(key.split('.').any(|part| part.parse::<usize>().is_ok()));
+                let same = spec.with_overrides(&Map::from_iter([(key.clone(), value)]));
+                assert_eq!(same.map_err(|error| error.to_string()).as_ref(), Ok(&spec), "{name}: {key}");
+            }
+        }
+        assert!(in_lists > 10, "{in_lists}");
+    }
+
+    #[test]
+    fn dotted_keys_equal_nested_tables() {
+        let dotted = serde_json::json!({ "skin.friction.mu_static": 0.5, "skin": { "stiffness": "1 N/mm" } });
+        let nested = serde_json::json!({ "skin": { "friction": { "mu_static": 0.5 }, "stiffness": "1 N/mm" } });
+        let both = [dotted, nested].map(|changes| changed("uji-foam-14x6", changes).unwrap());
+        assert_eq!(both[0], both[1]);
+        let kind = changed("wts0614", serde_json::json!({ "skin.kind": "layer" })).unwrap();
+        assert_eq!(kind.skin, presets::find("wts0614").unwrap().with_skin(SkinKind::Layer).unwrap().skin);
+    }
+
+    #[test]
+    fn an_entry_that_is_given_twice_is_refused() {
+        for changes in [
+            serde_json::json!({ "skin.stiffness": "1 N/mm", "skin": { "stiffness": "2 N/mm" } }),
+            serde_json::json!({ "skin.friction": 0.5, "skin.friction.mu_static": 0.5 }),
+        ] {
+            let message = changed("uji-foam-14x6", changes).unwrap_err().to_string();
+            assert!(message.contains("is given twice"), "{message}");
+        }
+    }
+
+    #[test]
+    fn items_of_lists_are_changed_by_index() {
+        let mut base = serde_json::json!({ "bodies": [{ "name": "a" }, { "name": "b", "at": [1, 2] }] });
+        let base = base.as_object_mut().unwrap();
+        let set = |base: &mut _, key: &str, value: Value| merge(base, &Map::from_iter([(key.to_owned(), value)]));
+        set(base, "bodies.1.at.0", 7.into()).unwrap();
+        set(base, "bodies.0.name", "c".into()).unwrap();
+        assert_eq!(
+            Value::Object(base.clone()),
+            serde_json::json!({ "bodies": [{ "name": "c" }, { "name": "b", "at": [7, 2] }] })
+        );
+        let message = set(base, "bodies.2.name", "d".into()).unwrap_err().to_string();
+        assert_eq!(message, "`bodies.2`: there is no such item: the list has 2, 0 to 1");
+        set(base, "bodies", serde_json::json!([])).unwrap();
+        assert!(set(base, "bodies.0.name", "d".into()).unwrap_err().to_string().contains("the list is empty"));
+    }
+
+    #[test]
+    fn items_of_lists_of_a_sensor_are_named_in_errors() {
+        let stuck = |changes| changed("uji-foam-14x6", changes).map_err(|error| error.to_string());
+        let list = serde_json::json!([{ "taxel": 3, "force": "1 N" }]);
+        let spec = stuck(serde_json::json!({ "response.faults": { "stuck": list } })).unwrap();
+        let one = |key: &str, value: Value| spec.with_overrides(&Map::from_iter([(key.to_owned(), value)]));
+        assert!(one("response.faults.stuck.0.taxel", 4.into()).unwrap().to_toml().contains("taxel = 4"));
+        let wrong = one("response.faults.stuck.0.force", "1 m".into()).unwrap_err().to_string();
+        assert!(wrong.contains("`response.faults.stuck.0.force`"), "{wrong}");
+        let none = one("response.faults.stuck.1.taxel", 4.into()).unwrap_err().to_string();
+        assert!(none.contains("`response.faults.stuck.1`") && none.contains("the list has one, 0"), "{none}");
+        let absent = stuck(serde_json::json!({ "response.faults.stuck.0.taxel": 4 })).unwrap_err();
+        assert!(absent.contains("`response.faults.stuck"), "{absent}");
     }
 }

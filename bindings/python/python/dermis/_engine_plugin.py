@@ -3,6 +3,8 @@
 import pathlib
 import sys
 
+from dermis import _optional
+
 _NAMES = {"win32": "dermis_mujoco.dll", "darwin": "libdermis_mujoco.dylib"}
 
 
@@ -30,6 +32,7 @@ def load_if_installed() -> None:
 
 def load() -> None:
     """Registers ``dermis.sensor`` with MuJoCo. MuJoCo 4.0 and later do this automatically."""
+    _optional.require("dermis.mujoco", "mujoco")
     from mujoco import mj_loadPluginLibrary
 
     library = path()

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import dermis
+from dermis import _optional
 from dermis._bodies import listed
 from dermis._primitives import primitive
 
 
 def id_of(model: Any, what: str, name: str) -> int:
     """The index of a site (what="site") or of a geom by its name."""
+    _optional.require("dermis.mjx and dermis.mjwarp", "mujoco")
     import mujoco
 
     if not isinstance(model, mujoco.MjModel):
@@ -26,6 +28,7 @@ def id_of(model: Any, what: str, name: str) -> int:
 
 def shape_of(model: Any, geom: int) -> dermis.Object:
     """The shape of a geom in its frame, if it is a primitive."""
+    _optional.require("dermis.mjx and dermis.mjwarp", "mujoco")
     import mujoco
 
     kind = mujoco.mjtGeom(int(model.geom_type[geom])).name.removeprefix("mjGEOM_")

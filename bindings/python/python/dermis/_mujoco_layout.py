@@ -10,6 +10,7 @@ import pathlib
 from collections.abc import Sequence
 from typing import Any
 
+from dermis import _optional
 from dermis._native import mujoco_layouts, set_mujoco_layout
 
 _NUMBERS: dict[str, Any] = {
@@ -75,6 +76,7 @@ class _Types:
 
 def offsets(fields: Sequence[str]) -> dict[str, int]:
     """Offsets (bytes) of the fields, and the other numbers of dermis' table of versions. Raises LookupError if the package lacks one."""
+    _optional.require("dermis.mujoco", "mujoco.introspect")
     from mujoco.introspect import enums, structs
 
     types = _Types(structs.STRUCTS, enums.ENUMS)
@@ -104,6 +106,7 @@ def offsets(fields: Sequence[str]) -> dict[str, int]:
 
 def provide(library: pathlib.Path | None = None, *, always: bool = False) -> None:
     """Hands the offsets of a version that dermis does not know to the module and, if given, to the engine plugin."""
+    _optional.require("dermis.mujoco", "mujoco")
     import mujoco
 
     versions, fields = mujoco_layouts()

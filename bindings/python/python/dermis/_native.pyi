@@ -592,8 +592,9 @@ class Sensor(_Copyable):
         """A built-in sensor; ``dermis.presets()`` lists the names.
 
         skin: another skin model, "springs", "hydroelastic", "layer", "imprint" or "gel", if the sensor supports it.
-        parameters: a nested dict of values of the description to change, with units:
-        ``{"skin": {"stiffness": "1000 N/m"}, "surface": {"grid": {"rows": 40, "cols": 40}}}``.
+        parameters: a dict of values of the description to change, with units, by keys with dots or in nested dicts:
+        ``{"skin.stiffness": "1000 N/m", "surface.grid": {"rows": 40, "cols": 40}}``. A number in a key is the place of an item in
+        a list, from 0: ``{"response.faults.stuck.0.taxel": 7}``.
         """
 
     @staticmethod
@@ -660,7 +661,7 @@ class Sensor(_Copyable):
         through the host. Or give depth (m) or force (N), each (n,) or a number, with at (m) and tilt (rad), each (n, 2)
         or (2,), and yaw (rad), (n,) or a number, as for ``press``.
 
-        device: "cpu"; "cuda": an NVIDIA GPU, for springs, hydroelastic pads over grids, layers with their camera images, and
+        device: "cpu"; "cuda" or "cuda:0": an NVIDIA GPU, for springs, hydroelastic pads over grids, layers with their camera images, and
         gels; "auto": the GPU if it supports the presses, else the CPU, with one warning that gives the reason.
 
         progress: shows the number of finished presses on stderr, with tqdm if it is installed; on a GPU, of those to a
@@ -682,7 +683,7 @@ class Sensor(_Copyable):
         at: ArrayLike | None = None,
         tilt: ArrayLike | None = None,
         yaw: ArrayLike | None = None,
-        device: Literal["cuda"],
+        device: Literal["cuda", "cuda:0"],
     ) -> DeviceBatch: ...
     @overload
     def press_batch(
@@ -695,7 +696,7 @@ class Sensor(_Copyable):
         at: ArrayLike | None = None,
         tilt: ArrayLike | None = None,
         yaw: ArrayLike | None = None,
-        device: Literal["cpu", "cuda", "auto"],
+        device: Literal["cpu", "cuda", "cuda:0", "auto"],
         progress: bool = False,
         dtype: _DType[_R] = ...,
     ) -> Batch[_R] | DeviceBatch: ...
@@ -704,7 +705,7 @@ class Sensor(_Copyable):
         obj: Object | Sequence[Object],
         count: int,
         *,
-        device: Literal["cpu", "cuda", "auto"] = "auto",
+        device: Literal["cpu", "cuda", "cuda:0", "auto"] = "auto",
         randomise: dict[str, tuple[float, float]] | None = None,
         seed: int = 0,
         max_polygons: int | None = None,
@@ -817,7 +818,7 @@ class Sensor(_Copyable):
         poses: ArrayLike | _OnGpu,
         cotangents: dict[str, Any],
         *,
-        device: Literal["auto", "cpu", "cuda"] = "cpu",
+        device: Literal["auto", "cpu", "cuda", "cuda:0"] = "cpu",
         vertices: bool = False,
     ) -> dict[str, _F64]:
         """Derivatives of a scalar with respect to object and sensor, from those with respect to readings: one vector-Jacobian

@@ -6,6 +6,8 @@ import sys
 import time
 from typing import Any
 
+from dermis import _optional
+
 
 class Line:
     """A line that is written again at most twice a second."""
@@ -47,7 +49,9 @@ class Bar:
 def start(total: int, what: str) -> Line | Bar:
     """Shows the progress of a call with `total` parts, named by a plural."""
     try:
-        from tqdm.auto import tqdm
+        _optional.require("a bar of progress", "tqdm.auto")
     except ImportError:
         return Line(total, what)
+    from tqdm.auto import tqdm
+
     return Bar(tqdm(total=total, desc=what, unit=""))

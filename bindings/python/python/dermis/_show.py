@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dermis import _optional
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -16,10 +18,9 @@ if TYPE_CHECKING:
 
 def show(reading: Reading, path: str | os.PathLike[str] | None = None, block: bool = False) -> Figure:
     """Plots a reading: its taxels, and its camera image if it has one."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("Reading.show() needs matplotlib: pip install matplotlib") from error
+    _optional.require("Reading.show()", "matplotlib.pyplot")
+    import matplotlib.pyplot as plt
+
     surface = reading.touch.surface
     optical = surface is not None and _has_camera(reading)
     count = 1 + 2 * optical

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Literal
 
-from dermis import _native
+from dermis import _native, _optional
 
 _Path = str | os.PathLike[str]
 
@@ -77,6 +77,7 @@ def encode_videos(
 
 
 def _write(folder: pathlib.Path, part: pathlib.Path, about: dict[str, Any], names: list[str], codec: str, crf: int) -> None:
+    _optional.require("dermis.dataset.encode_videos", "pyarrow.parquet")
     import pyarrow as arrow
     import pyarrow.parquet as parquet
 
@@ -157,6 +158,7 @@ class _Writer:
     def append(self, png: bytes) -> None:
         """Appends an image."""
         av = _av()
+        _optional.require("a video of a data set", "PIL.Image")
         from PIL import Image
 
         frame = av.VideoFrame.from_image(Image.open(io.BytesIO(png)).convert("RGB"))
@@ -205,10 +207,9 @@ def video_file(name: str, file: int) -> str:
 def _av() -> Any:
     # Only the errors of the AV1 encoder.
     os.environ.setdefault("SVT_LOG", "1")
-    try:
-        import av
-    except ImportError as error:
-        raise ImportError("PyAV is not installed: pip install dermis[video]") from error
+    _optional.require("a video of a data set", "av")
+    import av
+
     return av
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 import dermis
+from dermis import _optional
 from dermis._bodies import Body, bind
 
 NUMBER_BYTES = 4
@@ -36,6 +37,7 @@ class Touch:
         seed: int,
         precision: Literal["double", "single"] | None,
     ) -> None:
+        _optional.require("a sensor of dermis.newton or dermis.mjwarp", "warp")
         import warp as wp
 
         kinds = {"float32": wp.float32, "float64": wp.float64}

@@ -14,19 +14,21 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import io
 import json
+import operator
 import os
 import pathlib
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, overload
 
 import numpy as np
 
-from dermis import _native, _progress
+from dermis import _native, _optional, _progress
 from dermis._video import Video, encode_videos, video_file
 
 __all__ = ["Touches", "check", "describe", "encode_videos", "make"]
@@ -114,10 +116,9 @@ def _make_with_ray(
     address: str,
     progress: Callable[[int, int], object] | None,
 ) -> None:
-    try:
-        import ray
-    except ImportError as error:
-        raise ImportError("ray is not installed: pip install ray") from error
+    _optional.require("dermis.dataset.make(address=…)", "ray")
+    import ray
+
     if not ray.is_initialized():
         ray.init(address=None if address == "local" else address, log_to_driver=False)
     whole = _native.Dataset(text, file, folder)
@@ -160,18 +161,25 @@ def _make_with_ray(
 _ATTEMPTS = 6
 
 
+def row_of(row: int, rows: Sequence[int]) -> int:
+    """The entry of ``rows`` with an index, from the end if it is negative."""
+    place = operator.index(row)
+    if not -len(rows) <= place < len(rows):
+        raise IndexError(f"there is no row {place}: there are {len(rows)}")
+    return rows[place]
+
+
 class Touches:
     """The rows of a finished data set in the format ``lerobot`` or ``parquet``, indexed by number.
 
-    A row is a dict of numpy arrays by column; images and frames of videos are uint8, (height, width, channels). columns: the columns to
+    ``touches[3]`` is a row, a dict of numpy arrays by column, and ``touches[10:20]`` the touches of those rows; images and frames of videos are uint8, (height, width, channels). columns: the columns to
     read; default: all.
     """
 
     def __init__(self, folder: _Path, columns: Iterable[str] | None = None) -> None:
-        try:
-            import pyarrow.parquet as parquet
-        except ImportError as error:
-            raise ImportError("pyarrow is not installed: pip install dermis[datasets]") from error
+        _optional.require("dermis.dataset.Touches", "pyarrow.parquet")
+        import pyarrow.parquet as parquet
+
         self.folder = pathlib.Path(folder)
         about = self.folder / "dataset.json"
         if not about.is_file():
@@ -187,28 +195,38 @@ class Touches:
         self._images = {name for name in self.columns if shapes.get(name, {}).get("dtype") == "image"}
         self._videos = {name for name in self.columns if shapes.get(name, {}).get("dtype") == "video"}
         self._parquet = parquet
+        self._rows = range(int(self.about["episodes"]) * int(self.about["frames_per_episode"]))
         self._files = sorted((self.folder / "data").glob("**/*.parquet"))
         self._each = self.about["episodes_per_shard"] * self.about["frames_per_episode"]
         self._table = functools.lru_cache(maxsize=4)(self._load)
         self._video = functools.lru_cache(maxsize=16)(self._open)
 
     def __len__(self) -> int:
-        return int(self.about["episodes"]) * int(self.about["frames_per_episode"])
+        return len(self._rows)
 
-    def __getitem__(self, row: int) -> dict[str, Any]:
-        if not -len(self) <= row < len(self):
-            raise IndexError(f"row {row} of {len(self)}")
-        file, at = divmod(row % len(self), self._each)
+    @overload
+    def __getitem__(self, row: int, /) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, row: slice, /) -> Touches: ...
+    def __getitem__(self, row: int | slice, /) -> dict[str, Any] | Touches:
+        if isinstance(row, slice):
+            part = copy.copy(self)
+            part._rows = self._rows[row]
+            return part
+        row = row_of(row, self._rows)
+        file, at = divmod(row, self._each)
         table = self._table(file)
         in_table = {name: self._value(name, table.column(name)[at]) for name in self.columns if name not in self._videos}
-        return {name: in_table[name] if name in in_table else self._frame(name, row % len(self)) for name in self.columns}
+        return {name: in_table[name] if name in in_table else self._frame(name, row) for name in self.columns}
 
     def column(self, name: str) -> Any:
         """One column of all rows, as an array (rows, …)."""
+        if name not in self.columns:
+            raise KeyError(f"there is no column {name!r}; the columns are {', '.join(self.columns)}")
         if name in self._videos:
-            return np.stack([self._frame(name, row) for row in range(len(self))])
-        parts = [self._table(file).column(name) for file in range(len(self._files))]
-        return np.stack([self._value(name, value) for part in parts for value in part])
+            return np.stack([self._frame(name, row) for row in self._rows])
+        places = [divmod(row, self._each) for row in self._rows]
+        return np.stack([self._value(name, self._table(file).column(name)[at]) for file, at in places])
 
     def _load(self, file: int) -> Any:
         return self._parquet.read_table(self._files[file], columns=[name for name in self.columns if name not in self._videos])
@@ -229,10 +247,9 @@ class Touches:
             while isinstance(flat, list):
                 flat = flat[0]
             return np.asarray(value, dtype=kind[type(flat)])
-        try:
-            from PIL import Image
-        except ImportError as error:
-            raise ImportError("pillow is not installed: pip install dermis[datasets]") from error
+        _optional.require("an image in dermis.dataset.Touches", "PIL.Image")
+        from PIL import Image
+
         source = io.BytesIO(value["bytes"]) if isinstance(value, dict) else self.folder / value
         pixels = np.asarray(Image.open(source))
         return pixels.reshape(self._shapes[name])

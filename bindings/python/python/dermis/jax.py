@@ -14,6 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from dermis import _optional
+
+_optional.require("dermis.jax", "jax")
+
 import jax
 import jax.numpy as jnp
 import numpy as np

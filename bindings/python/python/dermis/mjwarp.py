@@ -22,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 import dermis
+from dermis import _optional
 from dermis._bodies import Body, check_mode
 from dermis._mujoco_geoms import id_of, shape_of
 from dermis._warp import Rows, Touch
@@ -139,6 +140,7 @@ def attach(
 
 def _check_options(m: Any) -> None:
     """Refuses options with which a step does not advance a skin once."""
+    _optional.require("dermis.mjwarp", "mujoco")
     import mujoco
 
     if m.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4:
@@ -155,6 +157,7 @@ def _part(array: Any, index: int) -> Rows:
 
 def _exclude(m: Any, model: Any, geoms: set[int], carrier: int) -> None:
     """Removes the contact of geoms with all geoms of a body from the pairs of geoms that are tested."""
+    _optional.require("dermis.mjwarp", "warp")
     import warp as wp
 
     others = set(np.flatnonzero(model.geom_bodyid == carrier))

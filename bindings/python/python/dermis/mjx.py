@@ -31,6 +31,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from dermis import _optional
+
+_optional.require("dermis.mjx", "jax", "mujoco.mjx")
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -209,7 +213,7 @@ def attach(
     shape: dermis.Object | None = None,
     mode: Literal["couple", "sense"] = "couple",
     add: bool = False,
-    device: Literal["cpu", "cuda", "auto"] = "auto",
+    device: Literal["cpu", "cuda", "cuda:0", "auto"] = "auto",
     response: bool = False,
     randomise: dict[str, tuple[float, float]] | None = None,
     seed: int = 0,

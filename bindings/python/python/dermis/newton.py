@@ -30,6 +30,7 @@ from typing import Any, Literal
 import numpy as np
 
 import dermis
+from dermis import _optional
 from dermis._bodies import Body, check_mode, listed
 from dermis._primitives import primitive
 from dermis._warp import Rows, Touch
@@ -170,6 +171,7 @@ class _Shapes:
         return made
 
     def shape(self) -> dermis.Object:
+        _optional.require("dermis.newton", "newton")
         import newton
 
         kinds, sizes = self.model.shape_type.numpy()[self.indices], self.model.shape_scale.numpy()[self.indices]
@@ -180,6 +182,7 @@ class _Shapes:
 
 def _exclude(model: Any, where: _Shapes, what: _Shapes) -> None:
     """Removes the contact of an object with all shapes of a site's body from the pairs of shapes that are tested."""
+    _optional.require("dermis.newton", "warp")
     import warp as wp
 
     bodies, worlds = model.shape_body.numpy(), model.shape_world.numpy()

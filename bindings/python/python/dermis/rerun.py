@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dermis
-from dermis import _heat
+from dermis import _heat, _optional
 from dermis._names import plain_name
 
 # Recordings and paths whose meshes have been logged.
@@ -29,10 +29,9 @@ _METRES_PER_NEWTON = 0.005
 
 
 def _sdk() -> Any:
-    try:
-        import rerun
-    except ImportError as error:
-        raise ImportError("dermis.rerun needs Rerun: pip install rerun-sdk") from error
+    _optional.require("dermis.rerun", "rerun")
+    import rerun
+
     return rerun
 
 
@@ -67,7 +66,7 @@ def blueprint(world: dermis.World, path: str = "dermis") -> Any:
     ``log`` sends it as the default. Without it the viewer draws the images of all sensors on top of each other.
     Returns a ``rerun.blueprint.Blueprint``.
     """
-    _sdk()
+    _optional.require("dermis.rerun", "rerun.blueprint")
     import rerun.blueprint as layout
 
     def column(sensor: str) -> Any:

@@ -22,9 +22,14 @@ True
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
+
+from dermis import _optional
+
+_optional.require("dermis.torch", "torch")
 
 import numpy as np
 import torch
@@ -33,7 +38,7 @@ from torch.utils.data import Dataset
 from dermis._native import DeviceArray, Object, Sensor
 from dermis._presses import Presses
 from dermis._slides import Slides
-from dermis.dataset import Touches
+from dermis.dataset import Touches, row_of
 
 __all__ = ["Pressed", "Slid", "TouchDataset", "press", "slide"]
 
@@ -204,8 +209,16 @@ class TouchDataset(Dataset[dict[str, torch.Tensor]]):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, index: int) -> dict[str, torch.Tensor]:
-        row = {name: _tensor(name, value) for name, value in self.touches[self.rows[index]].items()}
+    @overload
+    def __getitem__(self, index: int, /) -> dict[str, torch.Tensor]: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> TouchDataset: ...
+    def __getitem__(self, index: int | slice, /) -> dict[str, torch.Tensor] | TouchDataset:
+        if isinstance(index, slice):
+            part = copy.copy(self)
+            part.rows = self.rows[index]
+            return part
+        row = {name: _tensor(name, value) for name, value in self.touches[row_of(index, self.rows)].items()}
         return self.transform(row) if self.transform is not None else row
 
 

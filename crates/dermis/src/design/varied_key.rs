@@ -1,6 +1,7 @@
 //! A key of a sensor's description with its range.
 
 use crate::dataset::{AnyQuantity, Measure};
+use dermis_sensor::{BadEntry, merge};
 use serde_json::{Map, Value};
 use std::str::FromStr;
 
@@ -90,14 +91,9 @@ impl VariedKey {
     }
 
     /// Adds the value at a part of its range to changes of a description.
-    pub(super) fn insert(&self, part: f64, changes: &mut Map<String, Value>) {
-        let mut value = self.low.with(self.number(part)).to_value();
-        let mut levels: Vec<&str> = self.key.split('.').collect();
-        let first = levels.remove(0);
-        for level in levels.into_iter().rev() {
-            value = Value::Object(Map::from_iter([(level.to_owned(), value)]));
-        }
-        dermis_sensor::merge(changes, &Map::from_iter([(first.to_owned(), value)]));
+    pub(super) fn insert(&self, part: f64, changes: &mut Map<String, Value>) -> Result<(), BadEntry> {
+        let value = self.low.with(self.number(part)).to_value();
+        merge(changes, &Map::from_iter([(self.key.clone(), value)]))
     }
 }
 
@@ -109,7 +105,7 @@ mod tests {
     fn keys_of_one_table_are_merged() {
         let mut changes = Map::new();
         for text in ["surface.grid.pitch=2mm..6mm", "surface.grid.rows=4..8", "contact_points=1..3"] {
-            text.parse::<VariedKey>().unwrap().insert(0.5, &mut changes);
+            text.parse::<VariedKey>().unwrap().insert(0.5, &mut changes).unwrap();
         }
         let expected =
             serde_json::json!({ "surface": { "grid": { "pitch": "4 mm", "rows": 6 } }, "contact_points": 2 });

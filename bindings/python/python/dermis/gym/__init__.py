@@ -10,6 +10,10 @@
 ``EdgeFollowVector`` steps thousands of environments on a GPU, with tensors of PyTorch. The import registers ``dermis/EdgeFollow-v0`` and ``dermis/GraspLift-v0``; ``follow_edge`` and ``grasp_and_lift`` are policies that solve them.
 """
 
+from dermis import _optional
+
+_optional.require("dermis.gym", "gymnasium", "mujoco")
+
 import gymnasium
 
 from dermis.gym._edge_follow import MAX_STEPS, EdgeFollow, follow_edge

@@ -13,6 +13,10 @@
 The engine plugin does the same from MJCF alone, without Python (``load_plugin``); ``image`` renders what its cameras see.
 """
 
+from dermis import _optional
+
+_optional.require("dermis.mujoco", "mujoco")
+
 from dermis._engine_plugin import load as load_plugin
 from dermis._native import Attachment
 from dermis.mujoco._attach import attach

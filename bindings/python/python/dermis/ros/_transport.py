@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from dermis import _optional
 from dermis.ros._messages import TYPES, Fields, make
 
 # Number of messages that wait for a slow subscriber.
@@ -43,18 +44,17 @@ def transport(node: str, *, dds: bool) -> Transport:
     if not dds:
         try:
             return Rclpy(node)
-        except ImportError:
-            pass
-    try:
-        return Dds()
-    except ImportError as error:
-        raise ImportError("dermis.ros needs ROS 2 (source its setup.bash), or Cyclone DDS: pip install 'dermis[ros]'") from error
+        except ModuleNotFoundError as error:
+            if error.name != "rclpy":
+                raise
+    return Dds()
 
 
 class Rclpy:
     """A node of ROS 2."""
 
     def __init__(self, node: str) -> None:
+        _optional.require("dermis.ros without --dds", "rclpy")
         import rclpy
 
         self._rclpy = rclpy
@@ -100,6 +100,7 @@ class Dds:
     """Topics over Eclipse Cyclone DDS, in the domain ROS_DOMAIN_ID. CYCLONEDDS_URI configures the network."""
 
     def __init__(self) -> None:
+        _optional.require("dermis.ros without ROS 2 (source its setup.bash)", "cyclonedds.core", "cyclonedds.domain")
         from cyclonedds.core import Policy, Qos
         from cyclonedds.domain import DomainParticipant
 
@@ -114,17 +115,20 @@ class Dds:
         self._readers: list[tuple[Any, Any, Callable[[Any], None]]] = []
 
     def _topic(self, topic: str, kind: str) -> Any:
+        _optional.require("dermis.ros", "cyclonedds.topic")
         from cyclonedds.topic import Topic
 
         return Topic(self._participant, f"rt/{topic.strip('/')}", dds_type(kind), qos=self._qos)
 
     def publisher(self, topic: str, kind: str) -> Callable[[Fields], None]:
+        _optional.require("dermis.ros", "cyclonedds.pub")
         from cyclonedds.pub import DataWriter
 
         writer = DataWriter(self._participant, self._topic(topic, kind), qos=self._qos)
         return lambda fields: writer.write(make(kind, fields, lambda inner, values: dds_type(inner)(**values)))
 
     def subscribe(self, topic: str, kind: str, on_message: Callable[[Any], None]) -> None:
+        _optional.require("dermis.ros", "cyclonedds.sub")
         from cyclonedds.sub import DataReader
 
         reader = DataReader(self._participant, self._topic(topic, kind), qos=self._qos)
@@ -154,6 +158,7 @@ class Dds:
 @functools.cache
 def dds_type(kind: str) -> Any:
     """The class of a message for Cyclone DDS, under the name that ROS 2 gives the type."""
+    _optional.require("dermis.ros", "cyclonedds.idl.types")
     from cyclonedds import idl
     from cyclonedds.idl import types
 
