@@ -133,7 +133,7 @@ fn implicit_coupling_of_a_layer_ran_explicit() {
         let spec = dermis_sensor::presets::find(preset).unwrap();
         let kind = kind.unwrap_or(spec.skin.kind().name());
         let text = format!(
-            "world = {{ coupling = \"implicit\", time_step = \"10 us\" }}\n\
+            "world = {{ duration = \"1 s\", coupling = \"implicit\", time_step = \"10 us\" }}\n\
              sensor = [{{ name = \"pad\", preset = {preset:?}, skin.kind = {kind:?} }}]"
         );
         let built = SceneSpec::parse("scene.toml", &text).unwrap().build("scene.toml", None);
