@@ -1,7 +1,7 @@
 //! The tasks of this repository: `cargo xtask test` runs the checks of CI on any machine.
 //!
 //! [`mod@test`] lists the steps, [`test_programs`] compiles and runs the Rust tests, [`test_code`] compiles and lints their own code quickly, [`api_docs`] checks the API docs, [`step`] runs them, [`layering`] checks dependencies between crates, [`vocabulary`] refuses words that the glossary
-//! has replaced, [`refused_calls`] refuses `.unwrap()` and plain writes outside of tests, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@beside`] runs a task while others run, [`mod@environment`] installs packages and a browser, [`date`] names logs, [`mod@fuzz`] damages files, [`mod@reference`] writes the reference pages, [`mod@guide`] builds the guide and runs its blocks, [`mod@release`] makes a release, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
+//! has replaced, [`refused_calls`] refuses `.unwrap()` and plain writes outside of tests, [`mod@own_files`] lists the files that checks read, [`hand_written`] lists parts without a library, [`source_size`] warns about long files, [`deny`] checks third-party crates, [`mod@beside`] runs a task while others run, [`mod@environment`] installs packages and a browser, [`date`] names logs, [`mod@fuzz`] damages files, [`mod@reference`] writes the reference pages, [`mod@guide`] builds the guide and runs its blocks, [`mod@release`] makes a release, [`python`] packs and tests the Python package, [`playground`] builds and tests the page,
 //! [`validate`] compares dermis with other programs, and [`workspace`] reads Cargo's metadata.
 
 mod api_docs;
@@ -13,6 +13,7 @@ mod fuzz;
 mod guide;
 mod hand_written;
 mod layering;
+mod own_files;
 mod playground;
 mod python;
 mod reference;

@@ -4,7 +4,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+
+use crate::own_files::own_files;
 
 /// Calls, each with its rule; those after the second word are of another type.
 const CALLS: [(&str, &str, &str); 3] = [
@@ -42,14 +43,11 @@ fn global_threads(file: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// All calls in the sources at `root`, as `file:line` with the rule. Without git, nothing is checked.
+/// All calls in the sources at `root`, as `file:line` with the rule.
 pub fn violations(root: &Path) -> Vec<String> {
-    let Ok(listed) = Command::new("git").args(["ls-files", "*.rs"]).current_dir(root).output() else {
-        return Vec::new();
-    };
-    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
-    let texts = listed
-        .lines()
+    let files = own_files(root, &["rs"]);
+    let texts = files
+        .iter()
         .filter(|file| is_product(file))
         .filter_map(|file| Some((file, fs::read_to_string(root.join(file)).ok()?)));
     texts.flat_map(|(file, text)| violations_of(file, &text)).collect()

@@ -72,7 +72,7 @@ fn formatting(workspace: &Workspace) -> Result<(), Failure> {
 }
 
 fn layering(workspace: &Workspace) -> Result<(), Failure> {
-    for warning in source_size::warnings(workspace) {
+    for warning in source_size::warnings(&workspace.root) {
         println!("warning: {warning}");
     }
     let mut violations = layering::violations(&workspace.packages);

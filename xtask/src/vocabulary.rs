@@ -5,9 +5,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use crate::layering::fits;
+use crate::own_files::own_files;
 
 /// The endings of the files that are checked.
 const EXTENSIONS: [&str; 9] = ["rs", "cu", "cuh", "py", "pyi", "js", "md", "html", "toml"];
@@ -58,13 +58,10 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("crates/record/src/hdf5.rs", "picture", "a name inside a golden file"),
 ];
 
-/// All violations in the files of the repository at `root`, sorted by file and line. Without git, nothing is checked.
+/// All violations in the files of the repository at `root`, sorted by file and line.
 pub fn violations(root: &Path) -> Vec<String> {
-    let Ok(listed) = Command::new("git").arg("ls-files").current_dir(root).output() else { return Vec::new() };
-    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
-    let checked = |file: &&str| file.rsplit_once('.').is_some_and(|(_, end)| EXTENSIONS.contains(&end));
-    let texts =
-        listed.lines().filter(checked).filter_map(|file| Some((file, fs::read_to_string(root.join(file)).ok()?)));
+    let files = own_files(root, &EXTENSIONS);
+    let texts = files.iter().filter_map(|file| Some((file, fs::read_to_string(root.join(file)).ok()?)));
     texts.flat_map(|(file, text)| violations_of(file, &text)).collect()
 }
 

@@ -1,6 +1,7 @@
 //! `dermis calibrate`: fits parameters to bench data.
 
 use crate::console::{Overwrite, ResultFolder, say, say_json, short};
+use crate::set::SetArguments;
 use crate::table::{DEPTH, FORCE, VELOCITY, read_points};
 use crate::{calibrate_array, calibrate_magnetic, calibrate_material, calibrate_optics};
 use anyhow::{Context, bail};
@@ -84,6 +85,8 @@ struct Stiffness {
     /// the indenter is assumed to press one texel completely).
     #[arg(long, value_name = "NAME|FILE", requires = "out")]
     sensor: Option<String>,
+    #[command(flatten)]
+    set: SetArguments,
     /// Write fit.png, fit.json and, with --sensor, sensor.toml into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -135,6 +138,9 @@ pub fn line(name: &str, estimate: Estimate, unit: &str) {
 }
 
 fn stiffness(arguments: &Stiffness) -> anyhow::Result<()> {
+    if arguments.sensor.is_none() && !arguments.set.is_empty() {
+        bail!("`--set` changes the description of the sensor: name it with `--sensor`");
+    }
     let folder = arguments.overwrite.open(arguments.out.as_deref())?;
     let points = read_points(&arguments.data, ("compression", DEPTH), ("force", FORCE))?;
     let fit = fit_stiffness(&points).with_context(|| arguments.data.display().to_string())?;
@@ -171,7 +177,7 @@ fn stiffness(arguments: &Stiffness) -> anyhow::Result<()> {
     let fitted = match &arguments.sensor {
         Some(name) => {
             let measured = Measured { points: &points, newton_per_m: slope.value, pa_per_m: per_area.map(|k| k.value) };
-            Some(with_stiffness(name, &measured, arguments.indenter.map(Length::si))?)
+            Some(with_stiffness(name, &arguments.set, &measured, arguments.indenter.map(Length::si))?)
         }
         None => None,
     };
@@ -185,11 +191,17 @@ struct Measured<'a> {
 }
 
 /// A sensor's description with the fitted stiffness: scaled if the indenter is known, otherwise per area or per texel.
-fn with_stiffness(name: &str, measured: &Measured<'_>, indenter_m: Option<f64>) -> anyhow::Result<SensorSpec> {
+fn with_stiffness(
+    name: &str,
+    set: &SetArguments,
+    measured: &Measured<'_>,
+    indenter_m: Option<f64>,
+) -> anyhow::Result<SensorSpec> {
     let (mut spec, folder) = SensorSpec::find(name)?;
     if let Some(folder) = folder {
         spec = spec.with_files_in(folder);
     }
+    spec = set.of_sensor(&spec)?;
     if let Some(indenter_m) = indenter_m {
         let depths_m: Vec<f64> = measured.points.iter().map(|point| point.0).collect();
         let simulated = simulated_stiffness(&spec.build(None)?, indenter_m, &depths_m)?.through_zero_newton_per_m;

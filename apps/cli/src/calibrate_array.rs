@@ -3,6 +3,7 @@
 use crate::bench_data::{read_creep, read_presses};
 use crate::calibrate::write_fit;
 use crate::console::{Overwrite, ResultFolder, say, say_json, short};
+use crate::set::SetArguments;
 use anyhow::Context;
 use dermis::draw::{FigurePage, Image, Marker, PALETTE, Plot, Series};
 use dermis::geometry::quantity::Length;
@@ -21,6 +22,8 @@ pub struct Common {
     /// The measured sensor, as far as known: taxels, bits and force per count.
     #[arg(long, value_name = "NAME|FILE")]
     sensor: String,
+    #[command(flatten)]
+    set: SetArguments,
     /// Write sensor.toml (usable like a preset), fit.png and fit.json into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -101,6 +104,7 @@ impl Base {
         if let Some(folder) = folder {
             spec = spec.with_files_in(folder);
         }
+        let spec = common.set.of_sensor(&spec)?;
         let sensor = spec.build(None)?;
         Ok(Self { spec, sensor, folder: result_folder })
     }

@@ -3,6 +3,7 @@
 
 use crate::calibrate::line;
 use crate::console::{Overwrite, ResultFolder, say, say_json, short};
+use crate::set::SetArguments;
 use anyhow::bail;
 use clap::ValueEnum;
 use dermis::geometry::Vec2;
@@ -29,6 +30,8 @@ pub struct Arguments {
     /// The measured sensor, with magnets and magnetometers.
     #[arg(long, value_name = "NAME|FILE")]
     sensor: String,
+    #[command(flatten)]
+    set: SetArguments,
     /// The probe, as for `dermis press`: fits the places of magnets and chips, the remanence, the rotations of the chips and the
     /// stiffness of a skin that moves the magnets (a layer or springs) instead of a table of motions.
     #[arg(long, value_name = "SHAPE|FILE")]
@@ -95,6 +98,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let recording = MagneticRecording::read(&arguments.states, &arguments.field)?;
     let (spec, folder) = SensorSpec::find(&arguments.sensor)?;
+    let spec = arguments.set.of_sensor(&spec)?;
     let (low, high) = recording.extent();
     let (middle, half) = ((low + high).truncate() * 0.5, (high - low).truncate() * 0.5);
     let contact_m = arguments.contact.map_or(high.z, Length::si);

@@ -1,13 +1,14 @@
 //! `dermis calibrate optics`: fits the light of an optical sensor to images of a pressed ball.
 
-use crate::console::{commit, probe, refuse_existing, say, say_aside, say_json, short};
+use crate::console::{commit, refuse_existing, say, say_aside, say_json, short};
+use crate::set::SetArguments;
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dermis::draw::{FigurePage, Image};
 use dermis::geometry::quantity::Length;
 use dermis::geometry::shapes::sphere;
-use dermis::output::Output;
+use dermis::output::{ClaimedFolder, Output};
 use dermis::sensor::calibration::optics::{
     AROUND, BallPress, Dent, INSIDE, Label, MIN_PRESSES, ScaleFit, align, background_of_presses, ball_reliefs,
     contact_of_depth, doubt_at_rest, find_contact, fit_calibrated, fit_calibrated_by_depth, fit_phong, fit_scale,
@@ -36,6 +37,8 @@ pub struct Arguments {
     /// The pressed sensor.
     #[arg(long, value_name = "NAME|FILE", default_value = "gelsight")]
     sensor: String,
+    #[command(flatten)]
+    set: SetArguments,
     /// Computes the surface of the gel with another skin: `gel` where the ball goes deep, which takes seconds for each press.
     #[arg(long, value_parser = PossibleValuesParser::new(["layer", "gel", "imprint"]).try_map(|name| name.parse::<SkinKind>()))]
     skin: Option<SkinKind>,
@@ -77,11 +80,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (folder, name) = output_place(arguments)?;
     let [sensor_file, background_file, figure_file, report_file] =
         [".toml", "-background.png", "-fit.png", "-fit.json"].map(|end| format!("{name}{end}"));
+    let _claimed = arguments.out.as_deref().map(ClaimedFolder::of_file).transpose()?;
     if let Some(folder) = &folder {
         let files = [&sensor_file, &background_file, &figure_file, &report_file].map(|name| folder.join(name));
         refuse_existing(files, arguments.overwrite)?;
     }
-    probe(folder.as_deref())?;
     let data = BallPresses::read(&arguments.background, &arguments.presses)?;
     let radius_m = 0.5 * arguments.ball.si();
     if radius_m.is_nan() || radius_m <= 0.0 {
@@ -91,6 +94,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(folder) = folder_of_base {
         base = base.with_files_in(folder);
     }
+    let base = arguments.set.of_sensor(&base)?;
     let mut warnings = Warnings::default();
     let scale = scale(arguments, &data, &mut warnings)?;
     let camera = camera(&base, &data.background, &scale);

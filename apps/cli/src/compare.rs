@@ -70,10 +70,10 @@ fn tell(comparison: &Comparison) {
     }
     for signal in &comparison.signals {
         let (mean, rms, max) = (short(signal.mean_abs), short(signal.rms), short(signal.max_abs));
-        let part = match 100.0 * signal.rms / signal.range {
-            percent if percent > 1000.0 => "> 1000 %".into(),
-            percent if percent.is_finite() => format!("{} %", short(percent)),
-            _ => "-".into(),
+        let part = match signal.part_of_range().map(|part| 100.0 * part) {
+            Some(percent) if percent > 1000.0 => "> 1000 %".into(),
+            Some(percent) => format!("{} %", short(percent)),
+            None => "-".into(),
         };
         let name = match signal.unit {
             "" => signal.name.clone(),

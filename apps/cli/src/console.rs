@@ -1,7 +1,7 @@
 //! Terminal output: results go to stdout, everything else to stderr.
 
 use anyhow::Context;
-use dermis::output::Output;
+use dermis::output::{ClaimedFolder, Output};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -184,11 +184,6 @@ impl std::fmt::Display for Ended {
 
 impl std::error::Error for Ended {}
 
-/// Checks that a folder can be written, before a long computation.
-pub fn probe(folder: Option<&Path>) -> anyhow::Result<()> {
-    folder.map_or(Ok(()), |folder| Ok(Output::probe(folder)?))
-}
-
 /// The flag of commands that write into a folder.
 #[derive(clap::Args)]
 pub struct Overwrite {
@@ -209,26 +204,28 @@ impl Overwrite {
     }
 }
 
-/// The folder of a command: it can be written, and holds other files only if that is allowed, so that the results of two
-/// commands do not mix.
+/// The folder of a command: it can be written, no other command writes into it, and it holds other files only if that is allowed, so
+/// that the results of two commands do not mix.
 pub struct ResultFolder {
     path: PathBuf,
     before: Vec<String>,
+    _claimed: ClaimedFolder,
 }
 
 impl ResultFolder {
     /// Opens a folder, before a long computation.
     pub fn open(path: &Path, overwrite: bool) -> anyhow::Result<Self> {
-        Output::probe(path)?;
+        let claimed = ClaimedFolder::open(path)?;
         let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
         let mut before: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        before.retain(|name| !ClaimedFolder::is_mark(name));
         before.sort();
         anyhow::ensure!(
             overwrite || before.is_empty(),
             "{}: the folder is not empty; name a new one, or write into it with `--overwrite`",
             path.display()
         );
-        Ok(Self { path: path.to_owned(), before })
+        Ok(Self { path: path.to_owned(), before, _claimed: claimed })
     }
 
     /// Writes the files, like [`commit`], and names those that were there before and do not belong to this command.

@@ -1,12 +1,12 @@
 //! `dermis demo`: a gripper picks up a ball.
 
-use crate::console::{commit, probe, say, say_json, short};
+use crate::console::{commit, say, say_json, short};
 use crate::image;
 use crate::run::{simulate, verdict};
 use dermis::draw::{Camera, FigurePage, Image, LineStyle, Plot, Scene, Series};
 use dermis::geometry::Bounds;
 use dermis::image::tactile;
-use dermis::output::Output;
+use dermis::output::{ClaimedFolder, Output};
 use dermis::prelude::*;
 use dermis::run::Recording;
 use dermis::scene::{Built, SceneSpec};
@@ -38,7 +38,8 @@ struct Snapshot {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let start = Instant::now();
     let mut built = SceneSpec::parse("demo.toml", SCENE)?.build("demo.toml", None)?;
-    probe(Some(&arguments.out))?;
+    // Each demonstration replaces the one before.
+    let _claimed = ClaimedFolder::open(&arguments.out)?;
     let sensors = built.sensors.clone();
     let mut last: Option<(Phase, Snapshot)> = None;
     let (mut held, mut lifted) = (None, None);

@@ -1,10 +1,10 @@
 //! `dermis import`: converts OpenRAVE sensor definitions.
 
-use crate::console::{probe, refuse_existing, say};
+use crate::console::{refuse_existing, say};
 use anyhow::{Context, bail};
 use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::Length;
-use dermis::output::Output;
+use dermis::output::{ClaimedFolder, Output};
 use dermis::sensor::{SensorSpec, SurfaceSpec, openrave};
 use std::path::{Path, PathBuf};
 
@@ -46,8 +46,8 @@ fn rows_and_cols(text: &str) -> Result<(usize, usize), String> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let folder = arguments.out.as_deref().map(folder_of);
+    let _claimed = arguments.out.as_deref().map(ClaimedFolder::of_file).transpose()?;
     refuse_existing(arguments.out.clone(), arguments.overwrite)?;
-    probe(folder)?;
     let file = arguments.file.display().to_string();
     let text = std::fs::read_to_string(&arguments.file).with_context(|| format!("{file}: cannot be read"))?;
     let surface = match (arguments.grid, arguments.pitch, &arguments.mesh) {

@@ -28,6 +28,7 @@ mod run;
 mod schema;
 mod sensor;
 mod sensors;
+mod set;
 mod table;
 mod validate;
 mod view;
@@ -200,6 +201,84 @@ mod tests {
                 found.push(entry);
             }
         }
+    }
+
+    /// How commands with `--out` are called. No input exists, because the place of the results comes before it.
+    const WRITING: [&str; 19] = [
+        "demo",
+        "run no.toml",
+        "press --sensor wts0614 --object sphere --depth 1mm",
+        "characterise --sensor wts0614",
+        "estimate pose --sensor gelsight --object sphere --reading no.png",
+        "design no.toml --vary surface.grid.pitch=2mm..6mm --minimise position",
+        "compare no.mcap no.csv",
+        "reproduce moisio-foam",
+        "import no.xml --grid 2x2 --pitch 1mm",
+        "calibrate stiffness no.csv",
+        "calibrate friction no.csv --normal-force 1N",
+        "calibrate taxels no.csv --sensor wts0614",
+        "calibrate spread no.csv --sensor wts0614",
+        "calibrate creep no.csv --sensor wts0614",
+        "calibrate sensor no.csv no.csv --sensor wts0614",
+        "calibrate optics --background no.png --presses no.csv --ball 4mm",
+        "calibrate magnetic no.csv no.csv --sensor anyskin",
+        "calibrate material no.csv --sensor gelsight --object sphere",
+        // Several processes share the work of a set; a folder with another set is refused.
+        "dataset make no.toml",
+    ];
+
+    #[test]
+    fn no_command_writes_where_another_one_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let (place, file) = (folder.path().join("taken"), folder.path().join("taken.toml"));
+        let held = [dermis::output::ClaimedFolder::open(&place), dermis::output::ClaimedFolder::of_file(&file)];
+        assert!(held.iter().all(Result::is_ok));
+        for line in WRITING.iter().filter(|line| !line.starts_with("dataset")) {
+            let path =
+                if ["import", "calibrate optics"].iter().any(|start| line.starts_with(start)) { &file } else { &place };
+            let words = ["dermis"].into_iter().chain(line.split(' ')).map(OsString::from);
+            let failed = try_command(words.chain(["--out".into(), path.into()])).unwrap_err();
+            assert!(failed.sentence.contains("another command is writing there"), "{line}: {}", failed.sentence);
+        }
+        // One page, written at once.
+        let mut with_out = vec![vec!["validate", "real"]];
+        with_out.extend(WRITING.iter().map(|line| line.split(' ').take(2).collect()));
+        let command = Cli::command();
+        let mut pages = Vec::new();
+        paths(&command, &mut Vec::new(), &mut pages);
+        for path in pages {
+            assert!(
+                with_out.iter().any(|known| known.starts_with(&path[..path.len().min(2)])),
+                "`{path:?}` has `--out`: add a line to WRITING"
+            );
+        }
+    }
+
+    /// The names of all commands that have `--out`.
+    fn paths<'a>(command: &'a clap::Command, before: &mut Vec<&'a str>, found: &mut Vec<Vec<&'a str>>) {
+        if command.get_arguments().any(|argument| argument.get_long() == Some("out")) {
+            found.push(before.clone());
+        }
+        for below in command.get_subcommands() {
+            before.push(below.get_name());
+            paths(below, before, found);
+            before.pop();
+        }
+    }
+
+    /// `run` had no `--set`, and calibrations had none. Every command that reads a sensor or a scene has it.
+    #[test]
+    fn every_command_that_reads_a_sensor_or_scene_has_set() {
+        let mut count = 0;
+        every(&Cli::command(), &mut |command| {
+            let has = |name: &str| command.get_arguments().any(|argument| argument.get_id() == name);
+            // `validate` reads the sensors that its data sets name.
+            if has("sensor") || has("scene") {
+                assert!(has("set"), "`{}` has no `--set`", command.get_name());
+                count += 1;
+            }
+        });
+        assert!(count > 10, "{count}");
     }
 
     /// A message that names a flag, as `--flag`, names one that exists.

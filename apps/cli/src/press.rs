@@ -131,7 +131,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         output.add("taxels.csv", taxels_csv(&sensor, &pressed.reading));
         if let (Some(magnetics), Some(field)) = (sensor.magnetics(), &pressed.reading.magnetic_tesla) {
             output.add("magnetometers.csv", magnetometers_csv(magnetics, field));
-            output.add_image("magnetic.png", &magnetic_figure::cut(magnetics, &pressed.touch, &heading));
+            output.add_image(
+                "magnetic.png",
+                &magnetic_figure::cut(magnetics, &pressed.touch, &[(mesh, *pose)], &heading),
+            );
         }
         if let (Some((_, frame)), Ok((optics, surface))) = (&seen, sensor.camera_view(&pressed.touch)) {
             camera_frame::add(&mut output, optics, &surface, frame, &heading);
@@ -211,6 +214,9 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
     };
     say(format!("{object} on {}", sensor.name()));
     say(format!("  force       {} N (taxels sum to {} N)", short(-load.z), short(reading.sum_newton)));
+    for difference in differences(reading, -load.z) {
+        say(format!("              {difference}"));
+    }
     if load.truncate().length() > 1e-3 * load.z.abs() {
         let [x, y] = [load.x, load.y].map(|part| short(if part.abs() < 1e-4 * load.length() { 0.0 } else { part }));
         say(format!("  tangential  fx {x} N, fy {y} N on the sensor"));
@@ -236,6 +242,34 @@ fn tell(sensor: &Sensor, object: &str, pressed: &Pressed) {
         let ratio = if energy.kinetic_j > 0.0 { short(energy.ratio()) } else { "0 (at rest)".to_owned() };
         say(format!("  energy      {} µJ of strain; kinetic by strain {ratio}", short(energy.strain_j * 1e6)));
     }
+}
+
+/// Relative difference between the force on a sensor and the sum of its taxels that has an explanation.
+const DIFFERENCE: f64 = 2e-3;
+
+/// Why the taxels do not sum to the force along −z of the sensor: each reads the load along its own normal, and a part of the load may
+/// act beside all taxels.
+fn differences(reading: &Reading, force_newton: f64) -> Vec<String> {
+    let mut texts = Vec::new();
+    if (reading.sum_newton - force_newton).abs() <= DIFFERENCE * force_newton.abs() {
+        return texts;
+    }
+    let on_taxels: f64 = reading.forces_newton.iter().map(|force| force.length()).sum();
+    if (on_taxels - reading.sum_newton).abs() > DIFFERENCE * on_taxels {
+        texts.push(format!(
+            "of {} N on the taxels, {} N ({} %) are normal to them, which is what they read; the force above is along −z of the sensor",
+            short(on_taxels),
+            short(reading.sum_newton),
+            short(100.0 * reading.sum_newton / on_taxels)
+        ));
+    } else {
+        texts.push("each taxel reads the load along its own normal; the force is along −z of the sensor".to_owned());
+    }
+    let beside = -reading.outside_newton.z;
+    if beside.abs() > DIFFERENCE * force_newton.abs() {
+        texts.push(format!("{} N act beside the taxels", short(beside)));
+    }
+    texts
 }
 
 fn taxels_csv(sensor: &Sensor, reading: &Reading) -> String {

@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         arguments.names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
     };
-    arguments.overwrite.open(arguments.out.as_deref())?;
+    let _folder = arguments.overwrite.open(arguments.out.as_deref())?;
     let interrupt = Interrupt::listen();
     let mut page = Page::new(arguments);
     let mut reports = Vec::new();

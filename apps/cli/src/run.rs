@@ -3,6 +3,7 @@
 use crate::camera_peaks::CameraPeaks;
 use crate::console::{Ended, Interrupt, ResultFolder, progress, say, say_aside, say_json, short};
 use crate::image;
+use crate::set::SetArguments;
 use crate::web::{Live, LiveArguments};
 use anyhow::Context;
 use clap::ValueEnum;
@@ -10,9 +11,13 @@ use dermis::geometry::quantity::Time;
 use dermis::image::tactile_values;
 use dermis::magnetic_figure;
 use dermis::output::Output;
+use dermis::prelude::*;
 use dermis::record::Format;
-use dermis::run::{Continue, DEFAULT_IMAGE_INTERVAL_S, Progress, Recording, RunRecorder, run_into};
+use dermis::run::{
+    Carried, Continue, DEFAULT_IMAGE_INTERVAL_S, Progress, Recording, RunRecorder, SensorTrack, run_into,
+};
 use dermis::scene::{Built, SceneSpec, slug};
+use dermis::world::SensorId;
 use std::path::PathBuf;
 
 /// Run a scene file and record the readings.
@@ -20,10 +25,14 @@ use std::path::PathBuf;
 /// Exit code 3: the results are written, but a body left the scene or passed through a sensor, or the task was not finished. Exit code
 /// 130: Ctrl-C; the results so far are written.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  dermis run scene.toml --out out\n  dermis run scene.toml --record run.mcap")]
+#[command(
+    after_help = "Examples:\n  dermis run scene.toml --out out\n  dermis run scene.toml --record run.mcap\n  dermis run scene.toml --set body.0.mass=80g --set sensor.0.skin.friction.mu_static=0.3 --out slippery"
+)]
 pub struct Arguments {
     /// The scene.
     scene: PathBuf,
+    #[command(flatten)]
+    set: SetArguments,
     /// Write readings, poses, a summary and images into this folder; for an optical sensor also camera-NAME.png at its largest
     /// force, for one with magnets magnetic-NAME.png.
     #[arg(long, value_name = "DIR", required_unless_present_any = ["record", "view"])]
@@ -84,10 +93,10 @@ fn run_recorder(arguments: &Arguments, built: &Built) -> anyhow::Result<Option<R
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let spec = SceneSpec::read(&arguments.scene)?;
+    let folder = arguments.out.as_deref().map(|path| ResultFolder::open(path, arguments.overwrite)).transpose()?;
+    let spec = SceneSpec::read_with(&arguments.scene, &arguments.set.changes()?)?;
     let file = arguments.scene.display().to_string();
     let mut built = spec.build(&file, arguments.scene.parent())?;
-    let folder = arguments.out.as_deref().map(|path| ResultFolder::open(path, arguments.overwrite)).transpose()?;
     let mut run_recorder = run_recorder(arguments, &built)?;
     let mut live = Live::begin(&arguments.live, &built)?;
     let mut peaks = CameraPeaks::new(&built);
@@ -151,11 +160,22 @@ fn results(built: &Built, recording: &Recording, peaks: &CameraPeaks) -> Output 
             && let Some(magnetics) = built.world.sensor(id).magnetics()
         {
             let touch = built.world.touch(id);
-            let image = magnetic_figure::run(magnetics, touch, &recording.times_s, &track.rows, &track.name);
+            let objects = objects(&built.world, id);
+            let image = magnetic_figure::run(magnetics, touch, &objects, &recording.times_s, &track.rows, &track.name);
             output.add_image(format!("magnetic-{}.png", slug(&track.name)), &image);
         }
     }
     output
+}
+
+/// The meshes that a sensor can touch, with their poses in its frame.
+fn objects(world: &World, id: SensorId) -> Vec<(&TriMesh, Pose)> {
+    let sensor_from_world = world.world_from_sensor(id).inverse();
+    let touchable = world.bodies().filter_map(|body| {
+        let object = world.body(body).object.as_ref()?;
+        Some((object.surface.mesh(), sensor_from_world * world.pose(body)))
+    });
+    touchable.collect()
 }
 
 /// Runs a scene with a progress bar, until its end or Ctrl-C.
@@ -181,7 +201,37 @@ fn tell(recording: &Recording) {
     for track in &recording.sensors {
         let (peak, _) = track.peak;
         let last = track.rows.last().map_or(0.0, |row| row.sum_newton);
-        say(format!("  {:<16} peak {} N, at the end {} N", track.name, short(peak), short(last)));
+        say(format!(
+            "  {:<16} peak {} N, at the end {} N{}",
+            track.name,
+            short(peak),
+            short(last),
+            contact(track, recording.step_s)
+        ));
     }
+    recording.carried().iter().for_each(|carried| say(format!("  {:<16} {}", carried.body, outcome(carried))));
     recording.warnings.texts().iter().for_each(|warning| say(format!("  warning          {warning}")));
+}
+
+/// Time and steps of a sensor's contacts.
+fn contact(track: &SensorTrack, step_s: f64) -> String {
+    let contacts = &track.contacts;
+    let time = short(contacts.steps as f64 * step_s);
+    let steps = |count: u64| format!("{count} step{}", if count == 1 { "" } else { "s" });
+    match (contacts.contacts, contacts.shortest_steps()) {
+        (0, _) | (_, None) => "; no contact".to_owned(),
+        (1, Some(_)) => format!("; 1 contact of {time} s, {}", steps(contacts.steps)),
+        (count, Some(shortest)) => format!("; {count} contacts, {time} s in all, the shortest of {}", steps(shortest)),
+    }
+}
+
+/// What became of the body that a gripper was to carry.
+fn outcome(carried: &Carried) -> String {
+    let mm = |length_m: f64| short(length_m * 1e3);
+    let Carried { lifted_m, hand_lifted_m, from_start_m, .. } = carried;
+    let (rose, hand, off) = (mm(*lifted_m), mm(*hand_lifted_m), mm(*from_start_m));
+    match carried.is_lifted() {
+        true => format!("lifted by {rose} mm with the hand, which rose {hand} mm; at the end {off} mm from its start"),
+        false => format!("not lifted: it rose {rose} mm, the hand {hand} mm; at the end {off} mm from its start"),
+    }
 }

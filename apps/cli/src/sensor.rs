@@ -1,9 +1,9 @@
 //! The sensor of a command: a preset or a file, with overrides.
 
+use crate::set::SetArguments;
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use dermis::sensor::{Sensor, SensorSpec, SkinKind, merge, parse_toml};
-use serde_json::{Map, Value};
+use dermis::sensor::{Sensor, SensorSpec, SkinKind};
 use std::path::Path;
 
 #[derive(clap::Args)]
@@ -15,9 +15,8 @@ pub struct SensorArguments {
     /// layer of the same stiffness.
     #[arg(long, value_parser = PossibleValuesParser::new(SkinKind::NAMES).try_map(|name| name.parse::<SkinKind>()))]
     skin: Option<SkinKind>,
-    /// Overrides an entry of the sensor's description, such as 'skin.stiffness = "2 N/mm"' or response.bits=8; a number is the place of an item in a list, from 0. Repeatable.
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    set: SetArguments,
 }
 
 impl SensorArguments {
@@ -37,19 +36,8 @@ impl SensorArguments {
         if let Some(kind) = self.skin {
             spec = spec.with_skin(kind)?;
         }
-        let mut changes = Map::new();
-        for text in &self.set {
-            merge(&mut changes, &entry(text)?).with_context(|| format!("--set {text:?}"))?;
-        }
-        Ok((spec.with_overrides(&changes)?, folder))
+        Ok((self.set.of_sensor(&spec)?, folder))
     }
-}
-
-/// Parses an entry as TOML; a value that is not valid TOML is read as text, so quotes are optional.
-fn entry(text: &str) -> anyhow::Result<Map<String, Value>> {
-    let (key, value) = text.split_once('=').with_context(|| format!("--set {text:?}: write KEY=VALUE"))?;
-    let quoted = format!("{key} = {}", Value::from(value.trim()));
-    Ok(parse_toml("--set", text).or_else(|_| parse_toml("--set", &quoted))?)
 }
 
 #[cfg(test)]
@@ -57,8 +45,7 @@ mod tests {
     use super::*;
 
     fn arguments(set: &[&str]) -> SensorArguments {
-        let set = set.iter().map(|text| (*text).to_owned()).collect();
-        SensorArguments { sensor: "uji-foam-14x6".to_owned(), skin: None, set }
+        SensorArguments { sensor: "uji-foam-14x6".to_owned(), skin: None, set: SetArguments::of(set) }
     }
 
     fn stiffness(set: &[&str]) -> f64 {

@@ -1,6 +1,7 @@
 //! The tests of `dermis-cli` as one program, to link only once.
 
 mod bad_input;
+mod claims;
 mod commands;
 mod common;
 #[cfg(unix)]

@@ -110,10 +110,14 @@ fn run_gives_the_same_bytes_with_any_number_of_threads() {
         assert!(files(&folder.path().join(other)) == first, "{other} differs");
     }
     let readings = String::from_utf8_lossy(&first["readings-pad.csv"]);
-    assert!(readings.starts_with("time_s,sum_n,fx_n,fy_n,fz_n,raw_sum,saturated,t0_n,t1_n,"));
+    assert!(readings.starts_with("time_s,sum_n,fx_n,fy_n,fz_n,tx_nm,ty_nm,tz_nm,raw_sum,saturated,t0_n,t1_n,"));
     assert_eq!(readings.lines().count(), 1 + 11);
-    assert_eq!(readings.lines().last().unwrap().split(',').count(), 7 + 2304);
-    assert!(first["bodies.csv"].starts_with(b"time_s,body,x_m,y_m,z_m,qw,qx,qy,qz\n0,ball,0,0.001,0.0145,1,0,0,0\n"));
+    assert_eq!(readings.lines().last().unwrap().split(',').count(), 10 + 2304);
+    let bodies = String::from_utf8_lossy(&first["bodies.csv"]);
+    let heads =
+        "time_s,body,x_m,y_m,z_m,qw,qx,qy,qz,vx_m_per_s,vy_m_per_s,vz_m_per_s,wx_rad_per_s,wy_rad_per_s,wz_rad_per_s";
+    // The velocity and spin of the scene.
+    assert!(bodies.starts_with(&format!("{heads}\n0,ball,0,0.001,0.0145,1,0,0,0,0.1,0,-0.1,0,0,5\n")), "{bodies}");
 }
 
 #[test]
@@ -168,6 +172,67 @@ fn demo_makes_its_images() {
     );
     let summary = json(std::str::from_utf8(&made["summary.json"]).unwrap());
     assert_eq!(summary["phases"].as_array().unwrap().last().unwrap()["phase"], "Done");
+}
+
+/// The tables of `--out` and the arrays of `--record` hold the same loads; the torque of the ball is that of its force at its contact.
+#[test]
+fn tables_of_a_run_had_no_torques_and_velocities() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "scene.toml", SCENE);
+    dermis(folder.path(), &["run", "scene.toml", "--out", "tables", "--record", "arrays"]);
+    let compared = json(&dermis(folder.path(), &["compare", "tables", "arrays", "--json"]));
+    for name in ["pad/force_n", "pad/torque_nm"] {
+        let signal = compared["signals"].as_array().unwrap().iter().find(|signal| signal["name"] == name).unwrap();
+        let number = |key: &str| signal[key].as_f64().unwrap();
+        assert!(
+            number("times") == 11.0 && number("max_abs") <= number("rounding") && number("range") > 1e-4,
+            "{signal}"
+        );
+    }
+    let table = |name: &str| -> Vec<Vec<f64>> {
+        let text = std::fs::read_to_string(folder.path().join("tables").join(name)).unwrap();
+        let row = |line: &str| line.split(',').map(|cell| cell.parse().unwrap_or(f64::NAN)).collect();
+        text.lines().skip(1).map(row).collect()
+    };
+    let (bodies, readings) = (table("bodies.csv"), table("readings-pad.csv"));
+    for (body, reading) in bodies.iter().zip(&readings).skip(1) {
+        // The contact is under the middle of the ball, at most 2 mm deep: t = r × f.
+        let (x, y, [fx, fy, fz], [tx, ty]) =
+            (body[2], body[3], [reading[2], reading[3], reading[4]], [reading[5], reading[6]]);
+        let within = |off: f64, along: f64| off.abs() < 2e-3 * along.abs() + 1e-5;
+        assert!(within(tx - y * fz, fy) && within(ty + x * fz, fx), "{body:?} {:?}", &reading[..8]);
+    }
+    for rows in bodies.windows(2) {
+        let (dt, mean) = (rows[1][0] - rows[0][0], |i: usize| 0.5 * (rows[0][i] + rows[1][i]));
+        for axis in 0..3 {
+            let slope = (rows[1][2 + axis] - rows[0][2 + axis]) / dt;
+            assert!((slope - mean(9 + axis)).abs() < 5e-3, "axis {axis}: {slope} {}", mean(9 + axis));
+        }
+    }
+}
+
+/// `run` says how often and how long something touches a sensor, and what became of the body in a gripper.
+#[test]
+fn a_run_tells_contacts_and_the_outcome_of_a_gripper() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "scene.toml", SCENE);
+    let said = dermis(folder.path(), &["run", "scene.toml", "--out", "a"]);
+    assert!(said.contains("; 1 contact of 0.02 s, 200 steps"), "{said}");
+    let above = SCENE.replace("\"14.5 mm\"]", "\"16 mm\"]");
+    write(folder.path(), "above.toml", &above);
+    let said = dermis(folder.path(), &["run", "above.toml", "--out", "b"]);
+    // It flies 1 mm at 0.1 m/s first.
+    assert!(said.contains("; 1 contact of 0.01"), "{said}");
+    write(folder.path(), "far.toml", SCENE.replace("\"14.5 mm\"]", "\"30 mm\"]"));
+    assert!(dermis(folder.path(), &["run", "far.toml", "--out", "c"]).contains("; no contact"));
+    let summary = json(&dermis(folder.path(), &["demo", "--out", "demo", "--json"]));
+    let carried = &summary["carried"];
+    let number = |key: &str| carried[key].as_f64().unwrap();
+    assert!(carried["body"] == "ball" && (number("lifted_m") - 0.06).abs() < 1e-3, "{carried}");
+    assert!((number("hand_lifted_m") - 0.06).abs() < 1e-3 && number("from_start_m") < 1e-4, "{carried}");
+    assert_eq!(summary["sensors"][0]["contacts"], 1);
+    let demo = std::fs::read_to_string(folder.path().join("demo/demo.toml")).unwrap();
+    assert!(demo.contains("lift"), "{demo}");
 }
 
 /// The bench measures a simulated sensor, the fits recover its parameters, and the written description loads as a

@@ -147,7 +147,7 @@ fn what_cannot_be_recorded_compared_or_exported_is_told_in_one_line() {
         (&["run", "scene.toml", "--record", "a.bag"][..], &["a.bag", ".mcap"][..]),
         (&["run", "scene.toml", "--record", "a.mcap", "--format", "npy"], &["a.mcap", "a folder"]),
         (&["run", "scene.toml", "--record", "a.mcap", "--image-every", "0s"], &["--image-every"]),
-        (&["run", "scene.toml", "--record", "a.csv/b.mcap"], &["a.csv", "cannot be written"]),
+        (&["run", "scene.toml", "--record", "a.csv/b.mcap"], &["a.csv", "is a file; name a folder"]),
         (&["run", "scene.toml"], &["--out"]),
         (&["compare", "text.mcap", "a.csv"], &["text.mcap", "no MCAP file"]),
         (&["compare", "nowhere.mcap", "a.csv"], &["nowhere.mcap", "cannot be read"]),

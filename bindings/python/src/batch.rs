@@ -155,9 +155,9 @@ impl Batch {
             return Ok(Bound::new(py, part)?.into_any());
         }
         let outside = || PyIndexError::new_err(format!("there is no reading {index}: the batch has {count}"));
-        let number: isize = index.extract().map_err(|error: PyErr| {
-            if error.is_instance_of::<PyOverflowError>(py) { outside() } else { error }
-        })?;
+        let number: isize = index
+            .extract()
+            .map_err(|error: PyErr| if error.is_instance_of::<PyOverflowError>(py) { outside() } else { error })?;
         let place = if number < 0 { number + count as isize } else { number };
         let press = usize::try_from(place).ok().and_then(|place| self.presses.get(place));
         let data = Self::data(&self.shared, press.ok_or_else(outside)?, self.precision);

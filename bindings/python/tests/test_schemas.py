@@ -2,15 +2,13 @@
 
 import copy
 import json
-import pathlib
 import re
 
 import pytest
+from own_files import ROOT, own_files
 
 jsonschema = pytest.importorskip("jsonschema")
 tomllib = pytest.importorskip("tomllib")
-
-ROOT = pathlib.Path(__file__).parents[3]
 
 FILES = {
     "sensor": ["crates/sensor/presets/*.toml", "crates/research/eflesh/*.toml", "crates/gpu/tests/*.toml"],
@@ -46,27 +44,47 @@ def test_files_of_the_repository_are_valid(kind, path):
     assert errors(kind, tomllib.loads(path.read_text())) == []
 
 
-def test_every_toml_file_has_a_schema():
-    known = {path for _, path in CASES}
+def without_schema(root):
+    """The TOML files below root that have no schema."""
+    known = {root / path.relative_to(ROOT) for _, path in CASES}
     # Inputs of the fuzzer are wrong on purpose.
-    ignored = {"target", "dist", "node_modules", ".git", "corpus"}
-    found = {path for path in ROOT.rglob("*.toml") if not ignored & set(path.relative_to(ROOT).parts)}
-    assert {path for path in found - known if path.name not in FOREIGN} == set()
+    found = {path for path in own_files(".toml", root) if "corpus" not in path.relative_to(root).parts}
+    return {path for path in found - known if path.name not in FOREIGN}
 
 
-def blocks():
+def test_every_toml_file_has_a_schema():
+    assert without_schema(ROOT) == set()
+
+
+def test_results_of_the_demo_and_other_files_of_the_user_are_not_checked(tmp_path):
+    block = "```toml\n[world]\nwrong = 1\n```\n"
+    for folder in ["out/demo", "my-scenes/src", "target/release", "crates/skin/out", ".venv/src", "."]:
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "array.toml").write_text("wrong = 1")
+        (tmp_path / folder / "notes.md").write_text(block)
+        (tmp_path / folder / "lib.rs").write_text(block)
+    assert without_schema(tmp_path) == set() and list(blocks(tmp_path)) == []
+    own = tmp_path / "crates/skin/src"
+    own.mkdir()
+    (own / "own.toml").write_text("")
+    (own / "lib.rs").write_text(block)
+    assert without_schema(tmp_path) == {own / "own.toml"} and len(list(blocks(tmp_path))) == 1
+
+
+def blocks(root):
     """The TOML examples of the documentation, in Markdown and in doc comments, that are whole files."""
-    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("**/src/**/*.rs"), *ROOT.glob("bindings/*/README.md")]:
+    sources = [path for path in own_files(".rs", root) if "src" in path.relative_to(root).parts]
+    for path in [*own_files(".md", root), *sources]:
         text = re.sub(r"(?m)^//[!/] ?", "", path.read_text())
         for block in re.findall(r"(?ms)^```toml[^\n]*\n(.*?)^```", text):
             keys = tomllib.loads(block).keys()
             kind = {"world": "scene", "scenario": "dataset", "surface": "sensor", "expect": "experiment"}
             for key in keys & kind.keys():
                 if key != "surface" or {"name", "skin"} <= keys:
-                    yield pytest.param(kind[key], block, id=f"{path.relative_to(ROOT)}-{key}")
+                    yield pytest.param(kind[key], block, id=f"{path.relative_to(root)}-{key}")
 
 
-@pytest.mark.parametrize(("kind", "block"), list(blocks()))
+@pytest.mark.parametrize(("kind", "block"), list(blocks(ROOT)))
 def test_examples_in_the_documentation_are_valid(kind, block):
     assert errors(kind, tomllib.loads(block)) == []
 

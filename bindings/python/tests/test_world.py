@@ -33,6 +33,18 @@ skin.damping = "2 N s/m"
 """
 
 
+def test_implicit_coupling_of_a_layer_ran_explicit():
+    implicit = SCENE.replace("[world]", '[world]\ncoupling = "implicit"')
+    dermis.World.parse(implicit).step()
+    with pytest.raises(ValueError, match="`coupling` = .*\"pad\".*only springs and hydroelastic"):
+        dermis.World.parse(implicit.replace('"uji-foam-14x6"\nskin.damping = "2 N s/m"', '"wts0614-layer"'))
+    world = dermis.World(coupling="implicit")
+    world.add_body("table")
+    world.mount("pad", dermis.Sensor.preset("wts0614-layer"), body="table")
+    with pytest.raises(ValueError, match="`coupling`"):
+        world.step()
+
+
 def test_a_scene_weighs_what_lies_on_it():
     world = dermis.World.parse(SCENE)
     assert world.bodies[0] == "cube" and world.sensors == ["pad"]

@@ -4,9 +4,9 @@ use crate::image::FORCE;
 use crate::run::SensorRow;
 use dermis_draw::colour::{INK, SOFT};
 use dermis_draw::{FigurePage, Image, LineStyle, Marker, PALETTE, Plot, Series};
-use dermis_geometry::{Quat, Vec3};
+use dermis_geometry::{Pose, Quat, TriMesh, Vec3};
 use dermis_sensor::magnetic::Magnetics;
-use dermis_skin::Touch;
+use dermis_skin::{Load, Touch};
 
 /// Lines that start above the magnets, and as many below; fewer where there are thousands of dipoles.
 const LINES: usize = 15;
@@ -15,6 +15,8 @@ const MIN_LINES: usize = 3;
 const LENGTH: f64 = 1.5;
 /// Number of steps along a field line.
 const STEPS: usize = 240;
+/// Distance (m) across the cut of contact points in one row.
+const SAME_ROW: f64 = 1e-6;
 /// Width of the plot (px), and the part of it and of its height that the axes take.
 const WIDTH_PX: f64 = 760.0;
 const AXES_PX: [f64; 2] = [82.0, 96.0];
@@ -22,8 +24,9 @@ const AXES_PX: [f64; 2] = [82.0, 96.0];
 /// Magnets, chips and field lines in a cut along x and z through the magnet that a touch moves most.
 ///
 /// A field line follows the part of the flux density of the magnets that lies in the cut, where the magnets are under the
-/// touch; dashes show where they are without contact.
-pub fn cut(magnetics: &Magnetics, touch: &Touch, title: &str) -> Image {
+/// touch; dashes show where they are without contact. The surface is that under the touch; objects, each a mesh with its pose in the sensor
+/// frame, are drawn where they cross the cut.
+pub fn cut(magnetics: &Magnetics, touch: &Touch, objects: &[(&TriMesh, Pose)], title: &str) -> Image {
     let (moved, rest) = (magnetics.moved(touch), magnetics.magnets());
     let shift = |(i, (at, _)): &(usize, &(Vec3, Quat))| (*at - rest[*i]).length();
     let largest = moved.iter().enumerate().max_by(|a, b| shift(a).total_cmp(&shift(b)));
@@ -79,7 +82,16 @@ pub fn cut(magnetics: &Magnetics, touch: &Touch, title: &str) -> Image {
             label = "";
         }
     }
-    plot = plot.series(Series::line("Surface", [(x0 * 1e3, 0.0), (x1 * 1e3, 0.0)]).colour(PALETTE[2]).width(1.5));
+    let mut name = "Object";
+    for (mesh, pose) in objects {
+        let outline = outline(mesh, pose, y);
+        if outline.iter().any(|at| inside(*at)) {
+            plot = plot.series(Series::line(name, mm(outline)).colour(PALETTE[1]).width(1.5));
+            name = "";
+        }
+    }
+    let pressed = [Vec3::new(x0, y, 0.0)].into_iter().chain(surface(touch, y)).chain([Vec3::new(x1, y, 0.0)]);
+    plot = plot.series(Series::line("Surface", mm(pressed.collect())).colour(PALETTE[2]).width(1.5));
     let shown = |at: &Vec3| (at.y - y).abs() <= half.y + 1e-6;
     let mut labels = ["Magnets", "Without contact", "North"];
     for (i, (at, rotation)) in moved.iter().enumerate().filter(|(i, _)| shown(&rest[*i])) {
@@ -99,10 +111,53 @@ pub fn cut(magnetics: &Magnetics, touch: &Touch, title: &str) -> Image {
     plot.series(Series::scatter("Chips", places).marker(Marker::Square).colour(PALETTE[0])).render()
 }
 
+/// Where a mesh crosses the plane of constant y: pairs of points with a gap after each.
+fn outline(mesh: &TriMesh, pose: &Pose, y: f64) -> Vec<Vec3> {
+    let mut points = Vec::new();
+    for triangle in mesh.triangles() {
+        let corners = triangle.map(|index| pose.transform_point(mesh.vertices()[index as usize]));
+        let crossings = (0..3).filter_map(|i| {
+            let (a, b) = (corners[i], corners[(i + 1) % 3]);
+            ((a.y < y) != (b.y < y)).then(|| a + (b - a) * ((y - a.y) / (b.y - a.y)))
+        });
+        let crossings: Vec<Vec3> = crossings.collect();
+        if let [from, to] = crossings[..] {
+            points.extend([from, to, Vec3::NAN]);
+        }
+    }
+    points
+}
+
+/// The pressed surface along the row of cells or contact points next to y, in the order of x.
+fn surface(touch: &Touch, y: f64) -> Vec<Vec3> {
+    if let Some(field) = &touch.surface {
+        let off = |row: &usize| (field.rest(*row, 0).y - y).abs();
+        let Some(row) = (0..field.rows).min_by(|a, b| off(a).total_cmp(&off(b))) else { return Vec::new() };
+        return (0..field.cols).map(|col| field.rest(row, col) + field.values[row * field.cols + col]).collect();
+    }
+    let points = touch.facets.iter().filter_map(|facet| match &facet.load {
+        Load::Point { anchor, .. } => Some((*anchor, facet.depth_m)),
+        Load::Polygon(_) => None,
+    });
+    let points: Vec<(Vec3, f64)> = points.collect();
+    let nearest = points.iter().map(|(at, _)| (at.y - y).abs()).fold(f64::INFINITY, f64::min);
+    let row = points.iter().filter(|(at, _)| (at.y - y).abs() < nearest + SAME_ROW);
+    let mut row: Vec<Vec3> = row.map(|(at, depth_m)| *at - Vec3::Z * *depth_m).collect();
+    row.sort_by(|a, b| a.x.total_cmp(&b.x));
+    row
+}
+
 /// The cut at the end of a run beside the change of the channels from the first row, over time (s).
-pub fn run(magnetics: &Magnetics, touch: &Touch, times_s: &[f64], rows: &[SensorRow], title: &str) -> Image {
+pub fn run(
+    magnetics: &Magnetics,
+    touch: &Touch,
+    objects: &[(&TriMesh, Pose)],
+    times_s: &[f64],
+    rows: &[SensorRow],
+    title: &str,
+) -> Image {
     let end = times_s.last().copied().unwrap_or_default();
-    let mut page = FigurePage::new(2).title(title).image(cut(magnetics, touch, &format!("At {end:.3} s")), "");
+    let mut page = FigurePage::new(2).title(title).image(cut(magnetics, touch, objects, &format!("At {end:.3} s")), "");
     for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
         let mut plot = Plot::new()
             .title(format!("Flux density along {name} of the chips"))
@@ -117,4 +172,33 @@ pub fn run(magnetics: &Magnetics, touch: &Touch, times_s: &[f64], rows: &[Sensor
         page = page.image(plot.render(), "");
     }
     page.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dermis_geometry::shapes::sphere;
+    use dermis_sensor::{Aim, Goal, press};
+    use dermis_skin::Object;
+
+    /// The figure showed a flat surface and no object, whatever was pressed.
+    #[test]
+    fn the_cut_shows_the_pressed_surface_and_the_object() {
+        for name in ["anyskin", "uskin-4x4", "reskin"] {
+            let sensor = dermis_sensor::presets::find(name).unwrap().build(None).unwrap();
+            let object = Object::new(sphere(6e-3, 0.2e-3).unwrap());
+            let depth_m = 0.8e-3;
+            let pressed = press(&sensor, &object, &Aim::default(), Goal::Depth(depth_m)).unwrap();
+            let lowest =
+                |points: &[Vec3]| points.iter().filter(|at| at.is_finite()).map(|at| at.z).fold(f64::MAX, f64::min);
+            let (skin, ball) =
+                (surface(&pressed.touch, 0.0), outline(object.surface.mesh(), &pressed.sensor_from_object, 1e-6));
+            assert!(skin.len() > 2 && skin.is_sorted_by(|a, b| a.x < b.x), "{name}: {skin:?}");
+            for deepest in [lowest(&skin), lowest(&ball)] {
+                assert!((deepest + depth_m).abs() < 0.15e-3, "{name}: {deepest}");
+            }
+            let widest = ball.iter().filter(|at| at.is_finite()).map(|at| at.x).fold(f64::MIN, f64::max);
+            assert!((widest - 6e-3).abs() < 0.1e-3, "{name}: {widest}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Writes a set of files completely or not at all.
 
-use dermis_record::atomic_file::{self, AtomicFile};
+use dermis_record::atomic_file::{self, AtomicFile, Claim, ClaimError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -12,16 +12,79 @@ use std::path::{Path, PathBuf};
 /// output.add("a.txt", "text");
 /// let program = std::env::current_exe()?; // a file, and no folder
 /// let error = output.commit(&program.join("folder")).unwrap_err();
-/// assert!(error.to_string().contains("cannot be written"));
+/// assert!(error.to_string().contains("is a file"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, thiserror::Error)]
-#[error("{path}: cannot be written: {reason}; nothing was left there")]
-pub struct OutputError {
-    /// The file or folder.
-    pub path: String,
-    /// The system's reason.
-    pub reason: String,
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
+pub enum OutputError {
+    /// The system refused to write.
+    #[error("{path}: cannot be written: {reason}; nothing was left there")]
+    Write { path: String, reason: String },
+    /// A file is where a folder must be.
+    #[error("{path}: is a file; name a folder")]
+    IsFile { path: String },
+    /// Another command writes to the same place.
+    #[error("{path}: another command is writing there, and the results would mix; name another folder or file")]
+    InUse { path: String },
+}
+
+/// A folder, or a name inside a folder, for which this process alone writes, from [`ClaimedFolder::open`] until it is dropped.
+///
+/// ```
+/// use dermis::output::ClaimedFolder;
+/// let folder = std::env::temp_dir().join(format!("dermis-claimed-{}", std::process::id()));
+/// let claimed = ClaimedFolder::open(&folder)?;
+/// let error = ClaimedFolder::open(&folder).unwrap_err(); // as of another process
+/// assert!(error.to_string().contains("another command is writing"));
+/// drop(claimed);
+/// assert!(!folder.exists()); // nothing was written
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ClaimedFolder {
+    claim: Option<Claim>,
+    /// The folders that it has created, innermost first.
+    made: Vec<PathBuf>,
+}
+
+impl ClaimedFolder {
+    /// The name of the claim of a folder.
+    const WHOLE: &str = "dermis-writes";
+
+    /// Claims a folder, which is created if it does not exist, before a long computation: it can be written.
+    pub fn open(folder: &Path) -> Result<Self, OutputError> {
+        Self::of_name(folder, Self::WHOLE, folder)
+    }
+
+    /// Claims a file, or all files whose names begin with its name.
+    pub fn of_file(path: &Path) -> Result<Self, OutputError> {
+        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Self::of_name(folder, &path.file_name().unwrap_or_default().to_string_lossy(), path)
+    }
+
+    /// Whether a file of a folder is the mark of its claim, which a killed process may have left.
+    pub fn is_mark(name: &str) -> bool {
+        Claim::is_file_of(Self::WHOLE, name)
+    }
+
+    fn of_name(folder: &Path, name: &str, claimed: &Path) -> Result<Self, OutputError> {
+        // Dropped on an error, it removes what it has created.
+        let mut new = Self { claim: None, made: missing_ancestors(folder) };
+        std::fs::create_dir_all(folder).map_err(|error| failure(folder, &error))?;
+        new.claim = Some(Claim::new(folder, name).map_err(|error| match error {
+            ClaimError::InUse => OutputError::InUse { path: claimed.display().to_string() },
+            ClaimError::Io(error) => failure(folder, &error),
+        })?);
+        Ok(new)
+    }
+}
+
+impl Drop for ClaimedFolder {
+    fn drop(&mut self) {
+        self.claim = None;
+        remove_empty(&self.made);
+    }
 }
 
 /// A set of files for one folder, kept in memory until [`Output::commit`].
@@ -67,17 +130,6 @@ impl Output {
         self.files.iter().find(|(known, _)| known == name.as_ref()).map(|(_, bytes)| bytes.as_slice())
     }
 
-    /// Checks that a folder can be created and written, before a long computation. Removes all that it creates.
-    pub fn probe(folder: &Path) -> Result<(), OutputError> {
-        let made = missing_ancestors(folder);
-        let probe = || AtomicFile::create(&folder.join("probe")).map(drop);
-        let result = std::fs::create_dir_all(folder).and_then(|()| probe());
-        for folder in &made {
-            let _ = std::fs::remove_dir(folder);
-        }
-        result.map_err(|error| failure(folder, &error))
-    }
-
     /// Writes all files under temporary names, then renames them. On an error, removes all files that it wrote.
     pub fn commit(self, folder: &Path) -> Result<Vec<PathBuf>, OutputError> {
         if folder.is_dir() {
@@ -100,9 +152,7 @@ impl Output {
             for path in written.iter().filter(|path| made.iter().any(|folder| path.starts_with(folder))) {
                 let _ = std::fs::remove_file(path);
             }
-            for folder in &made {
-                let _ = std::fs::remove_dir(folder);
-            }
+            remove_empty(&made);
             return Err(error);
         }
         Ok(written)
@@ -139,8 +189,18 @@ fn missing_ancestors(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Removes folders that hold nothing.
+fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders {
+        let _ = std::fs::remove_dir(folder);
+    }
+}
+
 fn failure(path: &Path, error: &std::io::Error) -> OutputError {
-    OutputError { path: path.display().to_string(), reason: error.to_string() }
+    match atomic_file::file_in_the_way(path) {
+        Some(file) => OutputError::IsFile { path: file.display().to_string() },
+        None => OutputError::Write { path: path.display().to_string(), reason: error.to_string() },
+    }
 }
 
 #[cfg(test)]
@@ -171,9 +231,34 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_leaves_nothing() {
-        let root = std::env::temp_dir().join(format!("dermis-probe-{}", std::process::id()));
-        Output::probe(&root.join("x/y")).unwrap();
+    fn a_claim_without_files_leaves_nothing() {
+        let root = std::env::temp_dir().join(format!("dermis-claim-{}", std::process::id()));
+        let folder = root.join("x/y");
+        let claimed = ClaimedFolder::open(&folder).unwrap();
+        assert!(ClaimedFolder::is_mark(
+            &std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().file_name().to_string_lossy()
+        ));
+        drop(claimed);
         assert!(!root.exists());
+        drop(ClaimedFolder::of_file(&folder.join("a.toml")).unwrap());
+        assert!(!root.exists());
+    }
+
+    #[test]
+    fn a_claim_and_its_files_are_of_one_process() {
+        let root = std::env::temp_dir().join(format!("dermis-claimed-once-{}", std::process::id()));
+        let claimed = ClaimedFolder::open(&root.join("run")).unwrap();
+        let message = ClaimedFolder::open(&root.join("run")).unwrap_err().to_string();
+        assert!(message.contains("another command is writing there"), "{message}");
+        let mut output = Output::new();
+        output.add("a.txt", "a");
+        output.commit(&root.join("run")).unwrap();
+        drop(claimed);
+        let left: Vec<_> =
+            std::fs::read_dir(root.join("run")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["a.txt"]);
+        let message = ClaimedFolder::open(&root.join("run/a.txt/b")).unwrap_err().to_string();
+        assert!(message.ends_with("a.txt: is a file; name a folder"), "{message}");
+        std::fs::remove_dir_all(&root).unwrap();
     }
 }

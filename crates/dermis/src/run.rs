@@ -1,9 +1,13 @@
 //! The run loop, and the recording of a run.
 
+mod carried;
+mod contact_count;
 mod recording;
 mod run_recorder;
 mod run_warnings;
 
+pub use carried::Carried;
+pub use contact_count::ContactCount;
 pub use recording::{BodyTrack, Recording, SensorRow, SensorTrack};
 pub use run_recorder::{DEFAULT_IMAGE_INTERVAL_S, RunRecorder};
 pub use run_warnings::{RunWarnings, SkinWarnings};

@@ -25,6 +25,7 @@ mod build;
 mod error;
 mod gravity;
 mod hand;
+mod overrides;
 mod place;
 
 pub use body::{BodyMotion, BodySpec};
@@ -219,10 +220,15 @@ impl SceneSpec {
 
     /// Reads a scene file.
     pub fn read(path: &Path) -> Result<Self, SceneError> {
-        let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| SceneError::Unreadable { file: file.clone(), reason: error.to_string() })?;
-        Self::parse(&file, &text)
+        Self::parse(&path.display().to_string(), &Self::text(path)?)
+    }
+
+    fn text(path: &Path) -> Result<String, SceneError> {
+        let unreadable = |error: std::io::Error| SceneError::Unreadable {
+            file: path.display().to_string(),
+            reason: error.to_string(),
+        };
+        std::fs::read_to_string(path).map_err(unreadable)
     }
 
     /// Checks numbers, names and references before any mesh is built.

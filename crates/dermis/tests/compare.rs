@@ -75,3 +75,39 @@ fn orientations_are_compared_by_their_angle() {
     assert!((signal.max_abs - 0.15f64.to_degrees()).abs() < 0.01, "{}", signal.max_abs);
     assert!((signal.range - 180.0).abs() < 6.0, "{}", signal.range);
 }
+
+/// A rotation that differed by 7e-15° was reported as 58 % of a range that was rounding too.
+#[test]
+fn rounding_of_a_rotation_was_58_percent_of_its_range() {
+    let turned = |offset: f64| {
+        let times_s: Vec<f64> = (0..20).map(|i| f64::from(i) * 0.1).collect();
+        let values = times_s.iter().flat_map(|t| [1.0, 1e-17 * t.sin() + offset, 0.0, 0.0]).collect();
+        let signal = SignalLog { name: "ball/orientation_wxyz".into(), width: 4, times_s, values };
+        Log { source: "x.mcap".into(), signals: vec![signal], ..Log::default() }
+    };
+    let part = |offset: f64| {
+        let found = compare(&turned(0.0), &turned(offset), &Options::default()).unwrap();
+        (found.signals[0].max_abs, found.signals[0].part_of_range())
+    };
+    let (off_deg, of_range) = part(6e-17);
+    assert!(off_deg > 1e-15 && off_deg < 1e-13, "{off_deg}");
+    assert_eq!(of_range, Some(0.0));
+    // Any true difference from a constant is none of a part.
+    assert_eq!(part(1e-9).1, None);
+}
+
+/// Of every kind of signal, differences by rounding are no part of the range, and a true one is.
+#[test]
+fn rounding_is_no_difference_of_any_signal() {
+    let names =
+        ["pad/force_n", "pad/torque_nm", "ball/position_m", "ball/velocity_m_per_s", "ball/spin_rad_per_s", "volts"];
+    for (name, size) in names.into_iter().flat_map(|name| [(name, 1.0), (name, 1e-3), (name, 1e5)]) {
+        let of = |part: f64| log(name, (0..30).map(|i| f64::from(i) * 0.1), |t| [size * t.sin() * (1.0 + part), size]);
+        let part = |part: f64| compare(&of(0.0), &of(part), &Options::default()).unwrap().signals[0].part_of_range();
+        assert_eq!(part(1e-15), Some(0.0), "{name} {size}");
+        assert!(part(1e-3).is_some_and(|part| part > 1e-4 && part < 1e-3), "{name} {size}: {:?}", part(1e-3));
+    }
+    let constant = |value: f64| log("pad/force_n", (0..9).map(f64::from), move |_| [value, 1.0]);
+    let units = compare(&constant(1.0), &constant(2.0), &Options::default()).unwrap();
+    assert_eq!((units.signals[0].unit, units.signals[0].part_of_range()), ("N", None));
+}

@@ -16,6 +16,8 @@ use dermis_geometry::{Bounds, Pose, TriMesh, Vec2, Vec3};
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
     triangles: Vec<Triangle>,
+    /// From, to and colour.
+    overlaid: Vec<(Vec3, Vec3, Rgb)>,
     labels: Vec<(Vec3, String)>,
     ground_m: Option<f64>,
 }
@@ -65,6 +67,12 @@ impl Scene {
         self
     }
 
+    /// Adds a flat arrow from one point to another that objects do not hide, such as a force that acts inside of them.
+    pub fn overlaid_arrow(mut self, from: Vec3, to: Vec3, colour: Rgb) -> Self {
+        self.overlaid.push((from, to, colour));
+        self
+    }
+
     /// Adds text beside a point; objects do not hide it.
     pub fn label(mut self, point: Vec3, text: impl Into<String>) -> Self {
         self.labels.push((point, text.into()));
@@ -92,7 +100,8 @@ impl Scene {
 
     /// Smallest box around all meshes and arrows.
     pub fn bounds(&self) -> Bounds {
-        Bounds::around(self.triangles.iter().flat_map(|t| t.corners).filter(|c| c.is_finite()))
+        let overlaid = self.overlaid.iter().flat_map(|(from, to, _)| [*from, *to]);
+        Bounds::around(self.triangles.iter().flat_map(|t| t.corners).chain(overlaid).filter(|c| c.is_finite()))
     }
 
     /// Renders the scene.
@@ -104,8 +113,22 @@ impl Scene {
         let light = Light::new(camera, bounds, &casting, self.ground_m);
         let view = View { triangles: &self.triangles, ground_m: self.ground_m, camera, light, bounds, width, height };
         let mut image = view.render();
+        self.draw_arrows(&mut image, camera);
         self.draw_labels(&mut image, camera);
         image
+    }
+
+    fn draw_arrows(&self, image: &mut Image, camera: &Camera) {
+        let (width, height) = (image.width(), image.height());
+        let mut canvas = Canvas::new(image);
+        for (from, to, colour) in &self.overlaid {
+            let ends = [from, to].map(|point| camera.project(*point, width, height));
+            let [Some((from, _)), Some((to, _))] = ends else { continue };
+            canvas.line(from, to, 6.0, Ink::new(PAPER, 0.7));
+            canvas.arrow(from, to, 3.4, *colour);
+            canvas.disc(from, 4.2, Ink::new(PAPER, 0.7));
+            canvas.disc(from, 3.4, *colour);
+        }
     }
 
     fn draw_labels(&self, image: &mut Image, camera: &Camera) {
@@ -150,6 +173,20 @@ mod tests {
         let [r, _, b] = one.pixel(40, 30);
         assert!(r > 2 * b, "{:?}", one.pixel(40, 30));
         assert_eq!(one, other);
+    }
+
+    #[test]
+    fn an_overlaid_arrow_is_seen_in_front_of_what_hides_it() {
+        let scene = Scene::new().mesh(&gpu(Vec3::ZERO), &Pose::IDENTITY, Material::new([20, 20, 200]));
+        let behind = |x: f64| Vec3::new(x, 1.0, 0.0);
+        let red = |scene: &Scene| {
+            let image = scene.render(&view(), 80, 60);
+            image.pixels().iter().filter(|[r, _, b]| r > b).count()
+        };
+        assert_eq!(red(&scene.clone().arrow(behind(-0.5), behind(0.5), 0.02, [220, 0, 0])), 0);
+        assert!(red(&scene.overlaid_arrow(behind(-0.5), behind(0.5), [220, 0, 0])) > 40);
+        let far = Scene::new().overlaid_arrow(Vec3::ZERO, Vec3::X, [0; 3]);
+        assert_eq!(far.bounds().max, Vec3::X);
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! Files that are complete as soon as they exist: written under a hidden name, synced to the disk, then renamed. Every writer of
 //! dermis uses them. A file that exists under its name survives a loss of power, as far as the disk does what it reports.
 
+mod claim;
+
+pub use claim::{Claim, ClaimError};
+
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -83,6 +87,11 @@ impl Write for AtomicFile {
     fn flush(&mut self) -> io::Result<()> {
         self.file.as_file_mut().flush()
     }
+}
+
+/// The part of a path that is a file and must be a folder, for the message of a folder that could not be made or read.
+pub fn file_in_the_way(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|ancestor| ancestor.is_file())
 }
 
 /// Writes a complete file, which is on the disk afterwards; returns it, still open.

@@ -49,7 +49,13 @@ pub struct AtomicFolder {
 impl AtomicFolder {
     /// Opens a folder and creates it if it does not exist.
     pub fn open(folder: &Path) -> Result<Self, AtomicFolderError> {
-        fs::create_dir_all(folder).map_err(refused(folder, "made"))?;
+        fs::create_dir_all(folder).map_err(|error| match atomic_file::file_in_the_way(folder) {
+            Some(file) => {
+                let error = io::Error::new(io::ErrorKind::NotADirectory, "it is a file; name a folder");
+                AtomicFolderError { path: file.to_owned(), what: "made", error }
+            }
+            None => refused(folder, "made")(error),
+        })?;
         Ok(Self { folder: folder.to_owned() })
     }
 
@@ -81,6 +87,21 @@ impl AtomicFolder {
     /// Writes a complete file and syncs it to the disk; replaces a file of that name.
     pub fn place(&self, name: &str, bytes: &[u8]) -> Result<Placed, AtomicFolderError> {
         self.place_with(name, |file| file.write_all(bytes))
+    }
+
+    /// As [`AtomicFolder::place`], if no file of that name exists: of several processes, one succeeds.
+    pub fn place_new(&self, name: &str, bytes: &[u8]) -> Result<bool, AtomicFolderError> {
+        let path = self.path(name);
+        let parent = path.parent().unwrap_or(&self.folder);
+        fs::create_dir_all(parent).map_err(refused(parent, "made"))?;
+        let written = AtomicFile::create(&path).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.persist_new()
+        });
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            written => written.map(|_| true).map_err(refused(&path, "written")),
+        }
     }
 
     /// As [`AtomicFolder::place`], with a function that writes the content in pieces, for files larger than memory.

@@ -13,6 +13,9 @@ pub enum RecordError {
     /// The operating system refused to read.
     #[error("{path}: cannot be read: {reason}")]
     Read { path: String, reason: String },
+    /// A file is where a folder must be.
+    #[error("{path}: is a file; name a folder")]
+    IsFile { path: String },
     /// A file of that name exists.
     #[error("{path}: the file exists; name another one, or replace it with `--overwrite` (Python: `overwrite=True`)")]
     Exists { path: String },
@@ -36,6 +39,9 @@ pub enum RecordError {
     /// The content does not fit the format.
     #[error("{path}: is no {what}: {reason}")]
     Damaged { path: String, what: &'static str, reason: String },
+    /// The file ends before its first message.
+    #[error("{path}: is truncated: its {bytes} bytes end before the first message")]
+    Truncated { path: String, bytes: usize },
     /// The recording has no content for the task.
     #[error("{path}: holds nothing to {task}; there are {found}")]
     Nothing { path: String, task: &'static str, found: String },

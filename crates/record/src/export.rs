@@ -75,9 +75,8 @@ pub fn export(from: &Path, to: &Path, format: ExportFormat) -> Result<Exported, 
         }
         let log = McapLog::read(from)?;
         if log.messages.is_empty() {
-            let found = if log.cut { "no message before the place at which it is truncated" } else { "no messages" };
-            let path = from.display().to_string();
-            return Err(RecordError::Nothing { path, task: "write into another file", found: found.to_owned() });
+            let (path, found) = (from.display().to_string(), "no messages".to_owned());
+            return Err(RecordError::Nothing { path, task: "write into another file", found });
         }
         made_parent(to)?;
         let path = log.write(to)?;

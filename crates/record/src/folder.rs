@@ -1,5 +1,6 @@
 //! Records to a folder of arrays and images.
 
+use crate::atomic_file::{PART, file_in_the_way};
 use crate::npy::NpyFile;
 use crate::signals::{Signal, signals, values};
 use crate::{Layout, RecordError, Sample, Sink, write_file};
@@ -133,13 +134,24 @@ pub fn locked_folder(folder: &Path) -> Result<Option<File>, RecordError> {
 /// Creates a folder, or accepts an existing empty one.
 pub fn empty_folder(folder: &Path) -> Result<(), RecordError> {
     made(folder)?;
-    let mut entries = std::fs::read_dir(folder).map_err(|error| RecordError::write(folder, &error))?;
-    match entries.next() {
+    let entries = std::fs::read_dir(folder).map_err(|error| RecordError::write(folder, &error))?;
+    // Hidden incomplete files are not results.
+    let is_part = |name: &str| name.starts_with('.') && name.ends_with(PART);
+    let mut files = entries.flatten().filter(|entry| !is_part(&entry.file_name().to_string_lossy()));
+    match files.next() {
         Some(_) => Err(RecordError::NotEmpty { path: folder.display().to_string() }),
         None => Ok(()),
     }
 }
 
 fn made(folder: &Path) -> Result<(), RecordError> {
-    std::fs::create_dir_all(folder).map_err(|error| RecordError::write(folder, &error))
+    std::fs::create_dir_all(folder).map_err(|error| not_made(folder, &error))
+}
+
+/// The error of a folder that could not be made.
+pub fn not_made(folder: &Path, error: &std::io::Error) -> RecordError {
+    match file_in_the_way(folder) {
+        Some(file) => RecordError::IsFile { path: file.display().to_string() },
+        None => RecordError::write(folder, error),
+    }
 }

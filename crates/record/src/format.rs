@@ -1,6 +1,7 @@
 //! Recording formats.
 
 use crate::atomic_file;
+use crate::folder::not_made;
 use crate::replaced::Replaced;
 use crate::{FolderSink, FoxgloveSink, Layout, ParquetSink, RecordError, Recorder, Ros2Sink, Sink};
 use std::fs::TryLockError;
@@ -82,7 +83,7 @@ impl Format {
         self.check(path)?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let cleared = std::fs::create_dir_all(parent).and_then(|()| atomic_file::sweep(parent));
-        cleared.map_err(|error| RecordError::write(parent, &error))?;
+        cleared.map_err(|error| not_made(parent, &error))?;
         if path.is_file() && self.name().1.is_some() {
             return Err(RecordError::Exists { path: path.display().to_string() });
         }

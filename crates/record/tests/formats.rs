@@ -115,9 +115,9 @@ fn places_that_cannot_be_are_refused_in_one_sentence() {
         (Format::Mcap, "a.txt", "ends in `.mcap`"),
         (Format::Npy, "a.mcap", "a folder"),
         (Format::Ros2, "a.mcap", "a folder"),
-        (Format::Mcap, "file/a.mcap", "cannot be written"),
+        (Format::Mcap, "file/a.mcap", "is a file; name a folder"),
         (Format::Npy, "full", "not empty"),
-        (Format::Png, "file", "cannot be written"),
+        (Format::Png, "file", "is a file; name a folder"),
         (Format::Parquet, "a.parquet", "interrupted run"),
     ] {
         let message = refused(format, name);

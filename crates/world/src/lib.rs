@@ -70,6 +70,11 @@ pub enum WorldError {
         "the time step of {step_s:e} s is too long: {body:?} on sensor {sensor:?} is stable up to {limit_s:.3e} s; take a shorter `time_step`, or implicit `coupling`, which springs and hydroelastic skins support, or a heavier body, a softer skin, less damping"
     )]
     Unstable { body: String, sensor: String, step_s: f64, limit_s: f64 },
+    /// Implicit coupling of a skin whose force cannot be taken at the end of the step.
+    #[error(
+        "`coupling` = \"implicit\": the skin of sensor {sensor:?} takes its force at the start of the step; only springs and hydroelastic skins support the end: leave `coupling` out, or write \"explicit\""
+    )]
+    NotImplicit { sensor: String },
     /// The simulation diverged.
     #[error("{body:?} left the finite numbers at t = {time_s} s")]
     Diverged { body: String, time_s: f64 },

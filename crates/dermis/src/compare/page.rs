@@ -14,8 +14,8 @@ const MAX_PLOTS: usize = 24;
 pub fn add(output: &mut Output, comparison: &Comparison, a: &Log, b: &Log) {
     let title = format!("{} (truth) and {}", file_name(&comparison.a), file_name(&comparison.b));
     let mut sheet = FigurePage::new(3).title(title);
-    // Signals that are constant and equal need no plot.
-    let moves = |signal: &&SignalComparison| signal.range > 0.0 || signal.max_abs > 0.0;
+    // Signals that are constant and equal, up to rounding, need no plot.
+    let moves = |signal: &&SignalComparison| signal.range > signal.rounding || signal.max_abs > signal.rounding;
     for signal in comparison.signals.iter().filter(moves).take(MAX_PLOTS) {
         sheet = sheet.image(signal_plot(signal), "");
     }

@@ -42,6 +42,8 @@ pub struct SignalComparison {
     pub max_time_s: f64,
     /// Largest minus smallest number of the first recording.
     pub range: f64,
+    /// Differences up to this size are rounding errors: 1e-12 of the largest number, or of 180°, and 1e-15 of a known unit.
+    pub rounding: f64,
     /// The signal over time.
     #[serde(skip)]
     pub traces: Vec<Trace>,
@@ -69,6 +71,24 @@ pub struct Trace {
     /// Time (s), the number in the first and in the second recording, and its difference.
     pub rows: Vec<[f64; 4]>,
 }
+
+impl SignalComparison {
+    /// The root mean square difference as a part of the range of the first recording; 0 where the two differ by rounding only. `None`
+    /// where they differ and the first is constant.
+    pub fn part_of_range(&self) -> Option<f64> {
+        if self.max_abs <= self.rounding {
+            return Some(0.0);
+        }
+        Some(self.rms / self.range).filter(|_| self.range > self.rounding)
+    }
+}
+
+/// Rounding errors of a computation, relative to the largest number of a signal.
+const ROUNDING: f64 = 1e-12;
+/// A number in SI units that is nothing.
+const NOTHING: f64 = 1e-15;
+/// The largest angle (deg).
+const HALF_TURN_DEG: f64 = 180.0;
 
 /// Signals with more numbers are shown by their root mean square.
 const MAX_COMPONENTS: usize = 6;
@@ -115,12 +135,20 @@ pub fn compare_signal(a: &SignalLog, b: &SignalLog) -> Option<SignalComparison> 
             Box::new(rows.iter().flat_map(|(a, _)| a.iter().copied()))
         }
     };
+    let largest = match is_rotation {
+        true => HALF_TURN_DEG,
+        false => {
+            rows.iter().flat_map(|(a, b)| a.iter().chain(b)).fold(0.0, |largest: f64, value| largest.max(value.abs()))
+        }
+    };
+    let unit = if is_rotation { "deg" } else { unit(&a.name) };
+    let rounding = if unit.is_empty() { ROUNDING * largest } else { (ROUNDING * largest).max(NOTHING) };
     let count = offs.len() as f64;
     let worst = offs.iter().copied().reduce(|a, b| if b.1.abs() > a.1.abs() { b } else { a })?;
     Some(SignalComparison {
         name: a.name.clone(),
         other_name: b.name.clone(),
-        unit: if is_rotation { "deg" } else { unit(&a.name) },
+        unit,
         width: a.width,
         times: rows.len(),
         mean_abs: offs.iter().map(|(_, off)| off.abs()).sum::<f64>() / count,
@@ -128,6 +156,7 @@ pub fn compare_signal(a: &SignalLog, b: &SignalLog) -> Option<SignalComparison> 
         max_abs: worst.1.abs(),
         max_time_s: worst.0,
         range: firsts().fold(f64::NEG_INFINITY, f64::max) - firsts().fold(f64::INFINITY, f64::min),
+        rounding,
         traces,
     })
 }
@@ -168,6 +197,11 @@ fn angle_deg(a: &[f64], b: &[f64]) -> f64 {
 
 /// The unit that ends a name such as `force_n`.
 fn unit(name: &str) -> &'static str {
+    for (end, unit) in [("_m_per_s", "m/s"), ("_rad_per_s", "rad/s")] {
+        if name.ends_with(end) {
+            return unit;
+        }
+    }
     let end = name.rsplit('_').next().map(|end| end.split('.').next().unwrap_or(end));
     match end {
         Some("n") => "N",

@@ -210,9 +210,11 @@ impl Dataset {
                 if other_files.into_iter().any(|entry| entry.file_name() != ".shards") {
                     return Err(other("it holds files that are not of this data set"));
                 }
-                atomic_folder
-                    .place(MARK, self.fingerprint().as_bytes())
+                let is_first = atomic_folder
+                    .place_new(MARK, self.fingerprint().as_bytes())
                     .map_err(|error| self.full(&atomic_folder, error.into()))?;
+                // Another process has opened the folder in between: is its set this one?
+                return if is_first { Ok(atomic_folder) } else { self.claim(out) };
             }
         }
         Ok(atomic_folder)

@@ -1,9 +1,9 @@
 //! The recording of a run, in memory.
 
-use super::RunWarnings;
+use super::{ContactCount, RunWarnings};
 use crate::output::Output;
 use crate::scene::{Built, slug};
-use dermis_geometry::{Pose, Vec3};
+use dermis_geometry::{Pose, Twist, Vec3};
 use dermis_world::{BodyId, BodyKind, Phase, SensorId};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -83,6 +83,8 @@ pub struct SensorTrack {
     pub rows: Vec<SensorRow>,
     /// The largest sum (N) of all steps, which need not have a row, and its time (s).
     pub peak: (f64, f64),
+    /// The contacts, counted in every step.
+    pub contacts: ContactCount,
     id: SensorId,
 }
 
@@ -112,6 +114,8 @@ pub struct SensorRow {
     pub sum_newton: f64,
     /// Force on the sensor, in its frame (N).
     pub force_newton: Vec3,
+    /// Torque on the sensor about the origin of its frame, in its frame (N m).
+    pub torque_newton_m: Vec3,
     /// Sum of the raw counts.
     pub raw_sum: u64,
     /// Contact points beyond the maximum penetration of the skin.
@@ -147,6 +151,12 @@ pub struct BodyTrack {
     pub name: String,
     /// One pose per time.
     pub poses: Vec<Pose>,
+    /// One velocity per time, of the body's origin, and its spin, in the world frame.
+    pub twists: Vec<Twist>,
+    /// A free body that the scene names.
+    pub(super) is_object: bool,
+    /// A part of a gripper.
+    pub(super) is_of_hand: bool,
     id: BodyId,
 }
 
@@ -154,6 +164,13 @@ impl Recording {
     pub(super) fn new(built: &Built) -> Self {
         let world = &built.world;
         let moves = |id: &BodyId| world.body(*id).kind != BodyKind::Fixed;
+        let body = |id: BodyId| {
+            let is_named = built.bodies.iter().any(|(_, named)| *named == id);
+            let is_object = is_named && matches!(world.body(id).kind, BodyKind::Free(_));
+            let name = world.body(id).name.clone();
+            let (poses, twists) = (Vec::new(), Vec::new());
+            BodyTrack { name, poses, twists, is_object, is_of_hand: !is_named && built.hand.is_some(), id }
+        };
         Self {
             scene: built.name.clone(),
             description: built.description.clone(),
@@ -166,26 +183,30 @@ impl Recording {
                 .iter()
                 .map(|(name, id)| {
                     let taxels = world.sensor(*id).taxels().len();
-                    SensorTrack { name: name.clone(), taxels, rows: Vec::new(), peak: (0.0, 0.0), id: *id }
+                    SensorTrack {
+                        name: name.clone(),
+                        taxels,
+                        rows: Vec::new(),
+                        peak: (0.0, 0.0),
+                        contacts: ContactCount::default(),
+                        id: *id,
+                    }
                 })
                 .collect(),
-            bodies: world
-                .bodies()
-                .filter(moves)
-                .map(|id| BodyTrack { name: world.body(id).name.clone(), poses: Vec::new(), id })
-                .collect(),
+            bodies: world.bodies().filter(moves).map(body).collect(),
             phases: Vec::new(),
             warnings: RunWarnings::default(),
         }
     }
 
-    /// Follows the peaks of the sensors, in every step.
+    /// Follows the peaks and contacts of the sensors, in every step.
     pub(super) fn add_step(&mut self, built: &Built) {
         for track in &mut self.sensors {
             let sum_newton = built.world.reading(track.id).sum_newton;
             if sum_newton > track.peak.0 {
                 track.peak = (sum_newton, built.world.time_s());
             }
+            track.contacts.add(built.world.touch(track.id).on_sensor.force != Vec3::ZERO);
         }
     }
 
@@ -197,6 +218,7 @@ impl Recording {
             track.rows.push(SensorRow {
                 sum_newton: reading.sum_newton,
                 force_newton: reading.net_force_newton(),
+                torque_newton_m: built.world.touch(track.id).on_sensor.torque,
                 raw_sum: reading.raw_sum,
                 saturated: reading.saturated,
                 values_newton: reading.values_newton,
@@ -205,6 +227,7 @@ impl Recording {
         }
         for track in &mut self.bodies {
             track.poses.push(built.world.pose(track.id));
+            track.twists.push(built.world.velocity(track.id));
         }
     }
 
@@ -227,7 +250,7 @@ impl Recording {
     }
 
     fn readings_csv(&self, track: &SensorTrack) -> String {
-        let mut text = String::from("time_s,sum_n,fx_n,fy_n,fz_n,raw_sum,saturated");
+        let mut text = String::from("time_s,sum_n,fx_n,fy_n,fz_n,tx_nm,ty_nm,tz_nm,raw_sum,saturated");
         for taxel in 0..track.taxels {
             let _ = write!(text, ",t{taxel}_n");
         }
@@ -235,9 +258,10 @@ impl Recording {
             let _ = write!(text, ",bx{chip}_ut,by{chip}_ut,bz{chip}_ut");
         }
         for (time_s, row) in self.times_s.iter().zip(&track.rows) {
-            let SensorRow { sum_newton, force_newton: f, raw_sum, saturated, .. } = row;
+            let SensorRow { sum_newton, force_newton: f, torque_newton_m: t, raw_sum, saturated, .. } = row;
             let time = seconds(*time_s);
-            let _ = write!(text, "\n{time},{sum_newton},{},{},{},{raw_sum},{saturated}", f.x, f.y, f.z);
+            let _ = write!(text, "\n{time},{sum_newton},{},{},{},{},{},{}", f.x, f.y, f.z, t.x, t.y, t.z);
+            let _ = write!(text, ",{raw_sum},{saturated}");
             for value in &row.values_newton {
                 let _ = write!(text, ",{value}");
             }
@@ -249,12 +273,16 @@ impl Recording {
     }
 
     fn bodies_csv(&self) -> String {
-        let mut text = String::from("time_s,body,x_m,y_m,z_m,qw,qx,qy,qz\n");
+        let mut text = String::from(
+            "time_s,body,x_m,y_m,z_m,qw,qx,qy,qz,vx_m_per_s,vy_m_per_s,vz_m_per_s,wx_rad_per_s,wy_rad_per_s,wz_rad_per_s\n",
+        );
         for (row, &time_s) in self.times_s.iter().enumerate() {
             for track in &self.bodies {
                 let Pose { translation: p, rotation: q } = track.poses[row];
                 let (time, name) = (seconds(time_s), quoted(&track.name));
-                let _ = writeln!(text, "{time},{name},{},{},{},{},{},{},{}", p.x, p.y, p.z, q.w, q.x, q.y, q.z);
+                let Twist { linear: v, angular: w } = track.twists[row];
+                let _ = write!(text, "{time},{name},{},{},{},{},{},{},{}", p.x, p.y, p.z, q.w, q.x, q.y, q.z);
+                let _ = writeln!(text, ",{},{},{},{},{},{}", v.x, v.y, v.z, w.x, w.y, w.z);
             }
         }
         text
@@ -274,6 +302,9 @@ impl Recording {
                     "peak_time_s": seconds(peak_s),
                     "last_sum_n": track.rows.last().map(|row| row.sum_newton),
                     "most_saturated": track.rows.iter().map(|row| row.saturated).max(),
+                    "contacts": track.contacts.contacts,
+                    "contact_s": seconds(track.contacts.steps as f64 * self.step_s),
+                    "steps_of_shortest_contact": track.contacts.shortest_steps(),
                 })
             })
             .collect();
@@ -303,6 +334,7 @@ impl Recording {
             "time_s": self.times_s.last(),
             "interrupted": self.interrupted,
             "task_finished": self.phases.last().map(|(_, phase)| *phase == Phase::Done),
+            "carried": self.carried(),
             "lost_body": self.warnings.lost_body(),
             "warnings": self.warnings.texts(),
             "rows": self.times_s.len(),

@@ -23,6 +23,9 @@ pub enum SceneError {
     /// The file cannot be read.
     #[error("{file}: cannot be read: {reason}")]
     Unreadable { file: String, reason: String },
+    /// A change of an entry that is none of a scene.
+    #[error("{file}: change of `{key}`: {reason}")]
+    Override { file: String, key: String, reason: String },
     /// A value outside its range.
     #[error("{file}: {owner}: `{key}` must be {rule}, got {got}")]
     BadValue { file: String, owner: String, key: &'static str, rule: &'static str, got: String },

@@ -1,4 +1,5 @@
 use super::*;
+use dermis_sensor::SkinKind;
 
 const BALL_ON_PAD: &str = r#"
 [world]
@@ -121,6 +122,30 @@ fn the_line_of_a_slip_in_a_sensor_is_named() {
     let gripper = "[gripper]\nkind = \"parallel\"\nsensor.presets = \"wts0614\"\n[[sensor]]";
     let message = refusal(&BALL_ON_PAD.replace("[[sensor]]", gripper));
     assert!(message.contains("presets"), "{message}");
+}
+
+/// A scene with `coupling = "implicit"` and a layer was accepted and took the force at the start of the step.
+#[test]
+fn implicit_coupling_of_a_layer_ran_explicit() {
+    let presets = dermis_sensor::presets::names().map(|name| (name, None));
+    let converted = SkinKind::NAMES.iter().map(|kind| ("wts0614", Some(*kind)));
+    for (preset, kind) in presets.chain(converted) {
+        let spec = dermis_sensor::presets::find(preset).unwrap();
+        let kind = kind.unwrap_or(spec.skin.kind().name());
+        let text = format!(
+            "world = {{ duration = \"1 s\", coupling = \"implicit\", time_step = \"10 us\" }}\n\
+             sensor = [{{ name = \"pad\", preset = {preset:?}, skin.kind = {kind:?} }}]"
+        );
+        let built = SceneSpec::parse("scene.toml", &text).unwrap().build("scene.toml", None);
+        let supports = ["springs", "hydroelastic"].contains(&kind);
+        match built.map_err(|error| error.to_string()) {
+            Ok(_) => assert!(supports, "{preset} as {kind} is accepted"),
+            Err(message) => {
+                let words = ["`coupling`", "\"pad\"", "springs and hydroelastic"];
+                assert!(!supports && words.iter().all(|word| message.contains(word)), "{preset} as {kind}: {message}");
+            }
+        }
+    }
 }
 
 #[test]

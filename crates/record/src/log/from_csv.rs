@@ -74,6 +74,9 @@ impl Columns {
             let taxel = column.strip_prefix('t').and_then(|rest| rest.strip_suffix("_n"));
             let name = match column.as_str() {
                 "fx_n" | "fy_n" | "fz_n" => "force_n",
+                "tx_nm" | "ty_nm" | "tz_nm" => "torque_nm",
+                "vx_m_per_s" | "vy_m_per_s" | "vz_m_per_s" => "velocity_m_per_s",
+                "wx_rad_per_s" | "wy_rad_per_s" | "wz_rad_per_s" => "spin_rad_per_s",
                 "x_m" | "y_m" | "z_m" => "position_m",
                 "qw" | "qx" | "qy" | "qz" => "orientation_wxyz",
                 _ if taxel.is_some_and(|number| number.parse::<usize>().is_ok()) => "taxels_n",

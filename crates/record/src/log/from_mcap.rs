@@ -11,7 +11,14 @@ pub fn read(paths: &[PathBuf]) -> Result<Log, RecordError> {
     let (mut messages, mut cut, mut damaged) = (Messages::default(), false, Vec::new());
     let no_schema = Schema { name: String::new(), encoding: String::new(), data: Vec::new() };
     for path in paths {
-        let file = McapLog::read(path)?;
+        let file = match McapLog::read(path) {
+            // The last part of a bag, which has just begun.
+            Err(RecordError::Truncated { .. }) if paths.len() > 1 => {
+                cut = true;
+                continue;
+            }
+            file => file?,
+        };
         let schemas: Vec<&Schema> = file
             .channels
             .iter()

@@ -49,11 +49,18 @@ impl McapLog {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         let bytes = std::fs::read(path).map_err(|error| RecordError::read(path, &error))?;
-        Self::parse(&bytes).ok_or_else(|| RecordError::Damaged {
-            path: path.display().to_string(),
-            what: "MCAP file",
-            reason: format!("its {} bytes do not start as one", bytes.len()),
-        })
+        let (name, count) = (path.display().to_string(), bytes.len());
+        let truncated = || RecordError::Truncated { path: name.clone(), bytes: count };
+        match Self::parse(&bytes) {
+            Some(log) if log.cut && log.messages.is_empty() => Err(truncated()),
+            Some(log) => Ok(log),
+            None if begins(&bytes) => Err(truncated()),
+            None => Err(RecordError::Damaged {
+                path: name.clone(),
+                what: "MCAP file",
+                reason: format!("its {count} bytes do not start as one"),
+            }),
+        }
     }
 
     /// Parses the bytes of a file; `None` if they are not MCAP. Skips damaged chunks.
@@ -197,6 +204,12 @@ impl McapLog {
         }
         writer.finish()
     }
+}
+
+/// Whether bytes are the beginning of a file, which ends before its header does.
+fn begins(bytes: &[u8]) -> bool {
+    let Some(rest) = bytes.strip_prefix(MAGIC) else { return MAGIC.starts_with(bytes) };
+    rest.first().is_none_or(|kind| *kind == op::HEADER) && ByteReader(rest).record().is_none()
 }
 
 /// The records of a chunk, of at most `limit` bytes.

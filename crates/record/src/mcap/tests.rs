@@ -54,6 +54,32 @@ fn a_file_is_read_up_to_where_it_was_cut() {
     assert_eq!(counts, [0, 10, 20, 30, 40, 50, 55]);
 }
 
+/// A file that ends before its first message was "no MCAP file", or had "nothing in common" with another one.
+#[test]
+fn a_truncated_file_without_messages_is_called_truncated() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path(), 55);
+    let bytes = std::fs::read(&path).unwrap();
+    let (mut refused, mut read) = (0, 0);
+    for length in 0..bytes.len() {
+        std::fs::write(&path, &bytes[..length]).unwrap();
+        match McapLog::read(&path) {
+            Ok(log) => read += usize::from(log.cut && !log.messages.is_empty()),
+            Err(error) => {
+                let message = error.to_string();
+                assert!(message.contains("is truncated") && message.contains(&format!("{length} bytes")), "{message}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 50 && refused + read == bytes.len(), "{refused} {read}");
+    for wrong in ["time_s,x\n0,1\n", "PK\u{3}\u{4}"] {
+        std::fs::write(&path, wrong).unwrap();
+        let message = McapLog::read(&path).unwrap_err().to_string();
+        assert!(message.contains("do not start as one"), "{message}");
+    }
+}
+
 #[test]
 fn bytes_that_are_wrong_do_no_harm() {
     let folder = tempfile::tempdir().unwrap();

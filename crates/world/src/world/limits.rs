@@ -33,9 +33,15 @@ impl World {
         }
     }
 
-    /// Refuses a step that is unstable with the coupling of the parameters; with implicit coupling, on skins that do not
+    /// Refuses a step that is unstable with the coupling of the parameters, and implicit coupling of skins that do not
     /// support it.
     pub fn check_step(&self) -> Result<(), WorldError> {
+        let is_explicit = |mounted: &&Mounted| mounted.coupling == Coupling::Explicit;
+        if self.parameters.coupling == Some(Coupling::Implicit)
+            && let Some(mounted) = self.sensors.iter().find(is_explicit)
+        {
+            return Err(WorldError::NotImplicit { sensor: mounted.sensor.name().to_owned() });
+        }
         self.refuse_beyond(self.stability_with(self.suitable_coupling()))
     }
 
