@@ -22,7 +22,7 @@ impl SetArguments {
     pub fn of_sensor(&self, spec: &SensorSpec) -> anyhow::Result<SensorSpec> {
         let mut all = Map::new();
         for change in self.changes()? {
-            merge(&mut all, &change);
+            merge(&mut all, &change).context("--set")?;
         }
         Ok(spec.with_overrides(&all)?)
     }

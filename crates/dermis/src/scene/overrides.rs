@@ -24,7 +24,7 @@ impl SceneSpec {
         let with = |changes: &[Map<String, Value>]| {
             let mut table = base.clone();
             for change in changes {
-                change_table("", &mut table, &nested(change)).map_err(|(key, reason)| refused(key, reason))?;
+                merge(&mut table, change).map_err(|entry| refused(entry.key, entry.reason))?;
             }
             let key = changes.iter().map(key_of).collect::<Vec<_>>().join("`, `");
             serde_json::from_value(Value::Object(table)).map_err(|error| refused(key, error.to_string()))
@@ -37,70 +37,10 @@ impl SceneSpec {
     }
 }
 
-/// Merges a change into the table at `path`. A whole number as a key leads to an item of a list, from 0. Returns the key of what is no item, and the
-/// reason.
-fn change_table(
-    path: &str,
-    base: &mut Map<String, Value>,
-    change: &Map<String, Value>,
-) -> Result<(), (String, String)> {
-    for (key, change) in change {
-        let path = join(path, key);
-        match (base.get_mut(key), change) {
-            (Some(Value::Array(items)), Value::Object(change)) => change_items(&path, items, change)?,
-            (Some(Value::Object(inner)), Value::Object(change)) if leads_to_list(inner, change) => {
-                change_table(&path, inner, change)?;
-            }
-            (_, change) => merge(base, &Map::from_iter([(key.clone(), change.clone())])),
-        }
-    }
-    Ok(())
-}
-
-fn change_items(path: &str, items: &mut [Value], change: &Map<String, Value>) -> Result<(), (String, String)> {
-    let count = items.len();
-    for (place, change) in change {
-        let path = join(path, place);
-        let Some(item) = place.parse().ok().and_then(|place: usize| items.get_mut(place)) else {
-            return Err((path, format!("there is no such item: the list has {count}, numbered from 0")));
-        };
-        match (item, change) {
-            (Value::Object(item), Value::Object(change)) => change_table(&path, item, change)?,
-            (item, change) => item.clone_from(change),
-        }
-    }
-    Ok(())
-}
-
-/// Whether a change reaches an item of a list.
-fn leads_to_list(base: &Map<String, Value>, change: &Map<String, Value>) -> bool {
-    change.iter().any(|(key, change)| match (base.get(key), change) {
-        (Some(Value::Array(_)), Value::Object(_)) => true,
-        (Some(Value::Object(base)), Value::Object(change)) => leads_to_list(base, change),
-        _ => false,
-    })
-}
-
-/// The same table without dots in keys.
-fn nested(change: &Map<String, Value>) -> Map<String, Value> {
-    let table = |(key, value): (&String, &Value)| match key.rsplit_once('.') {
-        Some((path, last)) => nested(&Map::from_iter([(
-            path.to_owned(),
-            Value::Object(Map::from_iter([(last.to_owned(), value.clone())])),
-        )])),
-        None => Map::from_iter([(key.clone(), value.clone())]),
-    };
-    change.iter().flat_map(table).collect()
-}
-
-fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
-}
-
 /// The path of the first entry of a change, with dots.
 fn key_of(change: &Map<String, Value>) -> String {
     match change.iter().next() {
-        Some((key, Value::Object(inner))) if !inner.is_empty() => join(key, &key_of(inner)),
+        Some((key, Value::Object(inner))) if !inner.is_empty() => format!("{key}.{}", key_of(inner)),
         Some((key, _)) => key.clone(),
         None => String::new(),
     }
@@ -171,7 +111,7 @@ mod tests {
         assert!(sensor(&scene) > 2.0 * sensor(&with(&[("sensor.0.skin.stiffness", "1 N/m")]).unwrap()));
         for (key, value, reason) in [
             ("body.0.mas", "2 g", "mas"),
-            ("body.1.mass", "2 g", "the list has 1, numbered from 0"),
+            ("body.1.mass", "2 g", "the list has one, 0"),
             ("bodies.0.mass", "2 g", "`body`"),
             ("body.0.mass", "2 mm", "2 mm"),
         ] {
