@@ -174,7 +174,8 @@ fn demo_makes_its_images() {
     assert_eq!(summary["phases"].as_array().unwrap().last().unwrap()["phase"], "Done");
 }
 
-/// The tables of `--out` and the arrays of `--record` hold the same loads; the torque of the ball is that of its force at its contact.
+/// The tables of `--out` and the arrays of `--record` hold the same loads; torques are those of the force at its contact, velocities those of
+/// the positions.
 #[test]
 fn tables_of_a_run_had_no_torques_and_velocities() {
     let folder = TempDir::new().unwrap();
@@ -190,18 +191,21 @@ fn tables_of_a_run_had_no_torques_and_velocities() {
         );
     }
     let table = |name: &str| -> Vec<Vec<f64>> {
-        let text = std::fs::read_to_string(folder.path().join("tables").join(name)).unwrap();
+        let text = std::fs::read_to_string(folder.path().join(name)).unwrap();
         let row = |line: &str| line.split(',').map(|cell| cell.parse().unwrap_or(f64::NAN)).collect();
         text.lines().skip(1).map(row).collect()
     };
-    let (bodies, readings) = (table("bodies.csv"), table("readings-pad.csv"));
-    for (body, reading) in bodies.iter().zip(&readings).skip(1) {
-        // The contact is under the middle of the ball, at most 2 mm deep: t = r × f.
-        let (x, y, [fx, fy, fz], [tx, ty]) =
-            (body[2], body[3], [reading[2], reading[3], reading[4]], [reading[5], reading[6]]);
-        let within = |off: f64, along: f64| off.abs() < 2e-3 * along.abs() + 1e-5;
-        assert!(within(tx - y * fz, fy) && within(ty + x * fz, fx), "{body:?} {:?}", &reading[..8]);
-    }
+    // A still ball has its force under its middle, at 5 mm, -3 mm: t = r × f.
+    let still = SCENE.replace("motion = \"free\"\nmass = \"50 g\"", "motion = \"driven\"");
+    let still = still.replace("at = [\"0 mm\", \"1 mm\"", "at = [\"5 mm\", \"-3 mm\"");
+    let is_still = |line: &&str| !line.starts_with("velocity") && !line.starts_with("spin");
+    write(folder.path(), "still.toml", still.lines().filter(is_still).collect::<Vec<_>>().join("\n"));
+    dermis(folder.path(), &["run", "still.toml", "--out", "still"]);
+    let last = table("still/readings-pad.csv").pop().unwrap();
+    let (fz, tx, ty, tz) = (last[4], last[5], last[6], last[7]);
+    assert!(fz < -0.02 && (tx / (-3e-3 * fz) - 1.0).abs() < 1e-6, "{:?}", &last[..8]);
+    assert!((ty / (-5e-3 * fz) - 1.0).abs() < 1e-6 && tz.abs() < 1e-9, "{:?}", &last[..8]);
+    let bodies = table("tables/bodies.csv");
     for rows in bodies.windows(2) {
         let (dt, mean) = (rows[1][0] - rows[0][0], |i: usize| 0.5 * (rows[0][i] + rows[1][i]));
         for axis in 0..3 {
