@@ -32,8 +32,9 @@ FOAM = {
     },
 }
 SPRINGS = dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": FOAM})
-STIFF_BRISTLES = {"skin": {"friction": {"sigma0": "1e8 Pa/m", "sigma1": "1e4 Pa s/m"}}}
-SKINS = {"springs": SPRINGS, "hydroelastic": dermis.Sensor.preset("uji-foam-14x6", skin="hydroelastic").with_parameters(STIFF_BRISTLES)}
+# Stiff and damped, so that the block hardly tilts.
+STIFF = {"skin": {"hydroelastic_modulus": "300 kPa", "dissipation": "20 s/m", "friction": {"sigma0": "1e8 Pa/m", "sigma1": "1e4 Pa s/m"}}}
+SKINS = {"springs": SPRINGS, "hydroelastic": dermis.Sensor.preset("uji-foam-14x6", skin="hydroelastic").with_parameters(STIFF)}
 
 
 def load(geom="", *, gravity="0 0 -9.8", plugin="", finger='contype="1"', more=""):
