@@ -76,7 +76,7 @@ def test_a_coupled_pair_pushes_back_and_forth(example, load):
         "ball",
         ('<body name="finger">', '<body name="finger" pos=".3 .2 .1" euler="20 30 40"><freejoint/>'),
         ('contype="0" conaffinity="0"', 'contype="0" conaffinity="0" mass="2"'),
-        ('<config key="output"', '<config key="mode" value="couple"/><config key="output"'),
+        ('value="sense"', 'value="couple"'),
         ('<joint name="x" type="slide" axis="1 0 0"/>', "<freejoint/>"),
         ('<joint name="y" type="slide" axis="0 1 0"/>', ""),
         ('<joint name="z" type="slide" axis="0 0 1"/>', ""),
@@ -157,7 +157,7 @@ def test_the_response_is_reported(example, load):
 def test_other_skins_are_felt_too(example, load, preset):
     """A fingertip with a pressure field: the taxels and what is outside add up to the load."""
     text = example("ball")
-    start, end = text.index('      <config key="parameters"'), text.index('      <config key="output"')
+    start, end = text.index('      <config key="parameters"'), text.index('      <config key="mode"')
     preset = f'      <config key="preset" value="{preset}"/>\n'
     model, data = load(text[:start] + preset + text[end:])
     taxels = (model.nsensordata - 9) // 4

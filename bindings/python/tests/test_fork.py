@@ -92,7 +92,7 @@ def coupled(mode):
 def environments():
     environments = FINE.environments(BALL, 8, device="cpu")
     poses, taxels = np.tile([0, 0, 9e-3, 0, 0, 0, 1.0], (8, 1)), np.zeros((8, 84))
-    environments.bind(dt=1e-3, pose=poses, pose_order="xyzw", taxels=taxels)
+    environments.bind(dt=1e-3, pose=poses, quaternion="xyzw", taxels=taxels)
     environments.launch()
     return taxels
 
@@ -107,7 +107,7 @@ def slide():
 # What computes in parallel, by name.
 WORK = {
     "press": lambda: FINE.press(BALL, depth=1e-3).force,
-    "step": lambda: FINE.step(dermis.Object.cuboid(size=(0.03, 0.05, 0.03)), [0, 0, 0.014], dt=1e-3).force,
+    "step": lambda: FINE.step(dermis.Object.box(size=(0.03, 0.05, 0.03)), pose=[0, 0, 0.014], dt=1e-3).force,
     "batch": lambda: FINE.press_batch(BALL, depth=1e-3, at=np.zeros((8, 2))).taxels,
     "gradients": lambda: FINE.vjp(BALL, [[0, 0, 9e-3]] * 4, {"force": np.ones((4, 3))})["position"],
     "path gradients": slide,
@@ -115,7 +115,7 @@ WORK = {
     "layer": press("wts0614-layer"),
     "hydroelastic": press("wts0614", skin="hydroelastic"),
     "gel at rest": lambda: gel().press(dermis.Object.sphere(radius=2e-3), depth=0.1e-3).force,
-    "gel in motion": lambda: gel().step(dermis.Object.sphere(radius=2e-3), [0, 0, 1.9e-3], dt=1e-4).force,
+    "gel in motion": lambda: gel().step(dermis.Object.sphere(radius=2e-3), pose=[0, 0, 1.9e-3], dt=1e-4).force,
     "environments": environments,
     "world": lambda: dermis.World.parse(SCENE).run().force("pad"),
     "attach, couple": coupled("couple"),

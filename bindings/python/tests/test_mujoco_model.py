@@ -32,15 +32,17 @@ FOAM = {
     },
 }
 SPRINGS = dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": FOAM})
-SKINS = {"springs": SPRINGS, "hydroelastic": dermis.Sensor.preset("uji-foam-14x6", skin="hydroelastic")}
+# Stiff and damped, so that the block hardly tilts.
+STIFF = {"skin": {"hydroelastic_modulus": "300 kPa", "dissipation": "20 s/m", "friction": {"sigma0": "1e8 Pa/m", "sigma1": "1e4 Pa s/m"}}}
+SKINS = {"springs": SPRINGS, "hydroelastic": dermis.Sensor.preset("uji-foam-14x6", skin="hydroelastic").with_parameters(STIFF)}
 
 
 def load(geom="", *, gravity="0 0 -9.8", plugin="", finger='contype="1"', more=""):
-    """A cube of 1 kg on a pad; its geom has a pose of its own, so that MuJoCo looks at geom_pos."""
+    """A flat block of 1 kg on a pad; its geom has a pose of its own, so that MuJoCo looks at geom_pos and geom_quat."""
     extension = '<extension><plugin plugin="dermis.sensor"/></extension>' if plugin else ""
     text = f"""<mujoco>{extension}<option timestep="2e-3" gravity="{gravity}"/><worldbody>
       <body name="finger"><geom name="finger" type="box" size=".015 .045 .007" pos="0 0 -.0072" {finger}/><site name="pad"/></body>
-      <body name="cube" pos="0 0 .0295"><freejoint/><geom name="cube" type="box" size=".03 .03 .03" mass="1" pos="0 0 .0001" {geom}/></body>{more}
+      <body name="cube" pos="0 0 .0045"><freejoint/><geom name="cube" type="box" size=".03 .03 .005" mass="1" pos="0 0 .0001" euler="0 0 5" {geom}/></body>{more}
       </worldbody><sensor>{plugin}</sensor></mujoco>"""
     model = mujoco.MjModel.from_xml_string(text)
     return model, mujoco.MjData(model)
@@ -61,7 +63,7 @@ PULL = "2 0 -9.6"
 PAIRS = [("1", 0, 0.435), (".01", 0, 0.01), (".1", 0, 0.1), (".01", -1, 0.435), ("2", 0, 0.435), (".01", 1, 0.01), ("2", 1, 2.0)]
 TOUCH = '<plugin name="touch" plugin="dermis.sensor" objtype="site" objname="pad"><config key="preset" value="uji-foam-14x6"/>'
 PLUGIN = f"""{TOUCH}<config key="skin" value="kind = 'springs'; stiffness = '1000 N/m'; damping = '10 N s/m'; max_penetration = '12 mm';
-  friction = {{ kind = 'coulomb', mu = 0.435 }}"/><config key="mode" value="couple"/><config key="objects" value="cube"/></plugin>"""
+  friction = {{ kind = 'coulomb', mu = 0.435, regularisation_speed = '0.1 mm/s' }}"/><config key="mode" value="couple"/><config key="objects" value="cube"/></plugin>"""
 
 
 @pytest.mark.parametrize("coupling", ["implicit", "explicit", "plugin"])
@@ -69,7 +71,7 @@ PLUGIN = f"""{TOUCH}<config key="skin" value="kind = 'springs'; stiffness = '100
 def test_friction_of_a_geom_counts_on_a_coupled_skin(friction, priority, mu, coupling):
     """It was ignored: a cube of friction 0.01 stuck to the pad where it slides at g (sin − μ cos)."""
     geom = f'friction="{friction}" priority="{priority}"'
-    coulomb = dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": {**FOAM, "friction": {"kind": "coulomb", "mu": 0.435}}})
+    coulomb = dermis.Sensor.preset("uji-foam-14x6", parameters={"skin": {**FOAM, "friction": {"kind": "coulomb", "mu": 0.435, "regularisation_speed": "0.1 mm/s"}}})
     if coupling == "plugin":
         with contextlib.suppress(Exception):  # MuJoCo 4.0 has loaded it already
             dermis.mujoco.load_plugin()
@@ -79,40 +81,41 @@ def test_friction_of_a_geom_counts_on_a_coupled_skin(friction, priority, mu, cou
         model.opt.timestep = 2e-3 if coupling == "implicit" else 1e-4
         pad = couple(model, data, coulomb, coupling=coupling)
     speeds = []
-    for end in (0.1, 0.2):
+    for end in (0.02, 0.06):
         while data.time < end:
             mujoco.mj_step(model, data)
         speeds.append(data.qvel[0])
-    assert (speeds[1] - speeds[0]) / 0.1 == pytest.approx(max(0, 2 - mu * 9.6), abs=0.1)
+    assert (speeds[1] - speeds[0]) / 0.04 == pytest.approx(max(0, 2 - mu * 9.6), abs=0.1)
     if coupling != "plugin":
         assert pad.read().sum == pytest.approx(9.6, rel=0.2)
 
 
 @pytest.mark.parametrize("skin", SKINS)
 def test_friction_can_change_at_run_time(skin):
-    model, data = load(gravity=PULL)
+    model, data = load(gravity=PULL, finger='contype="0" conaffinity="0"')
     pad = couple(model, data, SKINS[skin])
-    step(model, data, 100)
-    assert abs(data.qvel[0]) < 2e-2
-    model.geom_friction[model.geom("cube").id, 0] = 0.01
-    before = data.qvel[0]
     step(model, data, 50)
+    assert abs(data.qvel[0]) < 1e-2
+    cube, before = model.geom("cube").id, data.qvel[0]
+    model.geom_friction[cube, 0] = 0.01
+    step(model, data, 25)
     sliding = data.qvel[0] - before
-    assert sliding == pytest.approx(0.1 * (2 - 0.01 * 9.6), abs=0.05)
-    model.geom_friction[model.geom("cube").id, 0] = 1
-    step(model, data, 100)
-    assert abs(data.qvel[0]) < 0.25 * sliding and pad.read().sum > 5
+    assert sliding == pytest.approx(0.05 * (2 - 0.01 * 9.6), rel=0.1)
+    model.geom_friction[cube, 0] = 1
+    step(model, data, 50)
+    assert abs(data.qvel[0]) < 0.2 * sliding and pad.read().sum > 5
 
 
 def test_two_objects_have_their_own_friction():
     """On one skin and under the same points a rough and a slippery cube: only the latter moves."""
-    small = '<body name="{0}" pos="0 {1} .0095"><freejoint/><geom name="{0}" type="box" size=".01 .01 .01" mass=".2" friction="{2}"/></body>'
+    small = '<body name="{0}" pos="0 {1} .0045"><freejoint/><geom name="{0}" type="box" size=".015 .01 .005" mass=".2" friction="{2}"/></body>'
     more = small.format("rough", -0.02, 1) + small.format("slippery", 0.02, 0.01)
     model, data = load(gravity=PULL, more=more)
     data.qpos[2] = 1
-    couple(model, data, objects=["rough", "slippery"])
-    step(model, data, 50)
-    assert abs(data.body("rough").cvel[3]) < 2e-2 and data.body("slippery").cvel[3] > 0.1
+    pad = couple(model, data, objects=["rough", "slippery"])
+    step(model, data, 30)
+    rough, slippery = data.qvel[6], data.qvel[12]
+    assert abs(rough) < 1e-2 and slippery == pytest.approx(0.06 * (2 - 0.01 * 9.6), rel=0.1) and pad.read().sum > 3
 
 
 # What a change of a field of a geom does after a sensor was attached, or why it cannot matter to a skin.
@@ -133,15 +136,17 @@ def test_every_field_of_a_geom_is_honoured_told_or_none_of_a_skins():
 
 
 def force_after(change, steps=1):
-    """Normal force before and after a change of the model, of a cube that is held at 0.5 mm."""
+    """Normal forces before and after a change of the model."""
     model, data = load()
+    # MuJoCo itself ignores geom_pos and geom_quat of a geom whose frame was that of its body or its inertia.
+    model.geom_sameframe[:] = 0
     pad = couple(model, data)
     mujoco.mj_step(model, data)
-    before = pad.read().sum
+    before = pad.read().taxels
     mujoco.mj_resetData(model, data)
     change(model, model.geom("cube").id)
     step(model, data, steps)
-    return before, pad.read().sum
+    return before, pad.read().taxels
 
 
 def test_a_geom_that_is_moved_presses_elsewhere():
@@ -149,12 +154,12 @@ def test_a_geom_that_is_moved_presses_elsewhere():
         model.geom_pos[cube, 2] -= 2e-4
 
     def tilt(model, cube):
-        model.geom_quat[cube] = [np.cos(0.01), np.sin(0.01), 0, 0]
+        model.geom_quat[cube] = [np.cos(0.01), 0, np.sin(0.01), 0]
 
     before, after = force_after(lower)
-    assert after > 1.3 * before > 1
+    assert after.sum() > 1.3 * before.sum() > 1
     before, after = force_after(tilt)
-    assert abs(after / before - 1) > 0.05
+    assert np.abs(after - before).max() > 0.2 * before.max()
 
 
 def test_an_object_whose_contact_is_switched_off_leaves_the_skin():
@@ -168,7 +173,7 @@ def test_an_object_whose_contact_is_switched_off_leaves_the_skin():
 
     for change in (bits, flag):
         before, after = force_after(change)
-        assert before > 1 and after == 0
+        assert before.sum() > 1 and not after.any()
 
 
 def test_contact_that_was_switched_off_before_leaves_the_skin_alone():
@@ -242,7 +247,7 @@ def test_data_of_another_model_are_refused(mode):
     for strange in (others_data, copies_data):
         with pytest.raises(dermis.Error, match="`data` was made with another MjModel"):
             pad.read(strange)
-    assert other is not copied and pad.read().sum > 0
+    assert other is not copied and pad.read().force[2] < 0
 
 
 def test_a_copied_pair_of_model_and_data_can_be_attached_to():

@@ -64,7 +64,7 @@ class EdgeFollow(gymnasium.Env[Any, Any]):
         sensor = sensor or Sensor.preset("capacitive-8x8")
         names = [f"cable{i}" for i in range(SEGMENTS)]
         self._geoms = [self.model.geom(name).id for name in names]
-        self._pad = attach(self.model, self.data, sensor, site="pad", objects=names)
+        self._pad = attach(self.model, self.data, sensor, site="pad", objects=names, mode="sense")
         self._taxels = np.zeros(sensor.shape, np.float32)
         self._nodes = np.zeros((SEGMENTS + 1, 2))
         self.observation_space = spaces.Dict({"tactile": spaces.Box(-MAX_FORCE, MAX_FORCE, sensor.shape, np.float32)})
