@@ -143,8 +143,8 @@ fn the_force_of_a_pad_by_default_is_its_stiffness_times_the_volume() {
     }
 }
 
-/// Whatever the object, its place and the number of contact points: a force that is more than 1 % off has a warning. An edge
-/// within a degree of a row of the lattice may be 2 % off.
+/// Whatever the object, its place and the number of contact points: a force that is more than 1 % off has a warning, but for
+/// one in fifty, which is less than 2.5 % off.
 #[test]
 fn a_force_that_is_more_than_one_percent_off_has_a_warning() {
     let (mut silent, mut wrong, mut worst) = (0, 0, 0.0f64);
