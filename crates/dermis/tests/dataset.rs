@@ -385,6 +385,7 @@ fn what_cannot_be_is_told_in_one_sentence() {
         ("name = \"presses\"", "name = \"a/b\"", "letters, digits"),
         ("copies = 2", "copies = 0", "`object.copies` must be at least 1"),
         ("shape.cuboid.size = [\"12 mm\", \"12 mm\", \"12 mm\"]", "folder = \"nowhere\"", "nowhere"),
+        ("key = \"response.gain.seed\"", "key = \"response.gain.gain_sd\"", "twice"),
         ("depth = {", "mu = 0.5\ndepth = {", "layer only"),
     ] {
         let said_so = message(from, to);
@@ -464,4 +465,124 @@ fn lerobot_sets_have_the_inputs_that_policies_need() {
     assert_eq!(shape("tactile"), shape("contact"));
     assert_eq!(stats["observation.images.contact"]["max"], serde_json::json!([[[1.0]], [[1.0]], [[1.0]]]));
     assert!(features.get("observation.environment_state").is_none());
+}
+
+/// Draws of every kind: seeds and counts are integers, scales and values are not.
+const DRAWN: &str = r#"
+name = "drawn"
+format = "FORMAT"
+count = 200
+shard = 100
+materials = 3
+sensor = [{ preset = "uji-foam-14x6", response = { faults = { dead = [38] } } }]
+object = [{ shape.sphere = { radius = "10 mm", edge = "1 mm" } }]
+pose = { depth = "2 mm" }
+scenario.kind = "press"
+[[randomise]]
+key = "response.gain.seed"
+seed = true
+[[randomise]]
+key = "response.gain.gain_sd"
+value = { uniform = [0.1, 0.2] }
+[[randomise]]
+key = "skin.stiffness"
+scale = { uniform = [0.8, 1.2] }
+[[randomise]]
+key = "response.threshold.force"
+value = { uniform = ["0.1 mN", "1 mN"] }
+[[randomise]]
+key = "response.faults.dead.0"
+value = { values = [44, 45] }
+"#;
+
+/// `drawn` was a list of 32-bit floats, in which 197 of 200 seeds were wrong. Sensors built from the table, which has a
+/// column per key, read what the table says.
+#[test]
+fn sensors_rebuilt_from_drawn_columns_read_the_same() {
+    let root = tempfile::tempdir().unwrap();
+    let set = set(&DRAWN.replace("FORMAT", "parquet"));
+    set.make(root.path(), Share::ALL, 2, &mut |_| true).unwrap();
+    let text = |file: &str| std::fs::read_to_string(root.path().join(file)).unwrap();
+    let about: serde_json::Value = serde_json::from_str(&text("dataset.json")).unwrap();
+    let base: serde_json::Value = dermis::sensor::parse_toml("0.toml", &text("sensors/0.toml")).unwrap();
+    let object = dermis::skin::Object::new(dermis::geometry::shapes::sphere(10e-3, 1e-3).unwrap());
+    let mut rows = 0;
+    for shard in 0..2 {
+        let bytes = std::fs::read(root.path().join(format!("data/{shard:06}.parquet"))).unwrap();
+        let columns = dermis::record::table::read_columns(bytes).unwrap();
+        let numbers = |name: &str| match &columns.iter().find(|column| column.name == name).unwrap().values {
+            dermis::record::table::ReadValues::Numbers(numbers) => numbers.clone(),
+            other => panic!("{other:?}"),
+        };
+        let tactile = numbers("observation.tactile");
+        for row in 0..100 {
+            let mut description = base.clone();
+            for column in about["columns"].as_array().unwrap() {
+                let Some(key) = column["name"].as_str().unwrap().strip_prefix("drawn.") else { continue };
+                let number = numbers(&format!("drawn.{key}"))[row];
+                let path = format!("/{}", key.replace('.', "/"));
+                let value = match (key, column["dtype"].as_str().unwrap()) {
+                    (_, "int64") => serde_json::json!(number as i64),
+                    ("skin.stiffness", "float64") => serde_json::json!(format!("{number} N/m")),
+                    ("response.threshold.force", "float64") => serde_json::json!(format!("{number} mN")),
+                    (_, "float64") => serde_json::json!(number),
+                    (_, other) => panic!("{key}: {other}"),
+                };
+                set_at(&mut description, &path, value);
+            }
+            let spec: dermis::sensor::SensorSpec = serde_json::from_value(description).unwrap();
+            let sensor = spec.build(None).unwrap();
+            let goal = dermis::sensor::Goal::Depth(2e-3);
+            let pressed = dermis::sensor::press(&sensor, &object, &dermis::sensor::Aim::default(), goal).unwrap();
+            let each = sensor.taxels().len();
+            for (ours, theirs) in pressed.reading.reported_newton.iter().zip(&tactile[row * each..]) {
+                assert!((ours - theirs).abs() < 1e-6 * theirs.abs() + 1e-9, "row {row}: {ours} and {theirs} N");
+            }
+            rows += 1;
+        }
+    }
+    assert_eq!(rows, 200);
+}
+
+/// Sets the entry at a JSON pointer; missing tables are made.
+fn set_at(place: &mut serde_json::Value, path: &str, value: serde_json::Value) {
+    let mut place = place;
+    for part in path.split('/').skip(1) {
+        place = match part.parse::<usize>() {
+            Ok(index) => &mut place[index],
+            Err(_) => &mut place[part],
+        };
+    }
+    *place = value;
+}
+
+/// Every format has the drawn numbers to the last bit, integers as integers.
+#[test]
+fn every_format_has_exact_drawn_numbers() {
+    for format in ["parquet", "lerobot", "webdataset", "robomimic"] {
+        let root = tempfile::tempdir().unwrap();
+        let set = set(&DRAWN.replace("FORMAT", format).replace("count = 200", "count = 6"));
+        set.make(root.path(), Share::ALL, 1, &mut |_| true).unwrap();
+        let all = contents(root.path());
+        let data: Vec<&Vec<u8>> = all
+            .iter()
+            .filter(|(name, _)| name.starts_with("data/") || name.starts_with("shard-"))
+            .map(|(_, bytes)| bytes)
+            .collect();
+        let has = |wanted: &[u8]| data.iter().any(|bytes| bytes.windows(wanted.len()).any(|part| part == wanted));
+        for index in 0..6 {
+            let episode = set.episode(index).unwrap();
+            for (randomise, &value) in set.randomised().into_iter().zip(&episode.drawn) {
+                let found = match (format, randomise.is_integer()) {
+                    ("webdataset", true) => has(format!("\"{}\":{}", randomise.key, value as i64).as_bytes()),
+                    ("webdataset", false) => {
+                        has(format!("\"{}\":{}", randomise.key, serde_json::json!(value)).as_bytes())
+                    }
+                    (_, true) => has(&(value as i64).to_le_bytes()),
+                    (_, false) => has(&value.to_le_bytes()),
+                };
+                assert!(found, "{format}: {} = {value} of episode {index}", randomise.key);
+            }
+        }
+    }
 }

@@ -11,6 +11,8 @@ use std::io::{self, Write};
 pub enum Kind {
     /// 32-bit floating point.
     F32,
+    /// 64-bit floating point.
+    F64,
     /// 64-bit integers.
     I64,
     /// Unsigned 8-bit integers: images and flags.
@@ -23,7 +25,7 @@ impl Kind {
     fn bytes(self) -> usize {
         match self {
             Self::F32 => 4,
-            Self::I64 => 8,
+            Self::F64 | Self::I64 => 8,
             Self::U8 => 1,
             Self::Text(bytes) => bytes,
         }
@@ -167,7 +169,8 @@ impl<'a> Plan<'a> {
         layout.extend((if bytes == 0 { NOWHERE } else { start }).to_le_bytes());
         layout.extend((bytes as u64).to_le_bytes());
         let datatype = match kind {
-            Kind::F32 => float32(),
+            Kind::F32 => float(4, 8, 127),
+            Kind::F64 => float(8, 11, 1023),
             Kind::I64 => whole(8, true),
             Kind::U8 => whole(1, false),
             Kind::Text(bytes) => text(bytes),
@@ -215,11 +218,16 @@ fn dataspace(shape: &[usize]) -> Vec<u8> {
     bytes
 }
 
-/// The data type of a little-endian IEEE 754 float.
-fn float32() -> Vec<u8> {
-    let mut bytes = vec![0x11, 0x20, 31, 0, 4, 0, 0, 0, 0, 0, 32, 0, 23, 8, 0, 23];
-    bytes.extend(127u32.to_le_bytes());
-    bytes
+/// The data type of a little-endian IEEE 754 float, from its bytes and the bits and bias of its exponent.
+fn float(bytes: u8, exponent_bits: u8, bias: u32) -> Vec<u8> {
+    let bits = 8 * bytes;
+    let mantissa_bits = bits - 1 - exponent_bits;
+    // Byte order and normalised mantissa, position of the sign, size, first bit and number of bits; then the positions
+    // and lengths of exponent and mantissa.
+    let mut datatype = vec![0x11, 0x20, bits - 1, 0, bytes, 0, 0, 0, 0, 0, bits, 0];
+    datatype.extend([mantissa_bits, exponent_bits, 0, mantissa_bits]);
+    datatype.extend(bias.to_le_bytes());
+    datatype
 }
 
 fn whole(size: u32, signed: bool) -> Vec<u8> {
@@ -281,6 +289,8 @@ mod tests {
         let seeds =
             |bytes: &mut Vec<u8>| [-1i64, 0, i64::MAX].iter().for_each(|value| bytes.extend(value.to_le_bytes()));
         root.array("seed", &[3], Kind::I64, seeds);
+        let drawn = |bytes: &mut Vec<u8>| [0.1f64, -3e300].iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+        root.array("drawn", &[2], Kind::F64, drawn);
         let mut file = Vec::new();
         root.write(&mut file).unwrap();
         assert_eq!(file, include_bytes!("hdf5/tree.hdf5"));

@@ -25,7 +25,7 @@ const CHUNK: usize = 1000;
 pub struct Feature {
     /// Name of the column.
     pub name: String,
-    /// `float32`, `int64`, `bool` or `image`.
+    /// `float32`, `float64`, `int64`, `bool` or `image`.
     pub kind: &'static str,
     /// Shape of a row: `[1]` for a single value; rows, columns and channels of an image.
     pub shape: Vec<usize>,

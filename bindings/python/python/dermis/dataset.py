@@ -192,6 +192,7 @@ class Touches:
         shapes = {column["name"]: column for column in self.about["columns"]}
         self.columns = list(columns) if columns is not None else [*shapes, "timestamp", "frame_index", "episode_index"]
         self._shapes = {name: tuple(shapes[name]["shape"]) for name in self.columns if name in shapes}
+        self._types = {name: shapes[name]["dtype"] for name in self.columns if name in shapes}
         self._images = {name for name in self.columns if shapes.get(name, {}).get("dtype") == "image"}
         self._videos = {name for name in self.columns if shapes.get(name, {}).get("dtype") == "video"}
         self._parquet = parquet
@@ -242,11 +243,8 @@ class Touches:
     def _value(self, name: str, scalar: Any) -> Any:
         value = scalar.as_py()
         if name not in self._images:
-            kind = {float: np.float32, bool: np.bool_, int: np.int64}
-            flat = value
-            while isinstance(flat, list):
-                flat = flat[0]
-            return np.asarray(value, dtype=kind[type(flat)])
+            # The columns that every set has are times and indices.
+            return np.asarray(value, dtype=self._types.get(name, "float32" if name == "timestamp" else "int64"))
         _optional.require("an image in dermis.dataset.Touches", "PIL.Image")
         from PIL import Image
 

@@ -52,17 +52,16 @@ pub fn features(set: &Dataset) -> Vec<Feature> {
     all.push(Feature::new("action", "float32", &[6]).named(action));
     let whole = ["label", "object", "sensor", "material", "seed"];
     all.extend(whole.map(|name| Feature::new(name, "int64", &[1])));
-    let drawn = set.drawn_names();
-    if !drawn.is_empty() {
-        let names: Vec<&str> = drawn.iter().map(String::as_str).collect();
-        all.push(Feature::new("drawn", "float32", &[drawn.len()]).named(&names));
-    }
+    let drawn = set.randomised().into_iter().map(|randomise| {
+        Feature::new(drawn_column(&randomise.key), if randomise.is_integer() { "int64" } else { "float64" }, &[1])
+    });
+    all.extend(drawn);
     if set.spec.pose.mu.is_some() {
-        all.push(Feature::new("mu", "float32", &[1]));
+        all.push(Feature::new("mu", "float64", &[1]));
     }
     if set.parts().len() > 1 {
         all.push(Feature::new("stable", "bool", &[1]));
-        all.push(Feature::new("slip", "float32", &[1]));
+        all.push(Feature::new("slip", "float64", &[1]));
     }
     all
 }
@@ -83,6 +82,11 @@ pub fn all_features(set: &Dataset) -> Vec<Feature> {
 
 fn column(part: &str, what: &str) -> String {
     if part.is_empty() { format!("observation.{what}") } else { format!("observation.{part}.{what}") }
+}
+
+/// The column of a randomised key.
+fn drawn_column(key: &str) -> String {
+    format!("drawn.{key}")
 }
 
 /// Column names of the image and of the contact mask of a sensor.
@@ -171,7 +175,15 @@ impl<'a> Columns<'a> {
         };
         let frames = self.set.frames();
         let whole = |of: Of<'_, usize>| Values::I64(self.each(&|episode, frame| of(episode, frame) as i64));
-        let number = |of: Of<'_, f64>| Values::F32(self.each(&|episode, frame| of(episode, frame) as f32));
+        for (place, randomise) in self.set.randomised().into_iter().enumerate() {
+            if drawn_column(&randomise.key) == name {
+                return match randomise.is_integer() {
+                    true => Values::I64(self.each(&|episode, _| episode.drawn[place] as i64)),
+                    false => Values::F64(self.each(&|episode, _| episode.drawn[place])),
+                };
+            }
+        }
+        let number = |of: Of<'_, f64>| Values::F64(self.each(of));
         let index = |of: &dyn Fn(usize, usize) -> usize| {
             let all = self.episodes.iter().flat_map(|episode| (0..frames).map(move |frame| (episode.index, frame)));
             Values::I64(all.map(|(episode, frame)| of(episode, frame) as i64).collect())
@@ -185,14 +197,10 @@ impl<'a> Columns<'a> {
             "sensor" => whole(&|episode, _| episode.sensor),
             "material" => whole(&|episode, _| episode.material),
             "seed" => Values::I64(self.each(&|episode, _| episode.seed as i64)),
-            "drawn" => {
-                let drawn = self.each(&|episode, _| episode.drawn.clone());
-                Values::F32(drawn.into_iter().flatten().map(|value| value as f32).collect())
-            }
             "mu" => number(&|episode, _| episode.mu.unwrap_or_default()),
             "stable" => Values::Bool(self.each(&|episode, _| episode.grasp.is_some_and(|grasp| grasp.stable))),
             "slip" => number(&|episode, _| episode.grasp.map_or(0.0, |grasp| grasp.slip_m)),
-            "timestamp" => number(&|_, frame| frame.time_s),
+            "timestamp" => Values::F32(self.each(&|_, frame| frame.time_s as f32)),
             "frame_index" => index(&|_, frame| frame),
             "episode_index" => index(&|episode, _| episode),
             _ => index(&|episode, frame| episode * frames + frame),

@@ -37,7 +37,7 @@ pub struct Episode {
     pub sensor: usize,
     /// Index of the material.
     pub material: usize,
-    /// Values drawn for skin, response and camera, in the order of [`super::Dataset::drawn_names`].
+    /// Values drawn for skin, response and camera, in the order of [`super::Dataset::randomised`].
     pub drawn: Vec<f64>,
     /// Coefficient of friction of the object, if it is drawn.
     pub mu: Option<f64>,

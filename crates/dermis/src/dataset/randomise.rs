@@ -135,6 +135,16 @@ impl RandomiseSpec {
         ["skin", "surface", "contact_points", "reading"].contains(&self.key.split('.').next().unwrap_or_default())
     }
 
+    /// Whether every drawn number is an integer: a seed, or grid values that are integers without a unit.
+    pub fn is_integer(&self) -> bool {
+        let integer = |value: &AnyQuantity| value.to_value().is_i64();
+        match &self.value {
+            Some(Axis::Fixed(value)) => integer(value),
+            Some(Axis::Values(values)) => values.iter().all(integer),
+            _ => self.seed,
+        }
+    }
+
     /// Checks the key and the combination of entries.
     pub fn check(&self) -> Result<(), String> {
         let given = [self.value.is_some(), self.scale.is_some(), self.seed];
@@ -232,6 +242,18 @@ mod tests {
         assert_eq!(description["response"]["noise"]["sd"], format!("{noise} mN"));
         assert_eq!(description["response"]["noise"]["seed"], seed as u64);
         assert_eq!(description["light"]["sources"][0]["diffuse"][1], lamp as i64);
+    }
+
+    #[test]
+    fn seeds_and_grids_of_integers_are_integers() {
+        let is_integer = |text: &str| randomise(&format!("key = \"response.bits\"\n{text}")).is_integer();
+        assert!(["seed = true", "value = 3", "value = { values = [7, 8] }"].into_iter().all(is_integer));
+        assert!(is_integer("value = { from = 0, to = 4, steps = 5 }"));
+        for real in ["value = 0.5", "value = \"3 mN\"", "value = { values = [1, 1.5] }", "value = { uniform = [1, 2] }"]
+        {
+            assert!(!is_integer(real), "{real}");
+        }
+        assert!(!is_integer("scale = 2"));
     }
 
     #[test]

@@ -73,16 +73,26 @@ fn demonstration<'a>(set: &'a Dataset, episode: &'a Episode) -> Group<'a> {
     demo.array("dones", &[frames], Kind::I64, move |bytes| {
         (0..frames).for_each(|frame| bytes.extend(i64::from(at_the_end(frame)).to_le_bytes()));
     });
+    let number = |group: &mut Group<'a>, name: &str, value: f64| {
+        group.array(name, &[1], Kind::F64, move |bytes| bytes.extend(value.to_le_bytes()));
+    };
     if !episode.drawn.is_empty() {
-        let drawn = move |bytes: &mut Vec<u8>| put(bytes, episode.drawn.iter().map(|&value| value as f32));
-        demo.array("drawn", &[episode.drawn.len()], Kind::F32, drawn);
+        let mut drawn = Group::new();
+        for (randomise, &value) in set.randomised().into_iter().zip(&episode.drawn) {
+            if randomise.is_integer() {
+                drawn.array(&randomise.key, &[1], Kind::I64, move |bytes| bytes.extend((value as i64).to_le_bytes()));
+            } else {
+                number(&mut drawn, &randomise.key, value);
+            }
+        }
+        demo.group("drawn", drawn);
     }
     if let Some(mu) = episode.mu {
-        demo.array("mu", &[1], Kind::F32, move |bytes| put(bytes, [mu as f32]));
+        number(&mut demo, "mu", mu);
     }
     if let Some(grasp) = episode.grasp {
         demo.attribute("stable", Attribute::Whole(i64::from(grasp.stable)));
-        demo.array("slip_m", &[1], Kind::F32, move |bytes| put(bytes, [grasp.slip_m as f32]));
+        number(&mut demo, "slip_m", grasp.slip_m);
     }
     demo.group("obs", observations(set, episode, 0));
     // The last frame has no successor and repeats itself, as in robomimic's own data sets.

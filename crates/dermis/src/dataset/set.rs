@@ -5,6 +5,7 @@ use super::cache::Cache;
 use super::episode::Episode;
 use super::error::{DatasetError, EpisodeError};
 use super::objects::{self, DatasetObject};
+use super::randomise::RandomiseSpec;
 use super::scenario::{Draw, Played, play};
 use super::sensor::{DatasetSensor, Material};
 use super::spec::{DatasetSpec, FormatSpec, ScenarioSpec};
@@ -225,9 +226,9 @@ impl Dataset {
     }
 
     /// The randomised keys, in the order of [`Episode::drawn`].
-    pub fn drawn_names(&self) -> Vec<String> {
+    pub fn randomised(&self) -> Vec<&RandomiseSpec> {
         let (skins, rest): (Vec<_>, Vec<_>) = self.spec.randomise.iter().partition(|randomise| randomise.is_material());
-        skins.into_iter().chain(rest).map(|randomise| randomise.key.clone()).collect()
+        skins.into_iter().chain(rest).collect()
     }
 
     /// Object, sensor and drawn numbers of an episode.

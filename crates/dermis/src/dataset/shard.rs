@@ -195,7 +195,9 @@ impl Dataset {
                 ("action".to_owned(), json!(frame.action)),
             ]);
             if !episode.drawn.is_empty() {
-                let drawn = self.drawn_names().into_iter().zip(episode.drawn.iter().map(|value| json!(value)));
+                let drawn = self.randomised().into_iter().zip(&episode.drawn).map(|(randomise, &value)| {
+                    (randomise.key.clone(), if randomise.is_integer() { json!(value as i64) } else { json!(value) })
+                });
                 about.insert("drawn".to_owned(), Value::Object(drawn.collect()));
             }
             if let Some(mu) = episode.mu {

@@ -458,6 +458,11 @@ impl DatasetSpec {
             }
             _ => {}
         }
+        for (place, randomise) in self.randomise.iter().enumerate() {
+            if self.randomise[..place].iter().any(|before| before.key == randomise.key) {
+                return rule("randomise", format!("names the key `{}` twice; draw it once", randomise.key));
+            }
+        }
         if self.pose.mu.as_ref().is_some_and(|mu| mu.bounds()[0] < 0.0) {
             return rule("pose.mu", "must not become negative: give `normal` a `within`".to_owned());
         }
