@@ -26,7 +26,6 @@ mod layer_gradient;
 mod layer_interior;
 mod layer_relaxation;
 mod lugre;
-mod object_friction;
 #[path = "common/paraboloid.rs"]
 mod paraboloid;
 mod primitives;
