@@ -505,7 +505,8 @@ fn sensors_rebuilt_from_drawn_columns_read_the_same() {
     let text = |file: &str| std::fs::read_to_string(root.path().join(file)).unwrap();
     let about: serde_json::Value = serde_json::from_str(&text("dataset.json")).unwrap();
     let base: serde_json::Value = dermis::sensor::parse_toml("0.toml", &text("sensors/0.toml")).unwrap();
-    let object = dermis::skin::Object::new(dermis::geometry::shapes::sphere(10e-3, 1e-3).unwrap());
+    let ball = dermis::geometry::Primitive::Sphere { radius_m: 10e-3 };
+    let object = dermis::skin::Object::of_primitive(ball, 1e-3).unwrap();
     let mut rows = 0;
     for shard in 0..2 {
         let bytes = std::fs::read(root.path().join(format!("data/{shard:06}.parquet"))).unwrap();
