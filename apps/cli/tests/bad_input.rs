@@ -222,7 +222,7 @@ fn a_folder_that_cannot_be_written() {
     write(folder.path(), "bench.csv", "depth_mm,force_n\n1,1\n2,2.1\n3,3\n");
     let press = ["press", "--sensor", "wts0614", "--object", "sphere", "--depth", "1mm"];
     for arguments in [&press[..], &["run", "scene.toml"], &["demo"], &["calibrate", "stiffness", "bench.csv"]] {
-        refused(folder.path(), 1, &[arguments, &["--out", "file/out"]].concat(), &["file/out"]);
+        refused(folder.path(), 1, &[arguments, &["--out", "file/out"]].concat(), &["file: is a file; name a folder"]);
     }
 }
 
