@@ -36,7 +36,7 @@ pub struct SensorSpec {
     /// Positions of the texels.
     pub surface: SurfaceSpec,
     /// Contact points of springs along a side of a texel: `n` gives n² contact points per cell of a grid or triangle of
-    /// a mesh, and about n² per cell of listed taxels. Default: at most 0.4 mm apart, or 10.
+    /// a mesh, and about n² per cell of listed taxels. Default: at most 0.85 mm apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_points: Option<usize>,
     /// Deformation model of the cover.

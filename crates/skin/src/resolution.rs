@@ -44,8 +44,13 @@ fn two_digits(value: f64) -> f64 {
 /// Part of the distance of points with which a contact covers the wanted ones, as their number varies with its place.
 const MARGIN: f64 = 0.9;
 
-/// Number of contact points below which a contact is reported in every step.
+/// Number of contact points below which a contact is reported. A ball on independent springs changes its force by up to
+/// 5 % with its place on 13 points, by 2 % on 20 to 35 and by 15 % on 5.
 pub(crate) const MIN_POINTS: usize = 12;
+/// The same for a flat object.
+pub(crate) const MIN_FLAT_POINTS: usize = 100;
+/// Mean depth by largest depth from which an object is flat; a ball has 0.5.
+const MIN_FLATNESS: f64 = 0.8;
 /// Rows and columns of the samples with which an object between contact points is searched.
 pub(crate) const SEARCH: usize = 12;
 
@@ -57,6 +62,26 @@ pub(crate) fn few_points(
 ) -> Option<Warning> {
     let few = points > 0 && points < MIN_POINTS.min(sites);
     few.then_some(Warning::Unresolved { object, points, wanted: MIN_POINTS, spacing_mm: spacing_m * 1e3, key })
+}
+
+/// Warnings for flat objects whose edges lie on the skin. Each edge may miss or gain up to half the distance of two points,
+/// so the area of n points is wrong by up to 2/√n; a ball has hardly any force at its edge.
+pub(crate) fn flat_on_few_points(
+    facets: &Facets,
+    objects: usize,
+    (key, spacing_m, sites): (Resolution, f64, usize),
+) -> Vec<Warning> {
+    let few = |object: u32| {
+        let depths_m = facets.iter().filter(|facet| facet.object == object).map(|facet| facet.depth_m);
+        let (mut points, mut sum_m, mut largest_m) = (0, 0.0, 0.0f64);
+        for depth_m in depths_m {
+            (points, sum_m, largest_m) = (points + 1, sum_m + depth_m, largest_m.max(depth_m));
+        }
+        let flat = sum_m > MIN_FLATNESS * points as f64 * largest_m;
+        let few = points > 0 && points < MIN_FLAT_POINTS.min(sites) && flat;
+        few.then_some(Warning::Unresolved { object, points, wanted: MIN_FLAT_POINTS, spacing_mm: spacing_m * 1e3, key })
+    };
+    (0..objects as u32).filter_map(few).collect()
 }
 
 /// Warnings for the objects of `facets` that cover few of a skin's `sites` contact points, `spacing_m` apart. `between`

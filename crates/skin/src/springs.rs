@@ -6,7 +6,6 @@ mod gradient;
 mod mesh_hits;
 mod path_gradient;
 mod rays;
-mod rim;
 mod site;
 mod site_cells;
 mod site_lanes;
@@ -17,7 +16,7 @@ pub use site::{Site, part_centers};
 use crate::friction_lanes::LANES;
 use crate::frictions::Frictions;
 use crate::point_block::PointBlock;
-use crate::resolution::{Resolution, SEARCH, unresolved};
+use crate::resolution::{MIN_FLAT_POINTS, Resolution, SEARCH, flat_on_few_points, unresolved};
 use crate::simd::{Kernel, Simd, Vectors};
 use crate::spare::{Spare, keep, reuse};
 use crate::threads::parallel;
@@ -108,9 +107,9 @@ thread_local! {
 const PARALLEL_SITES: usize = 1024;
 /// The place of the bristles of a site without any: beyond all blocks.
 const FREE: u32 = u32::MAX;
-/// Size of the cells of sites that are not the middles of squares, compared with squares of their area: the corners of a
-/// triangle are 1.75 halves of such a square from its centre, no point is more than 1.4 from one of a [`lattice`](site::lattice).
-const WIDE_CELL: f64 = 1.8;
+/// Size of the cells of a curved skin compared with squares of the area of their sites: the corners of a triangle are 1.75 halves of
+/// such a square from its centre.
+const CURVED_CELL: f64 = 1.8;
 /// Lower bound of n·n_c: the force of a grazing ray would be unbounded.
 const MIN_COSINE: f64 = 0.2;
 
@@ -149,7 +148,7 @@ impl Springs {
         let rays = Bvh::over(&boxes);
         let cell_bounds = sites.iter().zip(&boxes).fold(Bounds::EMPTY, |all, (site, ray)| {
             let [along, across]: [Vec3; 2] = site.normal.any_orthonormal_pair().into();
-            let half = (along.abs() + across.abs()) * (0.5 * WIDE_CELL * site.area_m2.sqrt());
+            let half = (along.abs() + across.abs()) * (0.5 * CURVED_CELL * site.area_m2.sqrt());
             all.union(&Bounds { min: ray.min - half, max: ray.max + half })
         });
         Ok(Self {
@@ -318,8 +317,8 @@ impl Springs {
     pub fn unresolved_points(&self, points: usize, target: Target<'_>) -> Option<Warning> {
         match points {
             0 => self.missed(&Touch::default(), &Motion { targets: &[target] }).pop(),
-            // What the object's rim does to the force is computed here.
-            _ if points < rim::MAX_UNSURE_POINTS => {
+            // Whether the object is flat is computed here.
+            _ if points < MIN_FLAT_POINTS => {
                 self.settle(&self.rest(), &Motion { targets: &[target] }).ok()?.0.warnings.pop()
             }
             _ => None,
@@ -335,9 +334,8 @@ impl Springs {
         unresolved(&touch.facets, 0..objects as u32, self.resolution(), between)
     }
 
-    /// True if an object crosses the cell of a site: a square about it, as deep as its ray. Where squares of the site's area
-    /// would leave gaps, cells are larger; on a curved skin they end at the tangent planes of their neighbours, on a flat one
-    /// at its rim.
+    /// True if an object crosses the cell of a site: a square with the site's area about it, as deep as its ray. On a curved skin
+    /// squares leave gaps, so cells there are larger and end at the tangent planes of their neighbours.
     fn lies_between(&self, target: &Target<'_>) -> bool {
         let (h, surface) = (self.parameters.max_penetration_m, &target.object.surface);
         let Some(reach) = surface.part_bounds_in(&target.sensor_from_object, &self.cell_bounds) else { return false };
@@ -348,8 +346,8 @@ impl Springs {
                 let Site { point, normal, .. } = self.sites[site as usize];
                 let (along, across) = normal.any_orthonormal_pair();
                 let sensor_from_site = Pose::new(Quat::from_mat3(&Mat3::from_cols(along, across, normal)), point);
-                let [low, high] = self.cell(site).map(|corner| corner.map(|m| m * (1.0 - 1e-6)));
-                let cell = Bounds { min: Vec3::new(low[0], low[1], -h), max: Vec3::new(high[0], high[1], -1e-9 * h) };
+                let half_m = self.half_cell_m(site) * (1.0 - 1e-6);
+                let cell = Bounds { min: Vec3::new(-half_m, -half_m, -h), max: Vec3::new(half_m, half_m, -1e-9 * h) };
                 let (planes, mut crosses) = (self.neighbour_planes(site), false);
                 surface.each_part_in(&(sensor_from_site.inverse() * target.sensor_from_object), &cell, |part| {
                     if crosses {
@@ -372,12 +370,10 @@ impl Springs {
             let (Site { point, normal, .. }, planes) = (self.sites[site as usize], self.neighbour_planes(site));
             let tangents: [Vec3; 2] = normal.any_orthonormal_pair().into();
             // Samples only the part of the square within the bounds of the object.
-            let [least, most] = self.cell(site);
-            let [across, along] = [0, 1].map(|axis| {
-                let tangent = tangents[axis];
+            let [across, along] = tangents.map(|tangent| {
                 let middle = (reach.center() - point).dot(tangent);
-                let extent = 0.5 * reach.size().dot(tangent.abs());
-                let (low, high) = ((middle - extent).max(least[axis]), (middle + extent).min(most[axis]));
+                let (extent, half_m) = (0.5 * reach.size().dot(tangent.abs()), self.half_cell_m(site));
+                let (low, high) = ((middle - extent).max(-half_m), (middle + extent).min(half_m));
                 (0..if low <= high { samples } else { 0 })
                     .map(move |i| tangent * (low + (high - low) * (i as f64 + 0.5) / samples as f64))
             });
@@ -394,26 +390,17 @@ impl Springs {
         })
     }
 
-    /// Lower and upper corner (m) of the cell of a site from it, along the orthonormal pair of its normal.
-    fn cell(&self, site: u32) -> [[f64; 2]; 2] {
-        let Site { point, area_m2, share, .. } = self.sites[site as usize];
-        let half_m = 0.5 * area_m2.sqrt();
-        match &self.cells {
-            None => [[-WIDE_CELL * half_m; 2], [WIDE_CELL * half_m; 2]],
-            Some(_) if share == 1.0 => [[-half_m; 2], [half_m; 2]],
-            Some(cells) => {
-                let ([low, high], place) = (cells.outline, cells.place(point));
-                let within = |axis: usize, offset: f64| offset.clamp(low[axis] - place[axis], high[axis] - place[axis]);
-                [-WIDE_CELL * half_m, WIDE_CELL * half_m].map(|offset| [within(0, offset), within(1, offset)])
-            }
-        }
+    /// Half the side (m) of the cell of a site.
+    fn half_cell_m(&self, site: u32) -> f64 {
+        let factor = if self.cells.is_some() { 1.0 } else { CURVED_CELL };
+        0.5 * self.sites[site as usize].area_m2.sqrt() * factor
     }
 
     /// Points and normals of the sites around one of a curved skin; none on a flat skin.
     fn neighbour_planes(&self, site: u32) -> Vec<(Vec3, Vec3)> {
         let mut planes = Vec::new();
         if self.cells.is_none() {
-            let near = Bounds::around([self.sites[site as usize].point]).padded(WIDE_CELL * self.spacing_m);
+            let near = Bounds::around([self.sites[site as usize].point]).padded(CURVED_CELL * self.spacing_m);
             self.rays.overlapping(&near, |position| {
                 let Site { point, normal, .. } = self.sites[self.rays.order()[position] as usize];
                 planes.push((point, normal));
@@ -627,7 +614,7 @@ impl Skin for Springs {
         if !missed.is_empty() || !touch.warnings.is_empty() || touch.saturated > 0 {
             return missed;
         }
-        self.unsure(touch, motion.targets.len())
+        flat_on_few_points(&touch.facets, motion.targets.len(), self.resolution())
     }
 
     fn missed(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {

@@ -53,7 +53,7 @@ pub enum Warning {
     Missed { object: u32, spacing_mm: f64, key: Resolution },
     /// A contact smaller than the resolution of the skin.
     #[error(
-        "an object touches only {points} contact point{}, {spacing_mm:.3} mm apart, so its force may be inaccurate by 1 % or more: {}",
+        "an object touches only {points} contact point{}, {spacing_mm:.3} mm apart, so its force is inaccurate: {}",
         if *.points == 1 { "" } else { "s" },
         .key.remedy_for(*.points, *.wanted, *.spacing_mm)
     )]

@@ -31,6 +31,5 @@ mod paraboloid;
 mod primitives;
 mod saturation;
 mod skins_agree;
-mod spring_volume;
 mod springs;
 mod threads;

@@ -63,10 +63,10 @@ fn a_change_leaves_the_rest_of_the_preset() {
     let spec = SceneSpec::parse("ball.toml", BALL_ON_PAD).unwrap();
     let built = spec.build("ball.toml", None).unwrap();
     let sensor = built.world.sensor(built.sensor("pad").unwrap());
-    // A texel has 10 × 10 contact points.
+    // A texel has 5 × 5 contact points.
     let tangent = sensor.skin().fully_pressed()[0].tangent;
-    assert!((100.0 * tangent.stiffness_normal / 58.5 - 1.0).abs() < 1e-12, "{tangent:?}");
-    assert!((100.0 * tangent.stiffness_tangential / 200.0 - 1.0).abs() < 1e-12, "{tangent:?}");
+    assert!((25.0 * tangent.stiffness_normal / 58.5 - 1.0).abs() < 1e-12, "{tangent:?}");
+    assert!((25.0 * tangent.stiffness_tangential / 200.0 - 1.0).abs() < 1e-12, "{tangent:?}");
     let other = BALL_ON_PAD.replace("skin.friction.sigma0 = \"200 N/m\"", "skin.friction = { kind = \"none\" }");
     let built = SceneSpec::parse("ball.toml", &other).unwrap().build("ball.toml", None).unwrap();
     assert_eq!(built.world.sensor(built.sensors[0].1).skin().fully_pressed()[0].tangent.stiffness_tangential, 0.0);

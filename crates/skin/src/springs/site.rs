@@ -17,22 +17,26 @@ pub struct Site {
 
 impl Site {
     /// A flat array of `rows` × `cols` texels with spacing `pitch_m`, row 0 at +y, each with `points_per_side`² contact
-    /// points on the lattice of [`lattice`]: its rows are parallel to no row of texels, so that few points change at once
-    /// when a straight edge of an object moves.
+    /// points at the centres of equal squares.
     pub fn grid(rows: usize, cols: usize, pitch_m: f64, points_per_side: usize) -> Vec<Self> {
-        let part = lattice(points_per_side.max(1));
-        let share = 1.0 / part.len() as f64;
-        let place =
-            |index: usize, offset: f64, count: usize| (index as f64 + 0.5 + offset - count as f64 / 2.0) * pitch_m;
-        let mut sites = Vec::with_capacity(rows * cols * part.len());
+        let n = points_per_side.max(1);
+        let share = 1.0 / (n * n) as f64;
+        let place = |index: usize, part: usize, count: usize| {
+            (index as f64 + (part as f64 + 0.5) / n as f64 - count as f64 / 2.0) * pitch_m
+        };
+        let mut sites = Vec::with_capacity(rows * cols * n * n);
         for row in 0..rows {
             for col in 0..cols {
-                sites.extend(part.iter().map(|&[right, down]| Self {
-                    point: Vec3::new(place(col, right, cols), -place(row, down, rows), 0.0),
-                    normal: Vec3::Z,
-                    area_m2: pitch_m * pitch_m * share,
-                    share,
-                }));
+                for i in 0..n {
+                    for j in 0..n {
+                        sites.push(Self {
+                            point: Vec3::new(place(col, j, cols), -place(row, i, rows), 0.0),
+                            normal: Vec3::Z,
+                            area_m2: pitch_m * pitch_m * share,
+                            share,
+                        });
+                    }
+                }
             }
         }
         sites
@@ -74,43 +78,6 @@ impl Site {
     }
 }
 
-/// The N = n² points of a lattice in a unit square about the origin, which continues in the squares around it: with
-/// k = 2 i + 1 − N for i = 0…N − 1,
-/// ```text
-/// x = k / 2N,     y = g k / 2N mod 1
-/// ```
-/// in the order of n strips along y. It is symmetric about the origin. The multiplier g gives the largest min(a² + b²,
-/// 3 |a b|) over the distances (a, b) / N of two points: they are evenly spaced, and none lie side by side along x or y.
-pub fn lattice(n: usize) -> Vec<[f64; 2]> {
-    let (count, sides) = ((n * n) as i64, n as f64);
-    let multiplier = (1..=count / 2).fold((1, 0), |best, g| {
-        let found = evenness(count, g, best.1);
-        if found > best.1 { (g, found) } else { best }
-    });
-    let place = |i: i64| {
-        let k = 2 * i + 1 - count;
-        let along = (multiplier.0 * k + count).rem_euclid(2 * count) - count;
-        [k, along].map(|k| k as f64 / (2 * count) as f64)
-    };
-    let mut points: Vec<[f64; 2]> = (0..count).map(place).collect();
-    points.sort_by_key(|[_, y]| ((y + 0.5) * sides) as i64);
-    points
-}
-
-/// The evenness of the lattice of a multiplier; any number up to `enough` if it is no more than that.
-fn evenness(count: i64, multiplier: i64, enough: i64) -> i64 {
-    let mut least = i64::MAX;
-    for a in 1..=count / 2 {
-        let b = (multiplier * a).rem_euclid(count);
-        let b = b.min(count - b);
-        least = least.min(a * a + b * b).min(3 * a * b.max(1));
-        if least <= enough {
-            break;
-        }
-    }
-    least
-}
-
 /// Barycentric centres of the n² equal parts of a triangle.
 pub fn part_centers(n: usize) -> Vec<[f64; 3]> {
     let scale = 1.0 / (3 * n) as f64;
@@ -141,29 +108,6 @@ mod tests {
                 let mean = centers.iter().map(|w| w[k]).sum::<f64>() / centers.len() as f64;
                 assert!((mean - 1.0 / 3.0).abs() < 1e-14);
             }
-        }
-    }
-
-    /// The points lie inside, are symmetric about the middle and evenly spaced, and their places along x and y differ.
-    #[test]
-    fn points_of_a_lattice_are_even_symmetric_and_in_no_row() {
-        for n in 1..=16usize {
-            let (points, count) = (lattice(n), n * n);
-            assert_eq!(points.len(), count);
-            for [x, y] in &points {
-                assert!(x.abs() < 0.5 && y.abs() < 0.5, "{n}");
-                assert!(points.contains(&[-x, -y]), "{n}: ({x}, {y})");
-            }
-            for axis in [0, 1] {
-                let mut places: Vec<f64> = points.iter().map(|point| point[axis]).collect();
-                places.sort_by(f64::total_cmp);
-                places.dedup();
-                assert!(n == 1 || places.len() * 3 >= count.min(3 * n), "{n}: {} places", places.len());
-                assert!(n < 4 || places.len() >= 2 * n, "{n}: {} places", places.len());
-            }
-            let gap = |a: f64, b: f64| (a - b).abs().min(1.0 - (a - b).abs());
-            let nearest = points[1..].iter().map(|p| gap(p[0], points[0][0]).hypot(gap(p[1], points[0][1])));
-            assert!(nearest.fold(1.0, f64::min) * n as f64 > 0.8, "{n}");
         }
     }
 

@@ -13,8 +13,6 @@ pub(super) struct SiteCells {
     axes: [Vec3; 2],
     /// Coordinates (m) of the corner of the first cell.
     low: [f64; 2],
-    /// Lower and upper coordinates (m) of the rectangle about the sites that has their area, if they fill one.
-    pub outline: [[f64; 2]; 2],
     cells_per_m: f64,
     counts: [usize; 2],
     /// The first entry of each cell in `sites`, and the end.
@@ -30,11 +28,6 @@ impl SiteCells {
         let places: Vec<[f64; 2]> = sites.iter().map(|site| axes.map(|axis| axis.dot(site.point))).collect();
         let low = [0, 1].map(|i| places.iter().map(|place| place[i]).fold(f64::INFINITY, f64::min));
         let high = [0, 1].map(|i| places.iter().map(|place| place[i]).fold(f64::NEG_INFINITY, f64::max));
-        // (w + 2 p)(h + 2 p) = A for a rim p around sites that extend over w × h.
-        let [w, h] = [0, 1].map(|i| high[i] - low[i]);
-        let area_m2 = sites.iter().map(|site| site.area_m2).sum::<f64>();
-        let rim_m = (((w + h).powi(2) + 4.0 * (area_m2 - w * h).max(0.0)).sqrt() - (w + h)) / 4.0;
-        let outline = [low.map(|place| place - rim_m), high.map(|place| place + rim_m)];
         let longest_m = (high[0] - low[0]).max(high[1] - low[1]);
         let cells_per_m = spacing_m.max(longest_m / (3.0 * (sites.len() as f64).sqrt())).recip();
         let counts = [0, 1].map(|i| ((high[i] - low[i]) * cells_per_m) as usize + 1);
@@ -49,7 +42,7 @@ impl SiteCells {
         (1..first.len()).for_each(|i| first[i] += first[i - 1]);
         let top_m = sites.iter().map(|site| site.point.dot(normal)).fold(f64::NEG_INFINITY, f64::max);
         let sites = order.into_iter().map(|site| (site, places[site as usize])).collect();
-        Self { normal, top_m, axes, low, outline, cells_per_m, counts, first, sites }
+        Self { normal, top_m, axes, low, cells_per_m, counts, first, sites }
     }
 
     /// The cells between two coordinates; `None` if there are none.
@@ -59,14 +52,9 @@ impl SiteCells {
         (to >= 0.0 && from <= last as f64 + 1.0).then(|| [from as usize, (to as usize).min(last)])
     }
 
-    /// Coordinates (m) of a point across the normal.
-    pub fn place(&self, point: Vec3) -> [f64; 2] {
-        self.axes.map(|axis| axis.dot(point))
-    }
-
     /// Calls `visit` with the sites, and their coordinates (m), in the cells of a box.
     #[inline(always)]
-    pub fn each_in_box(&self, low: [f64; 2], high: [f64; 2], mut visit: impl FnMut(u32, [f64; 2])) {
+    fn each_in_box(&self, low: [f64; 2], high: [f64; 2], mut visit: impl FnMut(u32, [f64; 2])) {
         let spans = [0, 1].map(|axis| self.span(axis, low[axis], high[axis]));
         let [Some([left, right]), Some([bottom, top])] = spans else { return };
         for row in bottom..=top {
