@@ -53,7 +53,7 @@ mod tests {
     }
 
     /// Contact points of a texel.
-    const POINTS: f64 = 100.0;
+    const POINTS: f64 = 25.0;
 
     #[test]
     fn entries_of_a_description_are_set() {
