@@ -78,14 +78,17 @@ fn a_folder_that_cannot_be_written_is_refused_by_name() {
     std::fs::create_dir(&closed).unwrap();
     std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o555)).unwrap();
     // The administrator may write everywhere: below a file, nobody can.
-    let place = if std::fs::write(closed.join("probe"), "").is_ok() { closed.join("probe") } else { closed.clone() };
+    let (place, reason) = match std::fs::write(closed.join("probe"), "") {
+        Ok(()) => (closed.join("probe"), "is a file; name a folder"),
+        Err(_) => (closed.clone(), "cannot be written"),
+    };
     for (name, format, file) in FORMATS {
         let outcome = format.record(&place.join(file), &layout()).and_then(|mut recorder| {
             recorder.record(sample(0.0, true))?;
             recorder.finish()
         });
         let message = outcome.unwrap_err().to_string();
-        assert!(message.contains("closed") && message.contains("cannot be written"), "{name}: {message}");
+        assert!(message.contains("closed") && message.contains(reason), "{name}: {message}");
     }
     std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o755)).unwrap();
     assert!(std::fs::read_dir(&closed).unwrap().count() <= 1);
