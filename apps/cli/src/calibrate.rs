@@ -2,8 +2,8 @@
 
 use crate::console::{Overwrite, ResultFolder, say, say_json, short};
 use crate::set::SetArguments;
-use crate::table::{DEPTH, FORCE, VELOCITY, read_points};
-use crate::{calibrate_array, calibrate_magnetic, calibrate_material, calibrate_optics};
+use crate::table::{DEPTH, FORCE, Table, VELOCITY};
+use crate::{calibrate_array, calibrate_magnetic, calibrate_material, calibrate_optics, depth_unit};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use dermis::draw::{Image, LineStyle, Marker, Plot, Series};
@@ -142,9 +142,15 @@ fn stiffness(arguments: &Stiffness) -> anyhow::Result<()> {
         bail!("`--set` changes the description of the sensor: name it with `--sensor`");
     }
     let folder = arguments.overwrite.open(arguments.out.as_deref())?;
-    let points = read_points(&arguments.data, ("compression", DEPTH), ("force", FORCE))?;
+    let table = Table::read(&arguments.data)?;
+    let points = table.points(("compression", DEPTH), ("force", FORCE))?;
+    let spec = arguments.sensor.as_deref().map(|name| pressed_sensor(name, &arguments.set)).transpose()?;
+    let max_m = spec.as_ref().map(|spec| spec.build(None)).transpose()?.map(|sensor| sensor.skin().max_depth_m());
+    let depths_m: Vec<f64> = points.iter().map(|point| point.0).collect();
+    let warnings: Vec<String> =
+        depth_unit::doubt(&table, ("compression", DEPTH), &depths_m, max_m)?.into_iter().collect();
     let fit = fit_stiffness(&points).with_context(|| arguments.data.display().to_string())?;
-    let slope = fit.through_zero_newton_per_m;
+    let slope = fit.newton_per_m;
     let per_area = match arguments.area.map(Area::si) {
         Some(area) if area <= 0.0 => bail!("`--area` must be a positive area, got {} mm^2", area * 1e6),
         Some(area) => Some(scaled(slope, 1.0 / area)),
@@ -158,54 +164,74 @@ fn stiffness(arguments: &Stiffness) -> anyhow::Result<()> {
         }
         _ => None,
     };
-    let report = json!({ "fit": fit, "per_area_pa_per_m": per_area, "per_texel_n_per_m": per_texel });
+    let report =
+        json!({ "fit": fit, "per_area_pa_per_m": per_area, "per_texel_n_per_m": per_texel, "warnings": warnings });
     if arguments.json {
         say_json(&report)?;
     } else {
-        say(format!("stiffness from {} points (± is the half-width of a 95 % interval)", fit.points));
-        line("through zero", slope, "N/m");
-        line("free line", fit.free_newton_per_m, "N/m");
-        say(format!("  play before contact    {} mm", short(fit.free_offset_m * 1e3)));
-        say(format!("  residual               {} N rms", short(fit.rms_newton)));
+        tell_stiffness(&fit);
         if let Some(estimate) = per_area {
             line("stiffness_per_area", estimate, "Pa/m");
         }
         if let Some(estimate) = per_texel {
             line("stiffness per texel", estimate, "N/m");
         }
+        warnings.iter().for_each(|warning| say(format!("  warning: {warning}")));
     }
-    let fitted = match &arguments.sensor {
-        Some(name) => {
-            let measured = Measured { points: &points, newton_per_m: slope.value, pa_per_m: per_area.map(|k| k.value) };
-            Some(with_stiffness(name, &arguments.set, &measured, arguments.indenter.map(Length::si))?)
+    let fitted = match spec {
+        Some(spec) => {
+            let measured = Measured { depths_m: &depths_m, fit: &fit, pa_per_m: per_area.map(|k| k.value) };
+            Some(with_stiffness(spec, &measured, arguments.indenter.map(Length::si))?)
         }
         None => None,
     };
-    write_fit(folder, arguments.json, &report, fitted, || stiffness_plot(&points, &fit))
+    write_fit(folder, arguments.json, &report, fitted, || stiffness_plot(&points, &fit).size(860, 560).render())
+}
+
+/// Prints the stiffness first: the free line where its offset is significant, else the line through the origin.
+fn tell_stiffness(fit: &StiffnessFit) {
+    say(format!("stiffness from {} points (± is the half-width of a 95 % interval)", fit.points));
+    let lines = [("through zero", fit.through_zero_newton_per_m), ("free line", fit.free_newton_per_m)];
+    let order = if fit.has_offset { [1, 0] } else { [0, 1] };
+    order.into_iter().for_each(|i| line(lines[i].0, lines[i].1, "N/m"));
+    line("force at zero", fit.offset_newton, "N");
+    say(format!("  free line reaches zero {} mm", short(fit.free_offset_m * 1e3)));
+    say(format!("  residual               {} N rms", short(fit.rms_newton)));
+    if fit.has_offset {
+        say(
+            "  (the force at zero compression is not zero: an offset of the load cell, a play or a bent curve; the free line is the stiffness)",
+        );
+    }
+}
+
+/// The description of the pressed sensor.
+fn pressed_sensor(name: &str, set: &SetArguments) -> anyhow::Result<SensorSpec> {
+    let (mut spec, folder) = SensorSpec::find(name)?;
+    if let Some(folder) = folder {
+        spec = spec.with_files_in(folder);
+    }
+    set.of_sensor(&spec)
 }
 
 struct Measured<'a> {
-    points: &'a [(f64, f64)],
-    newton_per_m: f64,
+    depths_m: &'a [f64],
+    fit: &'a StiffnessFit,
     pa_per_m: Option<f64>,
 }
 
 /// A sensor's description with the fitted stiffness: scaled if the indenter is known, otherwise per area or per texel.
 fn with_stiffness(
-    name: &str,
-    set: &SetArguments,
+    mut spec: SensorSpec,
     measured: &Measured<'_>,
     indenter_m: Option<f64>,
 ) -> anyhow::Result<SensorSpec> {
-    let (mut spec, folder) = SensorSpec::find(name)?;
-    if let Some(folder) = folder {
-        spec = spec.with_files_in(folder);
-    }
-    spec = set.of_sensor(&spec)?;
+    let stiffness = measured.fit.newton_per_m.value;
     if let Some(indenter_m) = indenter_m {
-        let depths_m: Vec<f64> = measured.points.iter().map(|point| point.0).collect();
-        let simulated = simulated_stiffness(&spec.build(None)?, indenter_m, &depths_m)?.through_zero_newton_per_m;
-        if !spec.skin.scale_stiffness(measured.newton_per_m / simulated.value) {
+        let simulated = simulated_stiffness(&spec.build(None)?, indenter_m, measured.depths_m)?;
+        // The same line through both, because the force of a skin may bend.
+        let line =
+            if measured.fit.has_offset { simulated.free_newton_per_m } else { simulated.through_zero_newton_per_m };
+        if !spec.skin.scale_stiffness(stiffness / line.value) {
             bail!(
                 "sensor {:?} has a skin of kind {:?}, whose stiffness cannot be scaled; `--indenter` works with springs, layers and imprints",
                 spec.name,
@@ -220,7 +246,7 @@ fn with_stiffness(
             );
         };
         (springs.force_table, springs.pressure_table) = (None, None);
-        springs.stiffness = measured.pa_per_m.is_none().then(|| quantity::Stiffness::new(measured.newton_per_m));
+        springs.stiffness = measured.pa_per_m.is_none().then(|| quantity::Stiffness::new(stiffness));
         springs.stiffness_per_area = measured.pa_per_m.map(quantity::AreaStiffness::new);
     }
     spec.description = format!("{}, with its stiffness fitted to bench data", spec.name);
@@ -232,7 +258,7 @@ fn with_stiffness(
 fn friction(arguments: &Friction) -> anyhow::Result<()> {
     let folder = arguments.overwrite.open(arguments.out.as_deref())?;
     let normal = arguments.normal_force.si();
-    let points = read_points(&arguments.data, ("velocity", VELOCITY), ("force", FORCE))?;
+    let points = Table::read(&arguments.data)?.points(("velocity", VELOCITY), ("force", FORCE))?;
     let fit = fit_friction(&points, normal).with_context(|| arguments.data.display().to_string())?;
     let report = json!({ "fit": fit, "normal_n": normal });
     if arguments.json {
@@ -266,26 +292,29 @@ pub fn write_fit(
     folder.commit(output, json)
 }
 
-fn stiffness_plot(points: &[(f64, f64)], fit: &StiffnessFit) -> Image {
+/// Measured forces, and both lines with the interval of the one that is the stiffness.
+pub fn stiffness_plot(points: &[(f64, f64)], fit: &StiffnessFit) -> Plot {
     let deepest = points.iter().map(|p| p.0).fold(0.0, f64::max);
     let depths: Vec<f64> = (0..=60).map(|i| f64::from(i) / 60.0 * deepest * 1.05).collect();
-    let Estimate { value, ci95 } = fit.through_zero_newton_per_m;
-    let free = fit.free_newton_per_m.value;
-    let in_mm = |k: f64, offset: f64| depths.iter().map(move |d| (d * 1e3, (k * (d - offset)).max(0.0)));
+    let Estimate { value, ci95 } = fit.newton_per_m;
+    let label = |name: &str, k: Estimate| format!("{name}: {} ± {} N/m", short(k.value), short(k.ci95));
+    let curve = |k: f64, force: f64| depths.iter().map(move |d| (d * 1e3, force + k * d));
+    let through_zero = (label("through zero", fit.through_zero_newton_per_m), fit.through_zero_newton_per_m.value, 0.0);
+    let free = (label("free line", fit.free_newton_per_m), fit.free_newton_per_m.value, fit.offset_newton.value);
+    let [used, other] = if fit.has_offset { [free, through_zero] } else { [through_zero, free] };
+    // The interval of a slope turns the line about the middle of the points, or about the origin.
+    let fixed = if fit.has_offset { points.iter().map(|p| p.0).sum::<f64>() / points.len() as f64 } else { 0.0 };
+    let band = depths.iter().map(|d| {
+        let (middle, half) = (used.2 + value * d, ci95 * (d - fixed).abs());
+        (middle - half, middle + half)
+    });
     Plot::new()
         .title("Stiffness")
         .x_label("Compression (mm)")
         .y_label("Force (N)")
         .series(Series::scatter("measured", points.iter().map(|p| (p.0 * 1e3, p.1))).marker(Marker::Disc))
-        .series(
-            Series::line(format!("through zero: {} ± {} N/m", short(value), short(ci95)), in_mm(value, 0.0))
-                .band(depths.iter().map(|d| ((value - ci95) * d, (value + ci95) * d))),
-        )
-        .series(
-            Series::line(format!("free: {} N/m", short(free)), in_mm(free, fit.free_offset_m)).style(LineStyle::Dashed),
-        )
-        .size(860, 560)
-        .render()
+        .series(Series::line(used.0, curve(used.1, used.2)).band(band))
+        .series(Series::line(other.0, curve(other.1, other.2)).style(LineStyle::Dashed))
 }
 
 fn friction_plot(points: &[(f64, f64)], fit: &FrictionFit, normal: f64) -> Image {

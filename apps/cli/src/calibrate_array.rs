@@ -1,20 +1,21 @@
 //! `dermis calibrate taxels | spread | creep | sensor`: fits the response of an array to bench data.
 
-use crate::bench_data::{read_creep, read_presses};
+use crate::bench_data::{Presses, read_creep, read_presses};
 use crate::calibrate::write_fit;
+use crate::calibrate_figures as figures;
 use crate::console::{Overwrite, ResultFolder, say, say_json, short};
 use crate::set::SetArguments;
 use anyhow::Context;
-use dermis::draw::{FigurePage, Image, Marker, PALETTE, Plot, Series};
+use dermis::draw::Image;
 use dermis::geometry::quantity::Length;
 use dermis::sensor::calibration::{
     CreepFit, CreepTermFit, Estimate, Residual, TaxelLoads, TaxelsFit, fit_creep_record, fit_lines, fit_neighbours,
     fit_sensor,
 };
-use dermis::sensor::characterise::{Bench, PressRow};
+use dermis::sensor::characterise::Bench;
 use dermis::sensor::{ResponseSpec, Sensor, SensorSpec, Spread};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Common arguments.
 #[derive(clap::Args)]
@@ -170,10 +171,25 @@ fn taxel_lines(fit: &TaxelsFit) -> Vec<String> {
     lines
 }
 
+/// A bench without creep, and what is doubtful about it.
+fn presses(path: &Path, sensor: &Sensor) -> anyhow::Result<(Bench, Vec<String>)> {
+    let Presses { rows, warnings } = read_presses(path, sensor)?;
+    Ok((Bench { presses: rows, ..Bench::default() }, warnings))
+}
+
+/// A doubt about rests, of a sensor that creeps.
+fn doubt_of_rests(loads: &TaxelLoads<'_>, base: &Base) -> Option<String> {
+    loads.doubt_of_rests().filter(|_| !base.spec.response.creep.is_empty())
+}
+
+fn warning_line(warning: &String) -> String {
+    format!("  warning: {warning}")
+}
+
 pub fn taxels(arguments: &Taxels) -> anyhow::Result<()> {
     let base = Base::find(&arguments.common)?;
     let named = || arguments.presses.display().to_string();
-    let bench = Bench { presses: read_presses(&arguments.presses)?, ..Bench::default() };
+    let (bench, mut warnings) = presses(&arguments.presses, &base.sensor)?;
     let loads = TaxelLoads::new(&base.sensor, &bench, arguments.indenter.si()).with_context(named)?;
     let fit = fit_lines(&loads, &base.spec.response, None).with_context(named)?;
     let response = fit.response(&base.spec.response);
@@ -181,75 +197,38 @@ pub fn taxels(arguments: &Taxels) -> anyhow::Result<()> {
     let mut lines = vec![format!("{} taxels (± is the half-width of a 95 % interval)", fit.taxels.len())];
     lines.extend(taxel_lines(&fit));
     lines.push(residual_line(&residual));
+    warnings.extend(doubt_of_rests(&loads, &base));
+    lines.extend(warnings.iter().map(warning_line));
     // For the figure, against the force of the indenter.
     let alone = ResponseSpec { spread: None, ..base.spec.response.clone() };
     let direct = fit_lines(&loads, &alone, Some(fit.shape)).with_context(named)?;
-    let report = json!({ "fit": fit, "residual": residual });
-    base.finish(&arguments.common, response, &report, &lines, || taxels_figure(&direct, &bench.presses))
-}
-
-fn taxels_figure(fit: &TaxelsFit, presses: &[PressRow]) -> Image {
-    let mut readings = vec![Vec::new(); fit.taxels.len()];
-    for row in presses.iter().filter(|row| row.force_newton > 0.0) {
-        readings[row.taxel].push((row.force_newton, f64::from(row.raw[row.taxel])));
-    }
-    let shown: Vec<usize> = [0, readings.len() / 3, 2 * readings.len() / 3].into_iter().collect();
-    let (mut curves, mut residuals) = (
-        Plot::new().title("Counts against force").x_label("Force (N)").y_label("Counts"),
-        Plot::new().title("Residuals").x_label("Force (N)").y_label("Counts"),
-    );
-    for (&taxel, colour) in shown.iter().zip(PALETTE) {
-        let model = |force: f64| fit.counts(taxel, force);
-        let max_force = readings[taxel].iter().map(|p| p.0).fold(0.0, f64::max);
-        curves = curves
-            .series(
-                Series::scatter(format!("taxel {taxel}"), readings[taxel].iter().copied())
-                    .marker(Marker::Ring)
-                    .colour(colour),
-            )
-            .series(
-                Series::line("", (0..=80).map(|i| f64::from(i) / 80.0 * max_force).map(|f| (f, model(f))))
-                    .colour(colour),
-            );
-        residuals = residuals.series(
-            Series::scatter(format!("taxel {taxel}"), readings[taxel].iter().map(|(f, c)| (*f, c - model(*f))))
-                .marker(Marker::Ring)
-                .colour(colour),
-        );
-    }
-    FigurePage::new(2).image(curves.render(), "").image(residuals.render(), "").render()
+    let report = json!({ "fit": fit, "residual": residual, "warnings": warnings });
+    base.finish(&arguments.common, response, &report, &lines, || {
+        figures::page(figures::of_taxels(&direct, &figures::by_force(&bench.presses, direct.taxels.len()), "Force (N)"))
+    })
 }
 
 pub fn spread(arguments: &SpreadArguments) -> anyhow::Result<()> {
     let base = Base::find(&arguments.common)?;
     let named = || arguments.presses.display().to_string();
-    let bench = Bench { presses: read_presses(&arguments.presses)?, ..Bench::default() };
+    let (bench, mut warnings) = presses(&arguments.presses, &base.sensor)?;
     let loads = TaxelLoads::new(&base.sensor, &bench, arguments.indenter.si()).with_context(named)?;
     let kept = ResponseSpec { spread: None, ..base.spec.response.clone() };
     let lines = fit_lines(&loads, &kept, None).with_context(named)?;
     let fit = fit_neighbours(&loads, &lines, &kept, arguments.kernel).with_context(named)?;
     let response = loads.with_spread(&base.spec.response, Spread::gaussian(fit.sigma_taxels.value, fit.kernel))?;
     let residual = loads.residual(&response)?;
-    let lines = [
+    warnings.extend(doubt_of_rests(&loads, &base));
+    let mut lines = vec![
         format!("spread from {} neighbours (± is the half-width of a 95 % interval)", fit.points),
         format!("  sigma         {} taxels, kernel {} × {}", pm(fit.sigma_taxels), fit.kernel, fit.kernel),
         format!("  residual      {} rms of the ratio to a direct press", short(fit.rms)),
         residual_line(&residual),
         "  (the gains are scaled so that a directly pressed taxel reads as before)".into(),
     ];
-    let sigma = fit.sigma_taxels.value;
-    base.finish(&arguments.common, response, &json!({ "fit": fit, "residual": residual }), &lines, || {
-        let weight = |r: f64| (-0.5 * (r / sigma).powi(2)).exp();
-        Plot::new()
-            .title("Point spread")
-            .x_label("Distance (taxels)")
-            .y_label("Weight, relative")
-            .series(Series::line(
-                format!("Gaussian, σ = {}", short(sigma)),
-                (0..=100).map(|i| f64::from(i) * 0.03).map(|r| (r, weight(r))),
-            ))
-            .render()
-    })
+    lines.extend(warnings.iter().map(warning_line));
+    let report = json!({ "fit": fit, "residual": residual, "warnings": warnings });
+    base.finish(&arguments.common, response, &report, &lines, || figures::page([figures::of_spread(&fit)]))
 }
 
 const NO_CREEP: &str = "  creep         none found in the readings under a constant load";
@@ -273,26 +252,15 @@ pub fn creep(arguments: &CreepArguments) -> anyhow::Result<()> {
             lines.push(format!("  residual  {} of the load, rms", short(fit.rms / fit.at_once.value)));
         }
     }
-    let points: Vec<(f64, f64)> = rows
-        .iter()
-        .filter_map(|row| Some((row.time_s, load_newton(row.taxel, f64::from(row.raw))? / row.force_newton)))
-        .collect();
-    let curve: Vec<(f64, f64)> = fit.iter().flat_map(|fit| points.iter().map(|(t, _)| (*t, fit.at(*t)))).collect();
     base.finish(&arguments.common, response, &json!({ "fit": fit }), &lines, || {
-        Plot::new()
-            .title("Creep under a constant load")
-            .x_label("Time (s)")
-            .y_label("Reading over force")
-            .series(Series::scatter("measured", points.iter().copied().step_by((points.len() / 200).max(1))))
-            .series(Series::line("fitted", curve))
-            .render()
+        figures::page([figures::of_creep(&rows, fit.as_ref(), &load_newton)])
     })
 }
 
 pub fn sensor(arguments: &ArrayArguments) -> anyhow::Result<()> {
     let base = Base::find(&arguments.common)?;
-    let bench =
-        Bench { presses: read_presses(&arguments.presses)?, creep: read_creep(&arguments.creep)?, ..Bench::default() };
+    let (bench, mut warnings) = presses(&arguments.presses, &base.sensor)?;
+    let bench = Bench { creep: read_creep(&arguments.creep)?, ..bench };
     let named = || format!("{} and {}", arguments.presses.display(), arguments.creep.display());
     let loads = TaxelLoads::new(&base.sensor, &bench, arguments.indenter.si()).with_context(named)?;
     let fit = fit_sensor(&loads, &base.spec.response, arguments.kernel).with_context(named)?;
@@ -303,22 +271,29 @@ pub fn sensor(arguments: &ArrayArguments) -> anyhow::Result<()> {
     )];
     lines.extend(taxel_lines(&fit.taxels));
     lines.extend([
-        match (fit.spread, fit.response(true).spread) {
+        match (&fit.spread, fit.response(true).spread) {
             (Some(spread), _) => format!("  spread        sigma {} taxels", pm(spread.sigma_taxels)),
             (None, Some(_)) => "  spread        as before: the neighbours of the pressed taxels read nothing".into(),
             (None, None) => "  spread        none found beyond that of the skin".into(),
         },
-        format!("  hysteresis    {} of the load", pm(fit.hysteresis)),
+        match fit.hysteresis {
+            eta if eta.ci95.is_finite() => format!("  hysteresis    {} of the load", pm(eta)),
+            _ => "  hysteresis    not determined: no row unloads".into(),
+        },
         fit.creep.as_ref().map_or(NO_CREEP.into(), |creep| {
             let term = creep.terms[0];
             format!("  creep         {} of the load, time constant {} s", pm(term.amplitude), pm(term.time_s))
         }),
         format!("  noise         {} counts", pm(fit.noise_counts)),
-        format!("  stiffness     {} N/m under the indenter", pm(fit.stiffness.through_zero_newton_per_m)),
+        format!("  stiffness     {} N/m under the indenter", pm(fit.stiffness.newton_per_m)),
         residual_line(&fit.residual),
     ]);
+    warnings.extend(fit.warnings.iter().cloned());
+    lines.extend(warnings.iter().map(warning_line));
+    let loops = fit.loop_points(&loads)?;
+    let report = json!({ "fit": fit, "warnings": warnings });
     let response = fit.response(true);
-    base.finish(&arguments.common, response, &json!({ "fit": fit }), &lines, || {
-        taxels_figure(&fit.direct, &bench.presses)
+    base.finish(&arguments.common, response, &report, &lines, || {
+        figures::page(figures::of_sensor(&fit, &bench, &loops))
     })
 }

@@ -14,7 +14,7 @@ use dermis::sensor::calibration::optics::{
     contact_of_depth, doubt_at_rest, find_contact, fit_calibrated, fit_calibrated_by_depth, fit_phong, fit_scale,
     position_degree, rmse_255,
 };
-use dermis::sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightSpec};
+use dermis::sensor::optics::{BackgroundSpec, CameraSpec, FloatImage, Light, LightResidual, LightSpec};
 use dermis::sensor::{Sensor, SensorSpec, SkinKind};
 use dermis::skin::{Layer, Object};
 use dermis_research::ball_presses::{BallPresses, LabelledPress};
@@ -126,7 +126,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let table = || arguments.presses.display().to_string();
     let background = &background_of_presses(background, &all).with_context(table)?;
     let kept_as = BackgroundSpec::File(PathBuf::from(&background_file));
-    let light = fit(arguments, background, &all, kept_as)?;
+    let light = fit(arguments, background, &all, kept_as)?.with_residual(trial.residual);
     let form = Form::of(&light);
     let mut report =
         json!({ "presses": presses.len(), "scale": scale, "held_out": trial.report, "warnings": warnings.0 });
@@ -392,6 +392,7 @@ fn fit(
 /// Evaluates a fit to every other press on the remaining presses.
 struct Trial {
     form: Option<Form>,
+    residual: LightResidual,
     report: serde_json::Value,
     lines: Vec<String>,
     figure: Image,
@@ -412,7 +413,7 @@ fn judge(
     let form = Form::of(&light);
     let light = light.build(background.width, background.height, pixel_m, None)?.on_background(without_contact);
     let shade = |press: &BallPress| light.shade(&press.relief, || None);
-    let (mut report, mut lines) = (serde_json::Map::new(), Vec::new());
+    let (mut report, mut lines, mut levels) = (serde_json::Map::new(), Vec::new(), Vec::new());
     for (key, what, region) in
         [("inside", "in contact (to 0.9 radii)", INSIDE), ("around", "around (1 to 2 radii)", AROUND)]
     {
@@ -425,10 +426,12 @@ fn judge(
                 short(alone)
             ));
         }
+        levels.push((ours * 1e3).round() / 1e3);
         report.insert(key.into(), json!({ "rmse_255": ours, "null_rmse_255": alone }));
         lines.push(format!("{what:<27} {} of 255 (background alone: {})", short(ours), short(alone)));
     }
-    Ok(Trial { form, report: report.into(), lines, figure: figure(&odd, &light) })
+    let residual = LightResidual { inside: levels[0], around: levels[1] };
+    Ok(Trial { form, residual, report: report.into(), lines, figure: figure(&odd, &light) })
 }
 
 fn figure(odd: &[&BallPress], light: &Light) -> Image {

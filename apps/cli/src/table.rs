@@ -140,6 +140,24 @@ impl Table {
         if is_there { self.values(what, names).map(Some) } else { Ok(None) }
     }
 
+    /// Two columns in SI units.
+    pub fn points(&self, x: (&str, Names), y: (&str, Names)) -> anyhow::Result<Vec<(f64, f64)>> {
+        Ok(self.values(x.0, x.1)?.into_iter().zip(self.values(y.0, y.1)?).collect())
+    }
+
+    /// A column of times (s), if the file has it.
+    pub fn optional_times(&self, name: &str) -> anyhow::Result<Option<Vec<f64>>> {
+        if !self.header.iter().any(|column| column.eq_ignore_ascii_case(name)) {
+            return Ok(None);
+        }
+        let column = self.column(name)?;
+        let time = |row: usize| match self.number(row, &column)? {
+            time if time >= 0.0 => Ok(time),
+            _ => bail!(self.not(row, &column, "a time of 0 s or more")),
+        };
+        (0..self.len()).map(time).collect::<anyhow::Result<_>>().map(Some)
+    }
+
     /// A value as a finite number.
     pub fn number(&self, row: usize, column: &Column) -> anyhow::Result<f64> {
         let value = self.text(row, column).parse::<f64>().ok().filter(|value| value.is_finite());
@@ -163,10 +181,4 @@ impl Table {
         let (file, line, text) = (&self.file, self.rows[row].0, self.text(row, column));
         format!("{file}, line {line}, column `{}`: {text:?} is not {rule}", column.name)
     }
-}
-
-/// Reads two columns, in SI units.
-pub fn read_points(path: &Path, x: (&'static str, Names), y: (&'static str, Names)) -> anyhow::Result<Vec<(f64, f64)>> {
-    let table = Table::read(path)?;
-    Ok(table.values(x.0, x.1)?.into_iter().zip(table.values(y.0, y.1)?).collect())
 }

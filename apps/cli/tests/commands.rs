@@ -1,6 +1,7 @@
 //! Runs every command as a user does.
 
 use crate::common::{DEFINITION, SCENE, SENSOR, write};
+use dermis::draw::Image;
 use dermis::geometry::files::LengthUnit;
 use dermis::geometry::quantity::{Angle, Length};
 use serde_json::Value;
@@ -140,6 +141,65 @@ fn calibrate_finds_the_line_it_was_given() {
     write(folder.path(), "slide.csv", format!("velocity_m_per_s,force_n\n{rows}"));
     let text = dermis(folder.path(), &["calibrate", "friction", "slide.csv", "--normal-force", "0.08 N"]);
     assert!(text.contains("mu_static              0.435 ±") && text.contains("0.3 ±"), "{text}");
+}
+
+/// A load cell with an offset: the line through the origin, whose interval did not hold the stiffness, came first and was written.
+#[test]
+fn a_stiffness_with_an_offset_was_that_through_zero() {
+    let folder = TempDir::new().unwrap();
+    let force = |i: i32| 1.5 * f64::from(i) + 0.9 + 0.01 * f64::from(i * 7 % 5 - 2);
+    let rows: String = (1..=8).map(|i| format!("{},{}\n", 0.5 * f64::from(i), force(i))).collect();
+    write(folder.path(), "bench.csv", format!("depth_mm,force_n\n{rows}"));
+    write(folder.path(), "mine.toml", SENSOR);
+    let all = ["calibrate", "stiffness", "bench.csv", "--sensor", "mine.toml", "--out", "o"];
+    let said = dermis(folder.path(), &all);
+    let at = |text: &str| said.find(text).unwrap_or_else(|| panic!("{text}: {said}"));
+    assert!(at("free line ") < at("through zero ") && said.contains("force at zero          0."), "{said}");
+    let written = std::fs::read_to_string(folder.path().join("o/sensor.toml")).unwrap();
+    let stiffness = written.lines().find_map(|line| line.strip_prefix("stiffness = \"")).unwrap();
+    let value: f64 = stiffness.split(' ').next().unwrap().parse().unwrap();
+    assert!((value / 3000.0 - 1.0).abs() < 0.01, "{stiffness}");
+}
+
+/// Depths in another unit than that of their column gave a stiffness a thousand times too large, and a mesh of 40 m a force, both
+/// without a word.
+#[test]
+fn lengths_in_another_unit_were_taken_silently() {
+    let folder = TempDir::new().unwrap();
+    let table = |column: &str, scale: f64| {
+        let rows: String = (1..=4).map(|i| format!("{},{}\n", scale * f64::from(i), 1.5 * f64::from(i))).collect();
+        write(folder.path(), "bench.csv", format!("{column},force_n\n{rows}"));
+        dermis(folder.path(), &["calibrate", "stiffness", "bench.csv"])
+    };
+    for (column, scale, told) in [
+        (
+            "depth_mm",
+            0.5e-3,
+            "column `depth_mm`: the largest depth is 0.002 mm, less than a press can be measured to: are they in metres? Then name the column `depth_m`",
+        ),
+        ("depth_m", 0.5, "are they in millimetres? Then name the column `depth_mm`"),
+        ("compression_mm", 500.0, "are they in micrometres? Then name the column `compression_um`"),
+        ("depth_mm", 0.01, ""),
+        ("depth_um", 5.0, ""),
+        ("compression_mm", 15.0, ""),
+    ] {
+        let said = table(column, scale);
+        assert_eq!(said.contains("warning"), !told.is_empty(), "{column} {scale}: {said}");
+        assert!(said.contains(told), "{column} {scale}: {said}");
+    }
+    // An octahedron of 40 units.
+    let corners = ["20 0 0", "-20 0 0", "0 20 0", "0 -20 0", "0 0 20", "0 0 -20"];
+    let faces = "f 1 3 5\nf 3 2 5\nf 2 4 5\nf 4 1 5\nf 3 1 6\nf 2 3 6\nf 4 2 6\nf 1 4 6\n";
+    write(folder.path(), "tool.obj", corners.map(|corner| format!("v {corner}\n")).concat() + faces);
+    write(folder.path(), "mine.toml", SENSOR);
+    let press = |object: &str, unit: &[&str]| {
+        let all = ["press", "--sensor", "mine.toml", "--object", object, "--depth", "1mm"];
+        dermis(folder.path(), &[&all[..], unit].concat())
+    };
+    let said = press("tool.obj", &["--unit", "m"]);
+    assert!(said.contains("the object is 40 m large, ") && said.contains("`--unit mm`"), "{said}");
+    assert!(!press("tool.obj", &["--unit", "mm"]).contains("large"));
+    assert!(!press("cuboid:size=40m,40m,1m", &[]).contains("large"), "the sizes of a shape carry their units");
 }
 
 #[test]
@@ -294,6 +354,9 @@ time = "1.5 s"
     assert!(near(&stiffness["fit"]["through_zero_newton_per_m"], 2000.0), "{stiffness}");
     fit("taxels", &["bench/presses.csv"]);
     let device = fit("device", &["bench/presses.csv", "bench/creep.csv"]);
+    // The figure had the curve only: it has rows of two plots, of taxels two, and those of the other stages.
+    let height = |what: &str| Image::decode_png(&files(&at.join(what))["fit.png"]).unwrap().height();
+    assert!(height("device") > 3 * height("taxels") / 2, "{} {}", height("device"), height("taxels"));
     assert!(near(&device["fit"]["spread"]["sigma_taxels"], 0.5), "{}", device["fit"]["spread"]);
 }
 

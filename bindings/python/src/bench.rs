@@ -6,7 +6,7 @@ use crate::object::Object;
 use crate::sensor::Sensor;
 use crate::shared_sensor::SharedSensor;
 use crate::threads::{Job, interruptible, interruptible_job};
-use crate::touch::warn;
+use crate::touch::{warn, warn_text};
 use dermis::estimate::{MaterialPoint, MaterialUnknown, fit_material as fit_skin};
 use dermis::sensor::calibration::{TaxelLoads, fit_sensor as fit};
 use dermis::sensor::characterise::{self, CreepRow, PressRow, Protocol};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// taxel: index of the taxel under the indenter, (n,). press: index of the press of this taxel, (n,). held: time since
 /// the depth was reached (s), (n,). depth: depth of the indenter (m), zero between presses, (n,). force: force of the
 /// indenter (N), (n,). raw: raw counts of all taxels, (n, taxels). rise: temperature above a reference (K), (n,), if it
-/// was measured.
+/// was measured. rest: time without load before each reading (s), (n,), if there are no readings between presses.
 /// creep_time: time since loading (s), (m,). creep_force: force of the indenter (N), (m,). creep_raw: raw counts of the
 /// taxel ``creep_taxel``, (m,).
 #[pyclass(frozen, module = "dermis")]
@@ -48,7 +48,7 @@ fn integer(value: f64, what: &str) -> PyResult<u32> {
 #[pymethods]
 impl Bench {
     #[new]
-    #[pyo3(signature = (*, taxel, press, held, depth, force, raw, rise=None, creep_time=None, creep_force=None, creep_raw=None, creep_taxel=0))]
+    #[pyo3(signature = (*, taxel, press, held, depth, force, raw, rise=None, rest=None, creep_time=None, creep_force=None, creep_raw=None, creep_taxel=0))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn new(
         taxel: &Bound<'_, PyAny>,
@@ -58,6 +58,7 @@ impl Bench {
         force: &Bound<'_, PyAny>,
         raw: &Bound<'_, PyAny>,
         rise: Option<&Bound<'_, PyAny>>,
+        rest: Option<&Bound<'_, PyAny>>,
         creep_time: Option<&Bound<'_, PyAny>>,
         creep_force: Option<&Bound<'_, PyAny>>,
         creep_raw: Option<&Bound<'_, PyAny>>,
@@ -70,12 +71,17 @@ impl Bench {
                 .map(|(value, what)| column(value, what, Some(count)));
         let (taxel, press, held, depth, force) = (taxel?, press?, held?, depth?, force?);
         let rise = rise.map(|rise| column(rise, "rise", Some(count))).transpose()?;
+        let rest = rest.map(|rest| column(rest, "rest", Some(count))).transpose()?;
+        if let Some(time) = rest.iter().flatten().find(|time| **time < 0.0) {
+            return Err(Error::new_err(format!("`rest` must be times of 0 s or more, got {time}")));
+        }
         let presses = (0..count)
             .map(|i| {
                 let raw = &counts.values[i * taxels..(i + 1) * taxels];
                 Ok(PressRow {
                     taxel: integer(taxel[i], "taxel")? as usize,
                     press: integer(press[i], "press")? as usize,
+                    rest_s: rest.as_ref().map(|rest| rest[i]),
                     held_s: held[i],
                     depth_m: depth[i],
                     force_newton: force[i],
@@ -128,6 +134,13 @@ impl Bench {
     #[getter]
     fn rise<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
         let values: Option<Vec<f64>> = self.bench.presses.iter().map(|row| row.rise_kelvin).collect();
+        values.map(|values| array(py, &[values.len()], &values)).transpose()
+    }
+
+    /// Time without load before each reading (s), shape (n,); None if it was not recorded.
+    #[getter]
+    fn rest<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
+        let values: Option<Vec<f64>> = self.bench.presses.iter().map(|row| row.rest_s).collect();
         values.map(|values| array(py, &[values.len()], &values)).transpose()
     }
 
@@ -205,6 +218,7 @@ pub fn fit_sensor(
         response: found.response(true),
         ..spec.clone()
     };
+    found.warnings.iter().try_for_each(|warning| warn_text(py, warning))?;
     let folder = shared.folder().map(ToOwned::to_owned);
     let fitted = interruptible(py, move || SharedSensor::build(spec, folder))?.into_py_err()?;
     let numbers = serde_json::to_string(&found).map_err(|error| Error::new_err(error.to_string()))?;

@@ -55,6 +55,9 @@ pub struct PressRow {
     pub taxel: usize,
     /// Number of the press, from 0.
     pub press: usize,
+    /// Time without load before this row (s), if it was recorded; the virtual bench has rows without load instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest_s: Option<f64>,
     /// Duration of the constant load (s).
     pub held_s: f64,
     /// Depth (m); zero between presses.
@@ -220,7 +223,16 @@ pub fn characterise(
                 let mut raw = Vec::new();
                 let time_s = hold(load, held_s, step_s, &mut |_, counts| raw = counts.to_vec())?;
                 let (force_newton, rise_kelvin) = (load.force_newton, sensor.chain().rise_kelvin(time_s));
-                bench.presses.push(PressRow { taxel, press, held_s, depth_m, force_newton, rise_kelvin, raw });
+                bench.presses.push(PressRow {
+                    taxel,
+                    press,
+                    rest_s: None,
+                    held_s,
+                    depth_m,
+                    force_newton,
+                    rise_kelvin,
+                    raw,
+                });
                 Ok(())
             };
             for i in there_and_back() {
@@ -247,7 +259,10 @@ impl Bench {
     /// The presses as CSV with units in the header.
     pub fn presses_csv(&self) -> String {
         let has_rise = self.presses.first().is_some_and(|row| row.rise_kelvin.is_some());
-        let mut text = String::from("taxel,press,held_s,depth_mm,force_N");
+        let has_rest = self.presses.iter().any(|row| row.rest_s.is_some());
+        let mut text = String::from("taxel,press");
+        text.push_str(if has_rest { ",rest_s" } else { "" });
+        text.push_str(",held_s,depth_mm,force_N");
         text.push_str(if has_rise { ",rise_K" } else { "" });
         for taxel in 0..self.presses.first().map_or(0, |row| row.raw.len()) {
             let _ = write!(text, ",raw_{taxel}_counts");
@@ -255,7 +270,11 @@ impl Bench {
         text.push('\n');
         for row in &self.presses {
             let (depth, force) = (row.depth_m * 1e3, row.force_newton);
-            let _ = write!(text, "{},{},{},{depth},{force}", row.taxel, row.press, row.held_s);
+            let _ = write!(text, "{},{}", row.taxel, row.press);
+            if has_rest {
+                let _ = write!(text, ",{}", row.rest_s.unwrap_or_default());
+            }
+            let _ = write!(text, ",{},{depth},{force}", row.held_s);
             if has_rise {
                 let _ = write!(text, ",{}", row.rise_kelvin.unwrap_or_default());
             }

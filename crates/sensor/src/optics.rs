@@ -40,7 +40,7 @@ pub use float_image::FloatImage;
 pub use gradient::OpticsGradient;
 pub use horizon::{Horizon, node_stride, sight_points_m};
 pub use lattice::{Lattice, Tap};
-pub use light::{Light, LightSpec};
+pub use light::{Light, LightResidual, LightSpec};
 pub use markers::{Markers, MarkersSpec, Pattern};
 pub use membrane::Membrane;
 pub use phong::{LightSource, LightSourceSpec, Phong, PhongSpec};
@@ -60,6 +60,7 @@ use std::borrow::Cow;
 pub struct Optics {
     camera: Camera,
     light: Light,
+    light_residual: Option<LightResidual>,
     markers: Option<Markers>,
     exposure: Exposure,
 }
@@ -84,6 +85,7 @@ impl Optics {
         let camera = spec.camera.build()?;
         Ok(Self {
             light: spec.light.build(camera.width, camera.height, camera.pixel_m, folder)?,
+            light_residual: spec.light.residual(),
             markers: spec.markers.as_ref().map(MarkersSpec::build).transpose()?,
             exposure: Exposure::new(&spec.camera),
             camera,
@@ -98,6 +100,11 @@ impl Optics {
     /// The light.
     pub fn light(&self) -> &Light {
         &self.light
+    }
+
+    /// The error of the light, if it was fitted to images.
+    pub fn light_residual(&self) -> Option<LightResidual> {
+        self.light_residual
     }
 
     /// The same camera with another light.

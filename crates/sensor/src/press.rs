@@ -9,7 +9,7 @@ use crate::{Reading, Sensor};
 use clearance::clearance;
 use dermis_geometry::{Pose, Quat, Vec3};
 use dermis_skin::hydroelastic::DEEPEST;
-use dermis_skin::{Hydroelastic, Motion, Object, SkinError, State, Target, Touch};
+use dermis_skin::{Hydroelastic, Motion, Object, SkinError, State, Target, Touch, Warning};
 
 /// Position and orientation of the object.
 ///
@@ -120,7 +120,7 @@ pub fn press(sensor: &Sensor, object: &Object, aim: &Aim, goal: Goal) -> Result<
         }
     }
     let (depth_m, pose, mut touch, state) = best.ok_or_else(|| search.too_strong(sensor, object))?;
-    touch.warnings.extend(search.warning());
+    touch.warnings.extend(search.warning().into_iter().chain(far_too_large(sensor, object)));
     Ok(Pressed::read(sensor, depth_m, pose, touch, state))
 }
 
@@ -141,6 +141,19 @@ pub fn press_to_pose(sensor: &Sensor, object: &Object, sensor_from_object: &Pose
     let depth_m = clearance(sensor, object, sensor_from_object).map_or(0.0, |gap| (-gap).max(0.0));
     let reading = sensor.read(&touch);
     Ok(Pressed { depth_m, sensor_from_object: *sensor_from_object, touch, state, reading })
+}
+
+/// Largest extent of a mesh that is not doubted: by that of the sensor, and in metres. A table or a wall may be larger than the
+/// first, a tool read as metres instead of millimetres is larger than both.
+const MAX_RATIO: f64 = 100.0;
+const MAX_SIZE_M: f64 = 2.0;
+
+/// The warning of a mesh that is so large that its file is in another unit. Primitives carry their units.
+fn far_too_large(sensor: &Sensor, object: &Object) -> Option<Warning> {
+    let size_m = object.surface.bounds().size().max_element();
+    let ratio = size_m / sensor.surface().bounds().size().max_element();
+    let is_doubted = object.surface.primitive().is_none() && size_m > MAX_SIZE_M && ratio > MAX_RATIO;
+    is_doubted.then(|| Warning::FarTooLarge { size_m: rounded(size_m), ratio: ratio.round() })
 }
 
 /// Final pose of the object in a press to a depth (m). Returns an error in the same cases as [`press`].

@@ -4,7 +4,7 @@
 //! `kappassov-calibration` covers a sensor that it cannot represent.
 
 use dermis_geometry::quantity::{Force, Time};
-use dermis_sensor::calibration::{FitError, SensorFit, TaxelLoads, fit_sensor};
+use dermis_sensor::calibration::{Estimate, FitError, SensorFit, TaxelFit, TaxelLoads, fit_sensor};
 use dermis_sensor::characterise::{Bench, BenchError, Protocol, characterise};
 use dermis_sensor::response::{Creep, Gain, Hysteresis, Noise, PerTaxel, Threshold, ThresholdKind};
 use dermis_sensor::{ResponseSpec, Sensor, SensorSpec, Spread, SurfaceSpec};
@@ -48,7 +48,7 @@ fn a_device_that_the_model_can_be_comes_back() {
     assert_eq!(bench.presses.len(), 20 * 3 * 20);
     let fit = fit(&sensor, &bench).unwrap();
     let close = |found: f64, truth: f64| assert!((found / truth - 1.0).abs() < 0.02, "{found}, not {truth}");
-    close(fit.spread.unwrap().sigma_taxels.value, 0.55);
+    close(fit.spread.as_ref().unwrap().sigma_taxels.value, 0.55);
     close(fit.hysteresis.value, 0.1);
     let creep = fit.creep.as_ref().unwrap().terms[0];
     close(creep.amplitude.value, 0.15);
@@ -63,6 +63,50 @@ fn a_device_that_the_model_can_be_comes_back() {
     }
     let again = SensorSpec { response: fit.response(true), ..spec };
     SensorSpec::parse("fitted", &again.to_toml()).unwrap().build(None).unwrap();
+}
+
+/// A bench that records no rows between its presses, and a sensor that creeps and rests between them: the creep was carried across
+/// the rests, so that hysteresis was found where there is none and no threshold was covered. `rest_s` says how long it rested.
+#[test]
+fn creep_was_carried_across_rests_that_were_not_recorded() {
+    let mut spec = device();
+    spec.response.hysteresis = None;
+    let sensor = spec.build(None).unwrap();
+    let mut bench = measured(&sensor);
+    bench.presses.retain(|row| row.force_newton > 0.0);
+    let unrecorded = fit(&sensor, &bench).unwrap();
+    let doubts = unrecorded.warnings.join("; ");
+    assert!(doubts.contains("59 presses begin") && doubts.contains("`rest_s`"), "{doubts}");
+    let mut last = None;
+    for row in &mut bench.presses {
+        let is_first = last.replace((row.taxel, row.press)) != Some((row.taxel, row.press));
+        row.rest_s = Some(if is_first { 5.0 } else { 0.0 });
+    }
+    let fitted = fit(&sensor, &bench).unwrap();
+    assert_eq!(fitted.warnings, Vec::<String>::new());
+    let covered = |fit: &SensorFit| {
+        let gains = fit.taxels.gains();
+        let is_covered = |(taxel, gain): (&TaxelFit, &f64)| {
+            let Estimate { value, ci95 } = taxel.threshold_newton;
+            (gain * value - 0.08).abs() <= gain * ci95
+        };
+        fit.taxels.taxels.iter().zip(&gains).filter(|pair| is_covered(*pair)).count()
+    };
+    let (before, after) = (covered(&unrecorded), covered(&fitted));
+    println!("{:?} {before}; {:?} {after}", unrecorded.hysteresis, fitted.hysteresis);
+    assert!(after >= 17 && before < 10, "{before} and {after} of 20 thresholds");
+    assert!(fitted.hysteresis.value <= fitted.hysteresis.ci95, "{:?}", fitted.hysteresis);
+    assert!(fitted.response(true).hysteresis.is_none());
+    // Presses of one reading each do not tell the hysteresis.
+    let mut single = bench.clone();
+    single.presses.retain(|row| row.depth_m > 0.5e-3);
+    single.presses.iter_mut().enumerate().for_each(|(i, row)| (row.press, row.rest_s) = (i, Some(60.0)));
+    assert!(fit(&sensor, &single).unwrap().hysteresis.ci95.is_infinite());
+    // The table has the column.
+    let table = bench.presses_csv();
+    assert!(
+        table.starts_with("taxel,press,rest_s,held_s,depth_mm,force_N,raw_0_counts") && table.contains("\n0,1,5,0.1,")
+    );
 }
 
 #[test]

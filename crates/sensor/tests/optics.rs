@@ -212,6 +212,7 @@ fn a_curved_gel_has_no_seams() {
         relative: false,
         shininess: 5,
         sources: vec![lamp],
+        residual: None,
         shadow: None,
     });
     let optics = Optics::new(&OpticsSpec { camera: camera_spec(Some(30e-3)), light, markers: None }, None).unwrap();

@@ -44,6 +44,7 @@ fn truth() -> PhongSpec {
             lamp(265.0, 40.0, [0.0, 0.0, 130.0]),
         ],
         shadow: None,
+        residual: None,
     }
 }
 

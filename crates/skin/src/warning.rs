@@ -63,6 +63,11 @@ pub enum Warning {
         "an object touches a strip less than three cells wide ({cells} cells of {cell_mm:.3} mm), so its force is inaccurate: {}", .key.remedy()
     )]
     Narrow { object: u32, cells: usize, cell_mm: f64, key: Resolution },
+    /// A mesh in another unit than meant.
+    #[error(
+        "the object is {size_m} m large, {ratio} times the sensor: is its file in another unit? Give the one that it was written in, such as `unit = \"mm\"` or `--unit mm`"
+    )]
+    FarTooLarge { size_m: f64, ratio: f64 },
     /// A press that did not reach its force.
     #[error(
         "the press ended at {got_n:.2e} N instead of {wanted_n:e} N, which is too small to be resolved, or the force of the skin jumps there: ask for a larger force, or for a depth"

@@ -1114,7 +1114,7 @@ class Bench:
     taxel: index of the taxel under the indenter, (n,). press: index of the press of this taxel, (n,). held: time since
     the depth was reached (s), (n,). depth: depth of the indenter (m), zero between presses, (n,). force: force of the
     indenter (N), (n,). raw: raw counts of all taxels, (n, taxels). rise: temperature above a reference (K), (n,), if it
-    was measured.
+    was measured. rest: time without load before each reading (s), (n,), if there are no readings between presses.
     creep_time: time since loading (s), (m,). creep_force: force of the indenter (N), (m,). creep_raw: raw counts of the
     taxel ``creep_taxel``, (m,).
     """
@@ -1129,6 +1129,7 @@ class Bench:
         force: ArrayLike,
         raw: ArrayLike,
         rise: ArrayLike | None = None,
+        rest: ArrayLike | None = None,
         creep_time: ArrayLike | None = None,
         creep_force: ArrayLike | None = None,
         creep_raw: ArrayLike | None = None,
@@ -1142,6 +1143,8 @@ class Bench:
     """Force of the indenter (N), shape (n,)."""
     rise: Final[_F64 | None]
     """Temperature above the reference (K), shape (n,); None if it was not measured."""
+    rest: Final[_F64 | None]
+    """Time without load before each reading (s), shape (n,); None if it was not recorded."""
     raw: Final[_U32]
     """Raw counts of all taxels, shape (n, taxels)."""
     creep: Final[_F64]

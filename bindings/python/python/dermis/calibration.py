@@ -171,6 +171,7 @@ def load(presses: str | os.PathLike[str], creep: str | os.PathLike[str] | None =
         "force": rows["force_N"],
         "raw": list(zip(*raw)),
         "rise": rows.get("rise_K"),
+        "rest": rows.get("rest_s"),
     }
     if creep is not None:
         drift = _columns(creep, ["taxel", "time_s", "force_N", "raw_counts"])

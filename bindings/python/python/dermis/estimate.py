@@ -84,7 +84,7 @@ def placement(
     unknowns: what to estimate; the other quantities are at (m), depth (m), tilt (rad), yaw (rad), shear (m) and scale. An unknown position starts where
     the reading shows a contact.
 
-    The standard errors contain the noise of the reading, not the errors of the sensor's description. Raises dermis.Error if the reading shows
+    The standard errors contain the noise of the reading and, of an image, the error of a calibrated light, not other errors of the sensor's description. Raises dermis.Error if the reading shows
     no contact or is that of another sensor. Takes some hundred presses; Ctrl-C ends it.
     """
     known = [float(part) for part in (*at, depth, *tilt, yaw, *shear, scale)]

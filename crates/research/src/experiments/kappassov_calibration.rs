@@ -48,7 +48,7 @@ fn parameters(findings: &mut Findings, fit: &SensorFit, truth: &Truth) {
         let term = creep.terms[0];
         (term.amplitude, term.time_s)
     });
-    let sigma_taxels = fit.spread.map_or(nothing, |spread| spread.sigma_taxels);
+    let sigma_taxels = fit.spread.as_ref().map_or(nothing, |spread| spread.sigma_taxels);
     let newton_per_count = 0.42e-3;
     for (name, value, ci95, truth) in [
         ("sigma_taxels", sigma_taxels.value, sigma_taxels.ci95, truth.sigma_taxels),

@@ -6,7 +6,7 @@ use super::{
     CreepFit, Estimate, FitError, Residual, SpreadFit, SpreadPoint, StiffnessFit, TaxelLoads, TaxelsFit,
     fit_creep_record, fit_drifting_taxels, fit_noise, fit_spread, fit_stiffness,
 };
-use crate::characterise::Bench;
+use crate::characterise::{Bench, PressRow};
 use crate::response::{Creep, Hysteresis, Noise};
 use crate::{ResponseSpec, Spread};
 use dermis_geometry::quantity::{Force, Time};
@@ -21,7 +21,7 @@ use dermis_geometry::quantity::{Force, Time};
 pub struct SensorFit {
     /// Gain, threshold, curve and saturation.
     pub taxels: TaxelsFit,
-    /// η: width of the hysteresis loop as a fraction of the load.
+    /// η: width of the hysteresis loop as a fraction of the load; its interval is infinite if no row unloads.
     pub hysteresis: Estimate,
     /// Creep, unless the readings are steady or do not determine it.
     pub creep: Option<CreepFit>,
@@ -35,6 +35,8 @@ pub struct SensorFit {
     pub residual: Residual,
     /// Number of rows of presses used in the fit.
     pub rows: usize,
+    /// Doubts about the measurements and the fit.
+    pub warnings: Vec<String>,
     #[serde(skip)]
     kept: ResponseSpec,
     /// Gain, threshold, curve and saturation with respect to the load before the spread.
@@ -73,7 +75,7 @@ pub fn fit_sensor(loads: &TaxelLoads<'_>, known: &ResponseSpec, kernel: usize) -
     // Neighbours below their threshold say nothing of the spread: the sensor keeps its own.
     let silent =
         || loads.bench.presses.iter().all(|row| row.raw.iter().enumerate().all(|(i, raw)| i == row.taxel || *raw == 0));
-    kept.spread = match spread {
+    kept.spread = match &spread {
         Some(fit) => Some(Spread::gaussian(fit.sigma_taxels.value, kernel)),
         None => known.spread.clone().filter(|_| silent()),
     };
@@ -83,7 +85,41 @@ pub fn fit_sensor(loads: &TaxelLoads<'_>, known: &ResponseSpec, kernel: usize) -
     let sd = noise_counts.value / loads.sensor.response().counts_per_newton;
     kept.noise = (sd > 0.0).then_some(Noise { sd: Force::new(sd), relative: 0.0, seed: 0 });
     let rows = bench.presses.len();
-    Ok(SensorFit { taxels, hysteresis: eta, creep, spread, noise_counts, stiffness, residual, rows, kept, direct })
+    let rests = loads.doubt_of_rests().filter(|_| creep.is_some());
+    let warnings = rests.into_iter().chain(doubt_of_residual(bench, &residual, noise_counts)).collect();
+    Ok(SensorFit {
+        taxels,
+        hysteresis: eta,
+        creep,
+        spread,
+        noise_counts,
+        stiffness,
+        residual,
+        rows,
+        warnings,
+        kept,
+        direct,
+    })
+}
+
+/// Residual by the noise, and by the largest reading, above which a fit is doubtful: a curve of a few numbers is never exact.
+const MAX_BY_NOISE: f64 = 3.0;
+const MAX_BY_READING: f64 = 0.005;
+/// Standard deviation (counts) of the difference of two rounded readings.
+const ROUNDING: f64 = 0.41;
+
+/// A doubt about a fit whose residual is well above the noise.
+fn doubt_of_residual(bench: &Bench, residual: &Residual, noise_counts: Estimate) -> Option<String> {
+    let largest =
+        bench.presses.iter().filter_map(|row| row.raw.get(row.taxel)).max().map_or(0.0, |raw| f64::from(*raw));
+    let noise = (noise_counts.value + noise_counts.ci95).hypot(ROUNDING);
+    let got = residual.pressed_counts;
+    (got > (MAX_BY_NOISE * noise).max(MAX_BY_READING * largest)).then(|| {
+        format!(
+            "the residual at pressed taxels, {got:.1} counts, is {:.1} times the noise of the readings ({:.1} counts), so that intervals may be too narrow: check the times `held_s` and `rest_s`, the indenter, and that the readings are of one sensor",
+            got / noise, noise
+        )
+    })
 }
 
 /// Smallest width of a loop, as a fraction of the load.
@@ -159,9 +195,20 @@ impl CreepFit {
     }
 }
 
-/// η by least squares between linearised readings and loads, with its interval.
+/// True if the indenter was at the same taxel with a larger force in the row before, and the load did not rest between.
+fn unloads(rows: &[PressRow], i: usize) -> bool {
+    let Some(before) = i.checked_sub(1).map(|i| &rows[i]) else { return false };
+    let rests = rows[i].rest_s.is_some_and(|rest_s| rest_s > 0.0);
+    before.taxel == rows[i].taxel && !rests && rows[i].force_newton < before.force_newton
+}
+
+/// η by least squares between linearised readings and loads, with its interval: infinite if no row unloads.
 fn loop_of(loads: &TaxelLoads<'_>, lines: &TaxelsFit, kept: &ResponseSpec) -> Result<Estimate, FitError> {
     let n = loads.newton[0].len();
+    let rows = &loads.bench.presses;
+    if !(1..rows.len()).any(|i| rows[i].force_newton > 0.0 && unloads(rows, i)) {
+        return Ok(Estimate { value: 0.0, ci95: f64::INFINITY });
+    }
     let squares = |eta: f64| -> Result<(f64, usize), FitError> {
         let mut points = vec![Vec::new(); n];
         let stages = ResponseSpec { hysteresis: hysteresis(eta), ..kept.clone() };
@@ -220,7 +267,49 @@ fn noise_of(bench: &Bench) -> Result<Estimate, FitError> {
     Ok(Estimate { value: mean, ci95 })
 }
 
+/// A reading of a pressed taxel, as a load, beside the load without hysteresis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoopPoint {
+    /// The taxel.
+    pub taxel: usize,
+    /// Reading (counts).
+    pub counts: f64,
+    /// Load without hysteresis (N).
+    pub load_newton: f64,
+    /// Difference of the reading from it (N).
+    pub measured_newton: f64,
+    /// Difference of the fitted hysteresis from it (N).
+    pub fitted_newton: f64,
+    /// True if the force falls.
+    pub unloads: bool,
+}
+
 impl SensorFit {
+    /// All readings of pressed taxels of the fitted measurements, with their hysteresis.
+    pub fn loop_points(&self, loads: &TaxelLoads<'_>) -> Result<Vec<LoopPoint>, FitError> {
+        let with = |hysteresis: Option<Hysteresis>| {
+            let stages = ResponseSpec { spread: None, hysteresis, ..self.kept.clone() };
+            loads.before_gain(&stages, self.direct.per_kelvin())
+        };
+        let (without, fitted) = (with(None)?, with(hysteresis(self.hysteresis.value))?);
+        let rows = &loads.bench.presses;
+        let point = |i: usize| {
+            let row = &rows[i];
+            let counts = f64::from(row.raw[row.taxel]);
+            let read = self.direct.force_newton(row.taxel, counts)?;
+            let load_newton = without[i][row.taxel];
+            Some(LoopPoint {
+                taxel: row.taxel,
+                counts,
+                load_newton,
+                measured_newton: read - load_newton,
+                fitted_newton: fitted[i][row.taxel] - load_newton,
+                unloads: unloads(rows, i),
+            })
+        };
+        Ok((0..rows.len()).filter(|&i| rows[i].force_newton > 0.0).filter_map(point).collect())
+    }
+
     /// The fitted response for a sensor's file. Without `with_spread`, the gains include the spread.
     pub fn response(&self, with_spread: bool) -> ResponseSpec {
         if with_spread {

@@ -16,8 +16,17 @@ pub struct SpreadPoint {
     pub ratio: f64,
 }
 
+/// The ratio of a [`SpreadPoint`] beside that of the fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpreadRatio {
+    /// Measured ratio.
+    pub measured: f64,
+    /// Fitted ratio.
+    pub fitted: f64,
+}
+
 /// A Gaussian spread.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SpreadFit {
     /// σ in taxels.
     pub sigma_taxels: Estimate,
@@ -27,6 +36,9 @@ pub struct SpreadFit {
     pub rms: f64,
     /// Number of neighbour readings.
     pub points: usize,
+    /// All ratios.
+    #[serde(skip)]
+    pub ratios: Vec<SpreadRatio>,
 }
 
 /// Fits σ to the ratios (w s)_ij s_ii/((w s)_ii s_jj) of neighbours, where s_ij is the share of taxel i in the load of an
@@ -50,8 +62,8 @@ pub fn fit_spread(
             needed: 4,
         });
     }
-    let squares = |sigma: f64| {
-        let Ok(weights) = Spread::gaussian(sigma, kernel).weights(taxels, surface) else { return f64::INFINITY };
+    let models = |sigma: f64| -> Option<Vec<f64>> {
+        let weights = Spread::gaussian(sigma, kernel).weights(taxels, surface).ok()?;
         let spread: Option<Vec<Vec<f64>>> =
             shares.map(|shares| shares.iter().map(|column| weights.apply(column)).collect());
         let model = |p: &SpreadPoint| match (&spread, shares) {
@@ -61,7 +73,11 @@ pub fn fit_spread(
             }
             _ => weights.get(p.read, p.pressed) / weights.get(p.read, p.read),
         };
-        neighbours.iter().map(|p| (model(p) - p.ratio).powi(2)).sum::<f64>()
+        Some(neighbours.iter().map(|p| model(p)).collect())
+    };
+    let squares = |sigma: f64| {
+        let off = |models: Vec<f64>| models.iter().zip(&neighbours).map(|(model, p)| (model - p.ratio).powi(2)).sum();
+        models(sigma).map_or(f64::INFINITY, off)
     };
     let (low, high) = (0.1f64, 4.0f64);
     let sigma = search(|log| squares(log.exp()), low.ln(), high.ln(), 40, 45).exp();
@@ -80,7 +96,9 @@ pub fn fit_spread(
         });
     }
     let rms = (minimum / neighbours.len() as f64).sqrt();
-    Ok(SpreadFit { sigma_taxels: Estimate { value: sigma, ci95 }, kernel, rms, points: neighbours.len() })
+    let fitted = models(sigma).unwrap_or_default();
+    let ratios = neighbours.iter().zip(fitted).map(|(p, fitted)| SpreadRatio { measured: p.ratio, fitted }).collect();
+    Ok(SpreadFit { sigma_taxels: Estimate { value: sigma, ci95 }, kernel, rms, points: neighbours.len(), ratios })
 }
 
 #[cfg(test)]

@@ -8,19 +8,28 @@ use crate::characterise::Indenter;
 /// Straight lines fitted to force against compression.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct StiffnessFit {
-    /// Slope of the line through the origin (N/m), as the model uses it.
+    /// The stiffness (N/m): the slope of the free line if [`StiffnessFit::has_offset`], else of the line through the origin.
+    pub newton_per_m: Estimate,
+    /// True if the free line is significantly off the origin: the load cell has an offset, or the indenter a play.
+    pub has_offset: bool,
+    /// Slope of the line through the origin (N/m).
     pub through_zero_newton_per_m: Estimate,
     /// Slope of the free line (N/m).
     pub free_newton_per_m: Estimate,
-    /// Compression at which the free line reaches zero force (m): the play before the first reading.
+    /// Force of the free line without compression (N).
+    pub offset_newton: Estimate,
+    /// Compression at which the free line reaches zero force (m).
     pub free_offset_m: f64,
-    /// Root mean square of the residuals of the line through the origin (N).
+    /// Root mean square of the residuals (N) of the line with the slope `newton_per_m`.
     pub rms_newton: f64,
     /// Number of points.
     pub points: usize,
 }
 
-/// Fits force (N) against compression (m).
+/// Part of the largest force up to which an offset changes nothing, however significant.
+const MIN_OFFSET: f64 = 1e-3;
+
+/// Fits force (N) against compression (m). An offset is significant if its 95 % interval excludes zero.
 pub fn fit_stiffness(points: &[(f64, f64)]) -> Result<StiffnessFit, FitError> {
     check_points("a stiffness", points, 3)?;
     let first = points[0].0;
@@ -37,19 +46,27 @@ pub fn fit_stiffness(points: &[(f64, f64)]) -> Result<StiffnessFit, FitError> {
         ci95: student_975(freedom) * (squares / freedom as f64 * inverse).sqrt(),
     };
     let through_zero = slope(line.coefficients[0], line.inverse[(0, 0)], line.squares, n - 1);
-    if through_zero.value <= 0.0 || through_zero.ci95 > through_zero.value {
+    let free_slope = slope(free.coefficients[0], free.inverse[(0, 0)], free.squares, n - 2);
+    let offset = slope(free.coefficients[1], free.inverse[(1, 1)], free.squares, n - 2);
+    let largest = targets.iter().fold(0.0, |largest: f64, force| largest.max(force.abs()));
+    let has_offset = offset.value.abs() > offset.ci95.max(MIN_OFFSET * largest);
+    let (used, squares) = if has_offset { (free_slope, free.squares) } else { (through_zero, line.squares) };
+    if used.value <= 0.0 || used.ci95 > used.value {
         return Err(FitError::Undetermined {
             parameter: "stiffness",
-            value: through_zero.value,
-            ci95: through_zero.ci95,
+            value: used.value,
+            ci95: used.ci95,
             remedy: "check the signs of force and compression, and measure more points",
         });
     }
     Ok(StiffnessFit {
+        newton_per_m: used,
+        has_offset,
         through_zero_newton_per_m: through_zero,
-        free_newton_per_m: slope(free.coefficients[0], free.inverse[(0, 0)], free.squares, n - 2),
-        free_offset_m: -free.coefficients[1] / free.coefficients[0],
-        rms_newton: (line.squares / n as f64).sqrt(),
+        free_newton_per_m: free_slope,
+        offset_newton: offset,
+        free_offset_m: -offset.value / free_slope.value,
+        rms_newton: (squares / n as f64).sqrt(),
         points: n,
     })
 }
@@ -106,6 +123,28 @@ mod tests {
             })
             .count();
         assert!((930..=970).contains(&held), "{held} of 1000");
+    }
+
+    /// A load cell that shows 0.3 N without load: the intervals of the line through the origin, printed first, held none of the
+    /// truths. Those of the stiffness do, and without an offset they still do.
+    #[test]
+    fn an_offset_of_the_load_cell_was_part_of_the_stiffness() {
+        let mut random = Random::new(12);
+        for (offset, seen_from, through_zero_to) in [(0.0, 0, 400), (0.3, 395, 0), (-0.3, 395, 0)] {
+            let (mut held, mut seen, mut through_zero) = (0, 0, 0);
+            for _ in 0..400 {
+                let point = |i: i32| f64::from(i) * 1e-4;
+                let points: Vec<(f64, f64)> =
+                    (1..=20).map(|i| (point(i), offset + 3000.0 * point(i) + 0.05 * random.normal())).collect();
+                let fit = fit_stiffness(&points).unwrap();
+                let holds = |k: Estimate| i32::from((k.value - 3000.0).abs() <= k.ci95);
+                held += holds(fit.newton_per_m);
+                through_zero += holds(fit.through_zero_newton_per_m);
+                seen += i32::from(fit.has_offset);
+            }
+            assert!(held >= 360, "offset {offset}: {held} of 400");
+            assert!(seen >= seen_from && through_zero <= through_zero_to, "offset {offset}: {seen} {through_zero}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Bench data with the loads that reach the taxels.
 
 use super::{FitError, Residual};
-use crate::characterise::{Bench, BenchError, Indenter};
+use crate::characterise::{Bench, BenchError, Indenter, PressRow};
 use crate::response::{Gain, PerTaxel, Scales};
 use crate::{Report, ResponseError, ResponseSpec, Sensor, Spread};
 
@@ -35,7 +35,7 @@ impl<'a> TaxelLoads<'a> {
             .enumerate()
             .map(|(taxel, depths_m)| Shares::new(&indenter, taxel, depths_m, sensor.skin().max_depth_m()))
             .collect::<Result<Vec<Shares>, BenchError>>()?;
-        let load = |row: &crate::characterise::PressRow| {
+        let load = |row: &PressRow| {
             let force = row.force_newton.max(0.0);
             let mut load = if force > 0.0 { shares[row.taxel].at(row.depth_m) } else { vec![0.0; row.raw.len()] };
             load.iter_mut().for_each(|share| *share *= force);
@@ -50,6 +50,21 @@ impl<'a> TaxelLoads<'a> {
         self.bench.presses.iter().any(|row| row.rise_kelvin != self.bench.presses[0].rise_kelvin)
     }
 
+    /// A doubt about presses that follow each other without rest, which a creep carries from one to the next.
+    pub fn doubt_of_rests(&self) -> Option<String> {
+        let rows = &self.bench.presses;
+        let follows = |pair: &&[PressRow]| {
+            let is_new = (pair[0].taxel, pair[0].press) != (pair[1].taxel, pair[1].press);
+            is_new && pair[1].rest_s.is_none() && pair.iter().all(|row| row.force_newton > 0.0)
+        };
+        let count = rows.windows(2).filter(follows).count();
+        (count > 0).then(|| {
+            format!(
+                "{count} presses begin where the one before ends, so that its creep goes on in them: if the sensor rested between, add a column `rest_s` with the seconds without load before each row, or rows with a force of 0"
+            )
+        })
+    }
+
     /// Factor of the gains in every row for their relative change per kelvin; 1 if all rows have the same temperature.
     fn factors(&self, gain_per_kelvin: f64) -> Vec<f64> {
         let per_kelvin = if self.has_rises() { gain_per_kelvin } else { 0.0 };
@@ -62,10 +77,15 @@ impl<'a> TaxelLoads<'a> {
         let drift = response.gain.as_mut().filter(|_| self.has_rises()).and_then(|gain| gain.drift.take());
         let factors = self.factors(drift.map_or(0.0, |drift| drift.gain_per_kelvin));
         let chain = response.build(self.sensor.taxels(), Some(self.sensor.surface()))?;
-        let mut state = chain.rest();
+        let (mut state, unloaded) = (chain.rest(), vec![0.0; self.sensor.taxels().len()]);
         let rows = self.bench.presses.iter().zip(&self.newton).zip(factors);
         rows.map(|((row, load), gain)| {
-            let (report, next) = chain.respond_scaled(&state, load, row.held_s, Scales { gain, ..Scales::ONE })?;
+            let scales = Scales { gain, ..Scales::ONE };
+            // A rest of 0 s is none: no load, however short, would end the hysteresis.
+            if let Some(rest_s) = row.rest_s.filter(|rest_s| *rest_s > 0.0) {
+                state = chain.respond_scaled(&state, &unloaded, rest_s, scales)?.1;
+            }
+            let (report, next) = chain.respond_scaled(&state, load, row.held_s, scales)?;
             state = next;
             Ok(report)
         })
@@ -177,7 +197,8 @@ fn check_rows(bench: &Bench, taxels: usize) -> Result<(), FitError> {
             let found = row.raw.len().max(row.taxel + 1);
             return Err(FitError::OtherSensor { row: index + 1, found, taxels });
         }
-        let numbers = [row.force_newton, row.depth_m, row.held_s, row.rise_kelvin.unwrap_or_default()];
+        let optional = [row.rise_kelvin, row.rest_s].map(Option::unwrap_or_default);
+        let numbers = [row.force_newton, row.depth_m, row.held_s, optional[0], optional[1]];
         if !numbers.into_iter().all(f64::is_finite) {
             return Err(FitError::NotFinite { row: index + 1, x: row.depth_m, y: row.force_newton });
         }

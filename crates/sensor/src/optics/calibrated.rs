@@ -11,7 +11,7 @@ pub(crate) use depth::relative;
 use super::background::check_polynomial;
 use super::position::{ImageCoordinates, MAX_DEGREE, along_row, count, monomials};
 use super::wide::widest;
-use super::{Area, BackgroundSpec, FloatImage, Horizon, OpticsError, Relief, SideLamp, SideLampSpec};
+use super::{Area, BackgroundSpec, FloatImage, Horizon, LightResidual, OpticsError, Relief, SideLamp, SideLampSpec};
 use depth::DepthLight;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -67,6 +67,9 @@ pub struct CalibratedSpec {
     /// Part of the light that grows with the depth of the surface; defaults to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<DepthLightSpec>,
+    /// Error of the fit, which `dermis calibrate optics` writes and `dermis estimate` has in its intervals; defaults to none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residual: Option<LightResidual>,
 }
 
 /// Cast shadows of a calibrated light.
@@ -519,6 +522,7 @@ mod tests {
             range: None,
             shadow: None,
             depth: None,
+            residual: None,
         }
     }
 

@@ -15,6 +15,17 @@ pub enum LightSpec {
     Calibrated(CalibratedSpec),
 }
 
+/// Error of a light that was fitted to images: root mean square difference (levels of 255) from images of presses that the
+/// fit did not contain.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LightResidual {
+    /// In the contact, to 0.9 of its radius.
+    pub inside: f64,
+    /// Around it, from 1 to 2 radii.
+    pub around: f64,
+}
+
 /// A light with checked parameters.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "a sensor has one")]
@@ -35,11 +46,35 @@ impl Default for LightSpec {
             specular: [0.0; 3],
         };
         let background = BackgroundSpec::Colour([20.0; 3]);
-        Self::Phong(PhongSpec { background, relative: false, shininess: 1, sources: vec![source], shadow: None })
+        Self::Phong(PhongSpec {
+            background,
+            relative: false,
+            shininess: 1,
+            sources: vec![source],
+            shadow: None,
+            residual: None,
+        })
     }
 }
 
 impl LightSpec {
+    /// The error of a fitted light, if it is known.
+    pub fn residual(&self) -> Option<LightResidual> {
+        match self {
+            Self::Phong(spec) => spec.residual,
+            Self::Calibrated(spec) => spec.residual,
+        }
+    }
+
+    /// The same light with its error.
+    pub fn with_residual(mut self, residual: LightResidual) -> Self {
+        match &mut self {
+            Self::Phong(spec) => spec.residual = Some(residual),
+            Self::Calibrated(spec) => spec.residual = Some(residual),
+        }
+        self
+    }
+
     /// Checks the parameters. A relative background file is resolved against `folder`.
     pub fn build(
         &self,
@@ -48,6 +83,12 @@ impl LightSpec {
         pixel_m: f64,
         folder: Option<&Path>,
     ) -> Result<Light, OpticsError> {
+        if let Some(LightResidual { inside, around }) = self.residual()
+            && let Some(got) = [inside, around].into_iter().find(|level| !(level.is_finite() && *level >= 0.0))
+        {
+            let rule = format!("needs levels of 0 or more, got {got}");
+            return Err(OpticsError::Bad { table: "light", key: "residual", rule });
+        }
         Ok(match self {
             Self::Phong(spec) => Light::Phong(spec.build(width, height, pixel_m, folder)?),
             Self::Calibrated(spec) => Light::Calibrated(spec.build(width, height, folder)?),

@@ -3,7 +3,7 @@
 use super::gradient::ByRelief;
 use super::shadow::{Shadow, ShadowSpec};
 use super::wide::widest;
-use super::{BackgroundSpec, FloatImage, OpticsError, Relief};
+use super::{BackgroundSpec, FloatImage, LightResidual, OpticsError, Relief};
 use dermis_geometry::quantity::Angle;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -30,6 +30,9 @@ pub struct PhongSpec {
     /// Shadows of bumps; defaults to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shadow: Option<ShadowSpec>,
+    /// Error of the fit, which `dermis calibrate optics` writes and `dermis estimate` has in its intervals; defaults to none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residual: Option<LightResidual>,
 }
 
 fn shininess() -> u32 {
@@ -356,7 +359,7 @@ mod tests {
             specular,
         };
         let background = BackgroundSpec::Colour([10.0, 20.0, 30.0]);
-        PhongSpec { background, relative: false, shininess: 4, sources: vec![source], shadow: None }
+        PhongSpec { background, relative: false, shininess: 4, sources: vec![source], shadow: None, residual: None }
     }
 
     /// Eqs (12) and (13) by hand, on a face tilted by 30° towards a light at 40°: N·L = cos 20°; the mirrored ray

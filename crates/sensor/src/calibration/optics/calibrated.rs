@@ -150,6 +150,7 @@ fn fit(
         range: Some([0, 1, 2].map(|c| levels_of(background, presses, c))),
         shadow: Some(CastShadowSpec { lamps: *lamps, levels: shadow_levels, replaces: *replaces }),
         depth,
+        residual: None,
     };
     Ok(CalibratedFit { spec, cross_validated })
 }

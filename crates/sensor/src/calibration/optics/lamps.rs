@@ -29,7 +29,7 @@ pub fn fit_phong(
     let stride = all.len().div_ceil(MAX_SAMPLES).max(1);
     let some: Vec<Sample> = all.into_iter().step_by(stride).collect();
     let sources = (0..3).flat_map(|channel| lamps(&some, channel)).collect();
-    Ok(PhongSpec { background: kept_as, relative: true, shininess: SHININESS, sources, shadow: None })
+    Ok(PhongSpec { background: kept_as, relative: true, shininess: SHININESS, sources, shadow: None, residual: None })
 }
 
 /// Direction of a lamp (rad).
