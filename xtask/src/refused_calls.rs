@@ -1,6 +1,6 @@
 //! Refuses calls outside of tests: `.unwrap()`, because what a user can write must become an error, and what cannot fail says so in an
-//! `expect`; writers of the standard library, because a killed process would leave half a file; and rayon's global threads, which do not
-//! exist after a fork.
+//! `expect`; writers of the standard library, because a killed process would leave half a file, and readers, because a device has no end; and
+//! rayon's global threads, which do not exist after a fork.
 
 use std::fs;
 use std::path::Path;
@@ -12,6 +12,44 @@ const CALLS: [(&str, &str, &str); 3] = [
     (".unwrap()", "", "return an error, or `expect` with the reason"),
     ("fs::write(", "", "write with `dermis_files`"),
     ("File::create(", "AtomicFile::create(|NpyFile::create(", "write with `dermis_files`"),
+];
+
+/// Calls that belong to a few files, which check what others would forget.
+struct Home {
+    calls: &'static [&'static str],
+    files: &'static [&'static str],
+    rule: &'static str,
+}
+
+const HOMES: [Home; 3] = [
+    Home {
+        calls: &[
+            "fs::read(",
+            "fs::read_to_string(",
+            "File::open(",
+            "File::options(",
+            "OpenOptions::new(",
+            ".from_path(",
+        ],
+        // The reader, and files that open folders and locks only.
+        files: &[
+            "crates/geometry/src/regular_file.rs",
+            "crates/files/src/lib.rs",
+            "crates/files/src/claim.rs",
+            "crates/record/src/folder.rs",
+        ],
+        rule: "read with `dermis_geometry::regular_file`, which refuses devices and endless files",
+    },
+    Home {
+        calls: &[".readonly()", "extract::<Vec<f64>", "PyReadonlyArray"],
+        files: &["bindings/python/src/array.rs"],
+        rule: "read arrays with `crate::array`, which checks their size before it copies them",
+    },
+    Home {
+        calls: &["print!(", "println!("],
+        files: &[],
+        rule: "print with `console::say` or `say_error`, which escape names of others",
+    },
 ];
 
 /// Calls that start rayon's global threads.
@@ -63,7 +101,12 @@ fn is_product(file: &str) -> bool {
 fn violations_of(file: &str, text: &str) -> Vec<String> {
     let before_tests = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or(text);
     let mut found = global_threads(file, before_tests);
+    let foreign: Vec<&Home> = HOMES.iter().filter(|home| !home.files.contains(&file)).collect();
     for (index, line) in before_tests.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
+        for home in &foreign {
+            let used = home.calls.iter().find(|call| line.contains(**call));
+            found.extend(used.map(|call| format!("{file}:{}: `{call}` outside of tests; {}", index + 1, home.rule)));
+        }
         for (call, others, rule) in CALLS {
             let own = others.split('|').filter(|other| !other.is_empty());
             let rest = own.fold(line.to_owned(), |line, other| line.replace(other, ""));
@@ -87,6 +130,22 @@ mod tests {
         assert!(found[0].starts_with("crates/skin/src/a.rs:3: "), "{found:?}");
         let text = "fn f() {\n    AtomicFile::create(p);\n    fs::write(p, b);\n    File::create(p);\n}\n";
         assert_eq!(violations_of("a.rs", text).len(), 2);
+    }
+
+    /// Devices were read until the memory was full, large arrays copied, and escape sequences printed.
+    #[test]
+    fn calls_are_refused_outside_of_their_homes() {
+        let text = |call: &str| format!("fn f() {{\n    {call};\n}}\n");
+        for call in ["std::fs::read(p)", "fs::read_to_string(p)", "File::open(p)", "builder.from_path(p)"] {
+            assert_eq!(violations_of("crates/record/src/a.rs", &text(call)).len(), 1, "{call}");
+            assert_eq!(violations_of("crates/geometry/src/regular_file.rs", &text(call)).len(), 0, "{call}");
+        }
+        for call in ["array.readonly()", "x.extract::<Vec<f64>>()", "println!(\"{x}\")", "eprint!(\"{x}\")"] {
+            assert_eq!(violations_of("bindings/python/src/a.rs", &text(call)).len(), 1, "{call}");
+        }
+        for call in ["regular_file::read(p, 1)", "fs::read_dir(p)", "Format::from_path(p)", "say(x)"] {
+            assert_eq!(violations_of("a.rs", &text(call)).len(), 0, "{call}");
+        }
     }
 
     #[test]

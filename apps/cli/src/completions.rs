@@ -15,6 +15,6 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut script = Vec::new();
     generate(arguments.shell, &mut crate::Cli::command(), "dermis", &mut script);
-    crate::console::say(String::from_utf8_lossy(&script).trim_end());
+    crate::console::say_document(String::from_utf8_lossy(&script).trim_end());
     Ok(())
 }

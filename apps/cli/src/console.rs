@@ -1,6 +1,7 @@
 //! Terminal output: results go to stdout, everything else to stderr.
 
 use anyhow::Context;
+use dermis::geometry::terminal_text;
 use dermis::output::{ClaimedFolder, Output};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
@@ -8,8 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI8, Ordering};
 
-/// Writes a line to stdout. Ignores a closed pipe (`| head`); [`lost_output`] returns any other error.
+/// Writes a line to stdout, as it may reach a terminal ([`terminal_text`]).
 pub fn say(line: impl std::fmt::Display) {
+    say_document(terminal_text(&line.to_string()));
+}
+
+/// Writes a document for other programs to stdout, unchanged. Ignores a closed pipe (`| head`); [`lost_output`] returns any other
+/// error.
+pub fn say_document(line: impl std::fmt::Display) {
     if let Err(error) = writeln!(std::io::stdout().lock(), "{line}")
         && error.kind() != std::io::ErrorKind::BrokenPipe
     {
@@ -17,7 +24,7 @@ pub fn say(line: impl std::fmt::Display) {
     }
 }
 
-/// The first error of [`say`].
+/// The first error of [`say_document`].
 static LOST: OnceLock<String> = OnceLock::new();
 
 /// The reason for which output was lost, such as a full disk.
@@ -28,8 +35,13 @@ pub fn lost_output() -> Option<&'static str> {
 /// Writes a line to stderr, unless `-q` is given.
 pub fn say_aside(line: impl std::fmt::Display) {
     if VERBOSITY.load(Ordering::Relaxed) >= 0 {
-        let _ = writeln!(std::io::stderr().lock(), "{line}");
+        say_error(line);
     }
+}
+
+/// Writes a line to stderr, as it may reach a terminal.
+pub fn say_error(line: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stderr().lock(), "{}", terminal_text(&line.to_string()));
 }
 
 /// Writes a line to stderr if `-v` is given.
@@ -49,7 +61,7 @@ pub fn set_verbosity(verbose: bool, quiet: bool) {
 
 /// Writes a value as the one JSON document on stdout.
 pub fn say_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    say(serde_json::to_string_pretty(value)?);
+    say_document(serde_json::to_string_pretty(value)?);
     Ok(())
 }
 
@@ -130,6 +142,17 @@ pub fn handle_interrupt() {
             std::process::exit(i32::from(Ended::INTERRUPTED));
         }
     });
+}
+
+/// Makes a file that grows beyond the limit of the user an error of its writer, instead of the end of the program: the signal would
+/// leave half a file.
+pub fn ignore_file_size_signal() {
+    #[cfg(unix)]
+    #[allow(unsafe_code, reason = "the standard library has no signals")]
+    // SAFETY: no handler is installed; the signal is ignored, as Python does.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
 }
 
 /// Detects Ctrl-C. A second Ctrl-C ends the program at once.

@@ -1,9 +1,11 @@
 //! `dermis dataset`: generates data sets of labelled touches.
 
-use crate::console::{Interrupt, progress_target, say, say_aside, say_json, short};
+use crate::console::{Interrupt, progress_target, say, say_aside, say_document, say_json, short};
 use anyhow::bail;
 use clap::Subcommand;
 use dermis::dataset::{Dataset, Estimate, MakeSummary, Share, check};
+use dermis::geometry::limits::MAX_DESCRIPTION_BYTES;
+use dermis::geometry::regular_file;
 use dermis::sensor::did_you_mean;
 use dermis_research::bench::cpu_clock::program_s;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -109,7 +111,7 @@ fn example(name: Option<&str>) -> anyhow::Result<()> {
         let meant = did_you_mean(name, known.iter().copied());
         bail!("unknown example {name:?}; the examples are {}{meant}", known.join(", "));
     };
-    say(text.trim_end());
+    say_document(text.trim_end());
     Ok(())
 }
 
@@ -238,7 +240,7 @@ fn size(bytes: u64) -> String {
 
 /// Peak memory of this program (bytes), on Linux.
 fn peak_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let text = regular_file::read_text(Path::new("/proc/self/status"), MAX_DESCRIPTION_BYTES).ok()?;
     let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }

@@ -10,7 +10,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use dermis::estimate::{Estimate, Freedom, Measured, Placement, Unknown, estimate, press_at};
 use dermis::geometry::Primitive;
 use dermis::geometry::files::LengthUnit;
+use dermis::geometry::limits::{MAX_IMAGE_BYTES, MAX_TABLE_BYTES};
 use dermis::geometry::quantity::Angle;
+use dermis::geometry::regular_file;
 use dermis::image;
 use dermis::object::ObjectSpec;
 use dermis::output::Output;
@@ -219,11 +221,13 @@ fn read(path: &Path, sensor: &Sensor) -> anyhow::Result<Read> {
     let name = path.display().to_string();
     match path.extension().and_then(|end| end.to_str()) {
         Some("png" | "jpg" | "jpeg") => {
-            let bytes = std::fs::read(path).with_context(|| format!("{name}: the reading cannot be read"))?;
+            let bytes = regular_file::read(path, MAX_IMAGE_BYTES)
+                .with_context(|| format!("{name}: the reading cannot be read"))?;
             Ok(Read::Image(FloatImage::from_png(&name, &bytes)?))
         }
         Some("csv") => {
-            let text = std::fs::read_to_string(path).with_context(|| format!("{name}: the reading cannot be read"))?;
+            let text = regular_file::read_text(path, MAX_TABLE_BYTES)
+                .with_context(|| format!("{name}: the reading cannot be read"))?;
             let heads = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
             if heads.split(',').any(|head| head.trim() == CHANNELS[0]) {
                 return Ok(Read::Chips(chips(&name, &text, sensor)?));

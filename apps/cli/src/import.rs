@@ -1,9 +1,11 @@
 //! `dermis import`: converts OpenRAVE sensor definitions.
 
-use crate::console::{refuse_existing, say};
+use crate::console::{refuse_existing, say, say_document};
 use anyhow::{Context, bail};
 use dermis::geometry::files::LengthUnit;
+use dermis::geometry::limits::MAX_DESCRIPTION_BYTES;
 use dermis::geometry::quantity::Length;
+use dermis::geometry::regular_file;
 use dermis::output::{ClaimedFolder, Output};
 use dermis::sensor::{SensorSpec, SurfaceSpec, openrave};
 use std::path::{Path, PathBuf};
@@ -49,7 +51,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let _claimed = arguments.out.as_deref().map(ClaimedFolder::of_file).transpose()?;
     refuse_existing(arguments.out.clone(), arguments.overwrite)?;
     let file = arguments.file.display().to_string();
-    let text = std::fs::read_to_string(&arguments.file).with_context(|| format!("{file}: cannot be read"))?;
+    let text = regular_file::read_text(&arguments.file, MAX_DESCRIPTION_BYTES)
+        .with_context(|| format!("{file}: cannot be read"))?;
     let surface = match (arguments.grid, arguments.pitch, &arguments.mesh) {
         (Some((rows, cols)), Some(pitch), _) => SurfaceSpec::Grid { rows, cols, pitch },
         (_, _, Some(mesh)) => {
@@ -64,7 +67,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let sensor = spec.build(None).with_context(|| file.clone())?;
     let toml = spec.to_toml();
     let Some(path) = &arguments.out else {
-        say(toml.trim_end());
+        say_document(toml.trim_end());
         return Ok(());
     };
     let Some(name) = path.file_name() else { bail!("{}: is not the name of a file", path.display()) };

@@ -124,7 +124,7 @@ pub struct Failed {
 pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let Err(Failed { code, sentence }) = try_command(arguments) else { return 0 };
     if !sentence.is_empty() {
-        eprintln!("dermis: {sentence}");
+        console::say_error(format!("dermis: {sentence}"));
     }
     code
 }
@@ -133,6 +133,7 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 pub fn try_command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failed> {
     let cli = Cli::try_parse_from(arguments).or_else(|error| usage(&error))?;
     console::handle_interrupt();
+    console::ignore_file_size_signal();
     console::set_verbosity(cli.verbose, cli.quiet);
     let outcome = console::use_threads(cli.threads).and_then(|()| dispatch(cli.command));
     outcome.map_err(|error| Failed {

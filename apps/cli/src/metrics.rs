@@ -3,6 +3,8 @@
 use crate::console::{say, say_json, short};
 use anyhow::Context;
 use clap::ValueEnum;
+use dermis::geometry::limits::MAX_IMAGE_BYTES;
+use dermis::geometry::regular_file;
 use dermis::sensor::metrics::{ChannelImage, ImageScore, Mask, Metrics, Ssim};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -42,7 +44,7 @@ enum WindowKind {
 
 fn frame(path: &Path) -> anyhow::Result<ChannelImage> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).with_context(|| format!("{name}: cannot be read"))?;
+    let bytes = regular_file::read(path, MAX_IMAGE_BYTES).with_context(|| format!("{name}: cannot be read"))?;
     Ok(ChannelImage::from_png(name, &bytes)?)
 }
 

@@ -1,6 +1,6 @@
 //! `dermis reproduce`: runs the experiments of the papers.
 
-use crate::console::{Interrupt, Overwrite, causes, commit, progress, say, say_aside, say_json, short};
+use crate::console::{Interrupt, Overwrite, causes, commit, progress, say, say_aside, say_error, say_json, short};
 use anyhow::{Context, bail};
 use dermis::output::Output;
 use dermis_research::experiments::{ALL, Expectation, Experiment, Options, Outcome, find};
@@ -82,7 +82,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         match report {
             Ok(report) => reports.push(report),
             Err(error) if arguments.all && !interrupt.came() => {
-                eprintln!("dermis: {}", causes(&error));
+                say_error(format!("dermis: {}", causes(&error)));
                 reports.push(Report {
                     name: experiment.name,
                     passed: false,

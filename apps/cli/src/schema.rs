@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         true => page::write(&schema),
         false => serde_json::to_string_pretty(&schema)?,
     };
-    crate::console::say(text.trim_end());
+    crate::console::say_document(text.trim_end());
     Ok(())
 }
 

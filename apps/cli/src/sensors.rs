@@ -1,6 +1,6 @@
 //! `dermis sensors`: lists the built-in sensors.
 
-use crate::console::{say, say_json, short};
+use crate::console::{say, say_document, say_json, short};
 use dermis::sensor::{Sensor, SensorSpec, presets};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -34,7 +34,7 @@ fn one(name: &str, json: bool) -> anyhow::Result<()> {
     if json {
         return say_json(&spec);
     }
-    say(presets::text(name).unwrap_or_default().trim_end());
+    say_document(presets::text(name).unwrap_or_default().trim_end());
     Ok(())
 }
 

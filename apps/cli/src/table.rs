@@ -1,6 +1,8 @@
 //! Reads measurements from CSV files whose headers carry the units: `depth_mm,force_n`. Errors name the file, the line and the column.
 
 use anyhow::{Context, bail};
+use dermis::geometry::limits::MAX_TABLE_BYTES;
+use dermis::geometry::regular_file;
 use std::path::Path;
 
 /// Accepted names of a column, each with the size of its unit in SI.
@@ -58,7 +60,7 @@ impl Table {
     /// Reads a file. Lines that begin with `#` are comments.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let file = path.display().to_string();
-        let bytes = std::fs::read(path).with_context(|| format!("{file}: cannot be read"))?;
+        let bytes = regular_file::read(path, MAX_TABLE_BYTES).with_context(|| format!("{file}: cannot be read"))?;
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
             .comment(Some(b'#'))

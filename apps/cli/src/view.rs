@@ -1,6 +1,6 @@
 //! `dermis view`: the playground in a browser.
 
-use crate::console::say;
+use crate::console::{lost_output, say};
 use crate::web::{Server, open, skins};
 use std::path::PathBuf;
 
@@ -24,6 +24,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let server = Server::bind(arguments.port, Some(skins), None)?;
     let url = server.url("");
     say(format!("{url} (Ctrl-C to stop)"));
+    if lost_output().is_some() {
+        // Nobody knows where the page is; the command ends with the reason.
+        return Ok(());
+    }
     if !arguments.no_open {
         open(&url);
     }

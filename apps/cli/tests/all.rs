@@ -8,6 +8,8 @@ mod common;
 mod dataset;
 mod design;
 mod endings;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod magnetic;
 mod material;
 mod metrics;

@@ -12,6 +12,7 @@ use crate::injected::{self, Entry};
 use crate::instance::Instance;
 use crate::setup::{self, Setup, lag_len, memory_len};
 use crate::{PluginError, python};
+use dermis::geometry::terminal_text;
 use dermis_mujoco_coupling::layout::table;
 use dermis_mujoco_coupling::{CouplingError, Data, Library, Model};
 use libc::{c_char, c_int, c_void};
@@ -120,7 +121,7 @@ fn guarded<T>(who: impl Fn() -> String, otherwise: T, work: impl FnOnce() -> Res
             Ok(value) => return value,
             Err(error) => {
                 let who = catch_unwind(AssertUnwindSafe(who)).unwrap_or_default();
-                let mut text = format!("dermis.sensor {who}: {error}").replace('\0', " ");
+                let mut text = terminal_text(&format!("dermis.sensor {who}: {error}"));
                 let cut = (0..=MAX_MESSAGE.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
                 text.truncate(cut);
                 MESSAGE.with(|last| {
@@ -331,7 +332,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 
 /// Issues a warning of MuJoCo; returns its text.
 fn warn(library: &Library, who: &str, what: &dyn std::fmt::Display) -> CString {
-    let text = format!("dermis.sensor {who}: {what}").replace('\0', " ");
+    let text = terminal_text(&format!("dermis.sensor {who}: {what}"));
     let text = CString::new(text.chars().take(MAX_MESSAGE).collect::<String>()).unwrap_or_default();
     // SAFETY: the format string takes one string argument.
     unsafe { (library.mju_warning)(c"%s".as_ptr(), text.as_ptr()) };

@@ -6,6 +6,8 @@ import pytest
 SENSE = ('key="mode" value="couple"', 'key="mode" value="sense"')
 EXPLICIT = ('<config key="mode"', '<config key="coupling" value="explicit"/><config key="mode"')
 
+CUBE = 'type="box" size=".03 .03 .03" mass="1"'
+
 CASES = {
     "preset": ([('value="uji-foam-14x6"', 'value="uji-foam"')], "there is no sensor \"uji-foam\""),
     "missing preset": (
@@ -25,6 +27,11 @@ CASES = {
     "twice": ([('contype="0" conaffinity="0"', "")], "would touch twice"),
     "step": ([('timestep="1e-4"', 'timestep="5e-3"'), EXPLICIT], "time step of 0.005 s is too long"),
     "coupling": ([('<config key="mode"', '<config key="coupling" value="semi"/><config key="mode"')], "`coupling` knows implicit, explicit, got \"semi\""),
+    # Shapes of 1e12 m and more were meshed until the memory was full, which ended the host.
+    "capsule": ([(CUBE, CUBE.replace("box", "capsule").replace(".03 .03 .03", "0.001 1e20"))], "geom 'cube' cannot be touched: capsule: `length_m` must be a positive length of at most 1e6 m"),
+    "cylinder": ([(CUBE, CUBE.replace("box", "cylinder").replace(".03 .03 .03", "0.001 1e30"))], "cylinder: `length_m` must be"),
+    "ellipsoid": ([(CUBE, CUBE.replace("box", "ellipsoid").replace(".03 .03 .03", "0.001 0.001 1e12"))], "ellipsoid: `semi_axes_m.z` must be"),
+    "sphere": ([(CUBE, CUBE.replace("box", "sphere").replace(".03 .03 .03", "1e30"))], "sphere: `radius_m` must be"),
     "nothing": ([('name="cube" type="box"', 'name="cube" contype="0" conaffinity="0" type="box"')], "nothing to touch"),
 }
 

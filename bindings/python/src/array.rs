@@ -1,10 +1,11 @@
 //! Converts arrays from and to numpy.
 
 use crate::error::Error;
+use dermis::geometry::limits::{MAX_ARRAY_VALUES, MAX_ROWS, SizeError, check_size};
 use numpy::{
     Element, IxDyn, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
@@ -16,31 +17,102 @@ pub struct Numbers {
     pub values: Vec<f64>,
 }
 
-impl Numbers {
-    /// Reads an array-like value. `what` is its name in error messages.
-    pub fn read(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
-        if let Ok(array) = value.cast::<PyArrayDyn<f64>>() {
-            return Ok(Self::of(array));
-        }
-        let py = value.py();
+/// Bytes that the steps from an array to its use take for each value.
+const BYTES_PER_VALUE: f64 = 64.0;
+
+/// An array whose elements have not been copied yet: its shape decides whether they are.
+pub struct Unread<'py> {
+    array: Bound<'py, PyUntypedArray>,
+    /// Extent along each axis.
+    pub shape: Vec<usize>,
+}
+
+impl<'py> Unread<'py> {
+    /// Takes an array-like value. `what` is its name in error messages.
+    pub fn of(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Self> {
         let refuse = |why: String| PyTypeError::new_err(format!("`{what}` must be an array of real numbers, {why}"));
-        let array = py.import("numpy")?.call_method1("asarray", (value,)).map_err(|error| refuse(error.to_string()))?;
-        let array = array.cast_into::<PyUntypedArray>().map_err(|_| refuse("and numpy cannot convert it".into()))?;
+        let array = match value.cast::<PyUntypedArray>() {
+            Ok(array) => array.clone(),
+            Err(_) => {
+                // A `range` is short, and its array need not be.
+                check(what, "elements", value.len().unwrap_or(0), MAX_ARRAY_VALUES)?;
+                let array = value.py().import("numpy")?.call_method1("asarray", (value,));
+                let array = array.map_err(|error| unless_memory(value.py(), error, refuse))?;
+                array.cast_into::<PyUntypedArray>().map_err(|_| refuse("and numpy cannot convert it".into()))?
+            }
+        };
         let kind = array.dtype().kind();
         if !b"fiu".contains(&kind) {
             return Err(refuse(format!("got one of {}", array.dtype())));
         }
-        let array = array.call_method1("astype", ("float64",))?;
-        Ok(Self::of(array.cast::<PyArrayDyn<f64>>().map_err(|error| refuse(error.to_string()))?))
+        let shape = array.shape().to_vec();
+        Ok(Self { array, shape })
     }
 
-    fn of(array: &Bound<'_, PyArrayDyn<f64>>) -> Self {
+    /// Copies the elements, at most [`MAX_ARRAY_VALUES`].
+    pub fn read(self, what: &str) -> PyResult<Numbers> {
+        self.read_at_most(MAX_ARRAY_VALUES, what)
+    }
+
+    /// Copies the elements of rows, at most [`MAX_ROWS`].
+    pub fn read_rows(self, what: &str) -> PyResult<Numbers> {
+        check(what, "rows", self.shape.first().copied().unwrap_or(1), MAX_ROWS)?;
+        self.read_at_most(usize::MAX, what)
+    }
+
+    /// Copies at most this many elements.
+    pub fn read_at_most(self, max: usize, what: &str) -> PyResult<Numbers> {
+        check(what, "values", self.shape.iter().fold(1, |size, &extent| size.saturating_mul(extent)), max)?;
+        if let Ok(array) = self.array.cast::<PyArrayDyn<f64>>() {
+            return Numbers::of(array, what);
+        }
+        let array = self.array.call_method1("astype", ("float64",))?;
+        let refuse = || PyTypeError::new_err(format!("`{what}` must be an array of real numbers"));
+        Numbers::of(array.cast::<PyArrayDyn<f64>>().map_err(|_| refuse())?, what)
+    }
+
+    /// The error for a wrong shape; `wanted` is the expected shape.
+    pub fn wrong_shape(&self, what: &str, wanted: &str) -> PyErr {
+        wrong_shape(&self.shape, what, wanted)
+    }
+}
+
+/// The one check of sizes from Python, before elements are copied: a limit, then memory.
+pub fn check(what: &str, elements: &'static str, count: usize, max: usize) -> PyResult<()> {
+    check_size(elements, count, max, BYTES_PER_VALUE).map_err(|error| match error {
+        SizeError::TooMany { .. } => Error::new_err(format!("`{what}` {error}")),
+        SizeError::NoMemory(_) => PyMemoryError::new_err(format!("`{what}` {error}")),
+    })
+}
+
+/// The error in other words, unless memory was missing.
+fn unless_memory(py: Python<'_>, error: PyErr, refuse: impl Fn(String) -> PyErr) -> PyErr {
+    if error.is_instance_of::<PyMemoryError>(py) { error } else { refuse(error.to_string()) }
+}
+
+/// The error for a wrong shape; `wanted` is the expected shape.
+pub fn wrong_shape(shape: &[usize], what: &str, wanted: &str) -> PyErr {
+    let text = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let comma = if shape.len() == 1 { "," } else { "" };
+    Error::new_err(format!("`{what}` must have shape {wanted}, got ({text}{comma})"))
+}
+
+impl Numbers {
+    /// Reads an array-like value. `what` is its name in error messages.
+    pub fn read(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
+        Unread::of(value, what)?.read(what)
+    }
+
+    fn of(array: &Bound<'_, PyArrayDyn<f64>>, what: &str) -> PyResult<Self> {
         let elements = array.readonly();
-        let values = match elements.as_slice() {
-            Ok(contiguous) => contiguous.to_vec(),
-            Err(_) => elements.as_array().iter().copied().collect(),
-        };
-        Self { shape: array.shape().to_vec(), values }
+        let mut values = Vec::new();
+        values.try_reserve_exact(array.len()).map_err(|error| PyMemoryError::new_err(format!("`{what}`: {error}")))?;
+        match elements.as_slice() {
+            // The slice of an array in Fortran's order is column by column.
+            Ok(contiguous) if array.is_c_contiguous() => values.extend_from_slice(contiguous),
+            _ => values.extend(elements.as_array().iter()),
+        }
+        Ok(Self { shape: array.shape().to_vec(), values })
     }
 
     /// Refuses NaN and infinity.
@@ -61,28 +133,28 @@ impl Numbers {
 
     /// The error for a wrong shape; `wanted` is the expected shape.
     pub fn wrong_shape(&self, what: &str, wanted: &str) -> PyErr {
-        let shape = self.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-        let comma = if self.shape.len() == 1 { "," } else { "" };
-        Error::new_err(format!("`{what}` must have shape {wanted}, got ({shape}{comma})"))
+        wrong_shape(&self.shape, what, wanted)
     }
 }
 
 /// Reads N finite numbers.
 pub fn vector<const N: usize>(value: &Bound<'_, PyAny>, what: &str) -> PyResult<[f64; N]> {
-    let numbers = Numbers::read(value, what)?.finite(what)?;
-    match <[f64; N]>::try_from(numbers.values.as_slice()) {
-        Ok(vector) if numbers.shape.len() == 1 => Ok(vector),
-        _ => Err(numbers.wrong_shape(what, &format!("({N},)"))),
+    let unread = Unread::of(value, what)?;
+    let wanted = format!("({N},)");
+    if unread.shape != [N] {
+        return Err(unread.wrong_shape(what, &wanted));
     }
+    let numbers = unread.read(what)?.finite(what)?;
+    <[f64; N]>::try_from(numbers.values.as_slice()).map_err(|_| numbers.wrong_shape(what, &wanted))
 }
 
 /// Reads any number of rows of N finite numbers.
 pub fn rows<const N: usize>(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<[f64; N]>> {
-    let numbers = Numbers::read(value, what)?.finite(what)?;
-    if numbers.shape.len() != 2 || numbers.shape[1] != N {
-        return Err(numbers.wrong_shape(what, &format!("(n, {N})")));
+    let unread = Unread::of(value, what)?;
+    if unread.shape.len() != 2 || unread.shape[1] != N {
+        return Err(unread.wrong_shape(what, &format!("(n, {N})")));
     }
-    Ok(numbers.values.as_chunks().0.to_vec())
+    Ok(unread.read_rows(what)?.finite(what)?.values.as_chunks().0.to_vec())
 }
 
 /// Reads a whole number of at least `min`. `remedy` ends the message.

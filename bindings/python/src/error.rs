@@ -1,10 +1,13 @@
 //! Converts Rust errors to Python exceptions with the same message.
 
 use dermis::geometry::files::{FileError, Problem};
+use dermis::geometry::limits::SizeError;
+use dermis::geometry::shapes::ShapeError;
+use dermis::geometry::terminal_text;
 use dermis::object::ObjectError;
 use dermis::scene::SceneError;
 use dermis::sensor::SensorError;
-use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
+use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use std::path::Path;
 
@@ -22,11 +25,18 @@ pub trait ToPyErr: std::fmt::Display {
         None
     }
 
+    /// True if the system did not give the memory.
+    fn no_memory(&self) -> bool {
+        false
+    }
+
     /// The exception.
     fn to_py_err(&self) -> PyErr {
+        let text = terminal_text(&self.to_string());
         match self.missing_file() {
-            Some(_) => PyFileNotFoundError::new_err(self.to_string()),
-            None => Error::new_err(self.to_string()),
+            Some(_) => PyFileNotFoundError::new_err(text),
+            None if self.no_memory() => PyMemoryError::new_err(text),
+            None => Error::new_err(text),
         }
     }
 }
@@ -52,7 +62,23 @@ impl ToPyErr for SensorError {
     }
 }
 
+impl ToPyErr for SizeError {
+    fn no_memory(&self) -> bool {
+        matches!(self, Self::NoMemory(_))
+    }
+}
+
+impl ToPyErr for ShapeError {
+    fn no_memory(&self) -> bool {
+        matches!(self, Self::NoMemory { .. })
+    }
+}
+
 impl ToPyErr for ObjectError {
+    fn no_memory(&self) -> bool {
+        matches!(self, Self::Shape(error) if error.no_memory())
+    }
+
     fn missing_file(&self) -> Option<&str> {
         match self {
             Self::File(error) => error.missing_file(),
@@ -81,7 +107,6 @@ plain_errors!(
     dermis::estimate::MaterialError,
     dermis::geometry::MeshError,
     dermis::geometry::TopologyError,
-    dermis::geometry::shapes::ShapeError,
     dermis::gpu::GpuError,
     dermis::record::RecordError,
     dermis::run::RunError,

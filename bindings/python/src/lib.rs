@@ -26,6 +26,7 @@ mod recording;
 mod sensor;
 mod shared_sensor;
 mod state;
+mod text_file;
 mod threads;
 mod touch;
 mod world;
@@ -110,6 +111,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(estimate::estimate_pose, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::experiment_list, module)?)?;
     module.add_function(wrap_pyfunction!(run_command, module)?)?;
+    module.add_function(wrap_pyfunction!(text_file::read_description, module)?)?;
+    module.add_function(wrap_pyfunction!(text_file::read_table, module)?)?;
     module.add_function(wrap_pyfunction!(threads::panic_in, module)?)?;
     module.add_function(wrap_pyfunction!(threads::forbid_global_threads, module)?)?;
     module.add_function(wrap_pyfunction!(experiments::run_experiment, module)?)

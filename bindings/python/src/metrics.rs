@@ -1,8 +1,9 @@
 //! Image similarity.
 
-use crate::array::Numbers;
+use crate::array::{Numbers, check};
 use crate::error::{Error, IntoPyErr};
 use crate::threads::detached;
+use dermis::geometry::limits::MAX_ARRAY_VALUES;
 use dermis::sensor::metrics::{ChannelImage, Mask, Metrics, Ssim};
 use pyo3::prelude::*;
 
@@ -19,7 +20,9 @@ fn frame(value: &Bound<'_, PyAny>, what: &str) -> PyResult<ChannelImage> {
 }
 
 fn mask_of(value: &Bound<'_, PyAny>) -> PyResult<Mask> {
-    let value = value.py().import("numpy")?.call_method1("asarray", (value,))?.call_method1("astype", ("uint8",))?;
+    let value = value.py().import("numpy")?.call_method1("asarray", (value,))?;
+    check("mask", "values", value.getattr("size")?.extract()?, MAX_ARRAY_VALUES)?;
+    let value = value.call_method1("astype", ("uint8",))?;
     let numbers = Numbers::read(&value, "mask")?;
     let &[height, width] = numbers.shape.as_slice() else { return Err(numbers.wrong_shape("mask", "(height, width)")) };
     Mask::new("mask", width, height, numbers.values.iter().map(|&value| value != 0.0).collect()).into_py_err()

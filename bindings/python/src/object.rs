@@ -1,11 +1,12 @@
 //! Objects that touch sensors.
 
-use crate::array::{Numbers, array, positive, rows, vector};
+use crate::array::{Numbers, Unread, array, positive, vector};
 use crate::error::{Error, IntoPyErr};
 use crate::pose::vectors;
 use crate::threads::interruptible;
 use dermis::geometry::files::{Import, LengthUnit, read};
-use dermis::geometry::shapes::terrain;
+use dermis::geometry::limits::{MAX_FILE_TRIANGLES, MAX_FILE_VERTICES, check_mesh};
+use dermis::geometry::shapes::{check_heights, terrain};
 use dermis::geometry::{Primitive, TriMesh, Vec3};
 use dermis::object::{ObjectError, ObjectSpec};
 use dermis::skin;
@@ -15,9 +16,6 @@ use pyo3::types::{PyBytes, PyType};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Maximum number of heights of a height field.
-const MAX_CELLS: usize = 2_000_000;
 
 /// A rigid object that can touch sensors, in its own frame.
 ///
@@ -144,6 +142,15 @@ impl Object {
     }
 }
 
+/// Refuses arrays that are not rows of three.
+fn triples<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Unread<'py>> {
+    let unread = Unread::of(value, what)?;
+    match unread.shape.as_slice() {
+        [_, 3] => Ok(unread),
+        _ => Err(unread.wrong_shape(what, "(n, 3)")),
+    }
+}
+
 fn unit_of(unit: Option<&str>) -> PyResult<Option<LengthUnit>> {
     unit.map(|text| text.parse::<LengthUnit>().map_err(|error| Error::new_err(error.to_string()))).transpose()
 }
@@ -252,17 +259,19 @@ impl Object {
         name: &str,
         mu: Option<f64>,
     ) -> PyResult<Self> {
-        let vertices: Vec<Vec3> = rows::<3>(vertices, "vertices")?.into_iter().map(Vec3::from_array).collect();
+        let (vertices, triangles) = (triples(vertices, "vertices")?, triples(triangles, "triangles")?);
+        check_mesh(vertices.shape[0], triangles.shape[0]).into_py_err()?;
+        let vertices = vertices.read_at_most(3 * MAX_FILE_VERTICES, "vertices")?.finite("vertices")?;
+        let triangles = triangles.read_at_most(3 * MAX_FILE_TRIANGLES, "triangles")?.finite("triangles")?;
+        let vertices = vertices.values.as_chunks().0.iter().copied().map(Vec3::from_array).collect();
         let index = |value: f64| {
             let whole = value >= 0.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0;
             whole.then_some(value as u32).ok_or_else(|| {
                 Error::new_err(format!("`triangles` must be vertex indices, integers from 0, got {value}"))
             })
         };
-        let triangles = rows::<3>(triangles, "triangles")?
-            .into_iter()
-            .map(|[a, b, c]| Ok([index(a)?, index(b)?, index(c)?]))
-            .collect::<PyResult<Vec<_>>>()?;
+        let triangle = |&[a, b, c]: &[f64; 3]| Ok([index(a)?, index(b)?, index(c)?]);
+        let triangles = triangles.values.as_chunks().0.iter().map(triangle).collect::<PyResult<Vec<_>>>()?;
         let mesh = TriMesh::without_degenerates(name, vertices, triangles).into_py_err()?;
         Self::of_mesh(py, &mesh, mu)
     }
@@ -281,17 +290,16 @@ impl Object {
         base: f64,
         mu: Option<f64>,
     ) -> PyResult<Self> {
-        let heights = Numbers::read(heights, "heights")?.finite("heights")?;
+        let unread = Unread::of(heights, "heights")?;
+        let &[row_count, col_count] = unread.shape.as_slice() else {
+            return Err(unread.wrong_shape("heights", "(rows, cols)"));
+        };
+        check_heights(row_count, col_count).into_py_err()?;
+        let heights = unread.read("heights")?.finite("heights")?;
         let [width, depth] = vector::<2>(size, "size")?;
         positive(width, "size", "metres")?;
         positive(depth, "size", "metres")?;
         let base = positive(base, "base", "metres")?;
-        let &[row_count, col_count] = heights.shape.as_slice() else {
-            return Err(heights.wrong_shape("heights", "(rows, cols)"));
-        };
-        if row_count < 2 || col_count < 2 || row_count * col_count > MAX_CELLS {
-            return Err(heights.wrong_shape("heights", "(rows, cols) with at least 2 of each and at most 2e6 in all"));
-        }
         if let Some(low) = heights.values.iter().find(|&&height| height <= -base) {
             return Err(Error::new_err(format!("`heights` must be above -base ({} m), got {low} m", -base)));
         }

@@ -1,6 +1,6 @@
 //! Poses, velocities and loads as arrays.
 
-use crate::array::{Numbers, array, vector};
+use crate::array::{Unread, array, vector, wrong_shape};
 use crate::error::Error;
 use dermis::geometry::{Mat3, Pose, Quat, Twist, Vec3, Wrench};
 use numpy::PyArrayDyn;
@@ -13,8 +13,13 @@ const QUATERNION_SLACK: f64 = 1e-3;
 
 /// Reads a pose: a (4, 4) matrix, (7,) position and quaternion (w first), or (3,) position.
 pub fn pose(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Pose> {
-    let numbers = Numbers::read(value, what)?.finite(what)?;
-    of_numbers(&numbers.shape, &numbers.values, what)?.ok_or_else(|| numbers.wrong_shape(what, "(4, 4), (7,) or (3,)"))
+    let unread = Unread::of(value, what)?;
+    let refuse = |shape: &[usize]| wrong_shape(shape, what, "(4, 4), (7,) or (3,)");
+    if !is_pose(&unread.shape) {
+        return Err(refuse(&unread.shape));
+    }
+    let numbers = unread.read(what)?.finite(what)?;
+    of_numbers(&numbers.shape, &numbers.values, what)?.ok_or_else(|| refuse(&numbers.shape))
 }
 
 /// Reads a pose; the identity without a value.
@@ -24,14 +29,20 @@ pub fn pose_or_identity(value: Option<&Bound<'_, PyAny>>, what: &str) -> PyResul
 
 /// Reads many poses: (n, 4, 4), (n, 7) or (n, 3).
 pub fn poses(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<Pose>> {
-    let numbers = Numbers::read(value, what)?.finite(what)?;
-    let refuse = || numbers.wrong_shape(what, "(n, 4, 4), (n, 7) or (n, 3)");
-    let [_, each @ ..] = numbers.shape.as_slice() else { return Err(refuse()) };
-    let size = each.iter().product::<usize>();
-    if !matches!(each, [4, 4] | [7] | [3]) {
-        return Err(refuse());
+    let unread = Unread::of(value, what)?;
+    let refuse = |shape: &[usize]| wrong_shape(shape, what, "(n, 4, 4), (n, 7) or (n, 3)");
+    let each = unread.shape.get(1..).unwrap_or_default().to_vec();
+    if !is_pose(&each) {
+        return Err(refuse(&unread.shape));
     }
-    numbers.values.chunks_exact(size).map(|values| of_numbers(each, values, what)?.ok_or_else(refuse)).collect()
+    let numbers = unread.read_rows(what)?.finite(what)?;
+    let pose = |values| of_numbers(&each, values, what)?.ok_or_else(|| refuse(&numbers.shape));
+    numbers.values.chunks_exact(each.iter().product()).map(pose).collect()
+}
+
+/// True for the shapes of one pose.
+fn is_pose(shape: &[usize]) -> bool {
+    matches!(shape, [4, 4] | [7] | [3])
 }
 
 fn of_numbers(shape: &[usize], values: &[f64], what: &str) -> PyResult<Option<Pose>> {

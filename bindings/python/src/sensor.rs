@@ -17,6 +17,8 @@ use crate::state::{History, State};
 use crate::threads::{Job, detached, interruptible, interruptible_job};
 use crate::touch::{warn, warn_text};
 use dermis::geometry::Vec3;
+use dermis::geometry::limits::{MAX_DESCRIPTION_BYTES, MAX_ROWS, check_size};
+use dermis::geometry::regular_file;
 use dermis::gpu::goals::PressRequest;
 use dermis::gpu::{Choice, GpuError};
 use dermis::sensor::{self, Aim, Goal, SensorSpec};
@@ -26,6 +28,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Bytes of a taxel in a reading.
+const TAXEL_BYTES: f64 = 64.0;
 
 /// A tactile sensor: a soft skin over a transducer, with its state.
 ///
@@ -136,6 +141,8 @@ impl Sensor {
         progress: bool,
         precision: Precision,
     ) -> PyResult<Py<PyAny>> {
+        let taxels = self.inner()?.taxels().len() as f64;
+        check_size("presses", wanted.len(), MAX_ROWS, taxels * TAXEL_BYTES).into_py_err()?;
         let bar = Bar::start(py, progress, wanted.len(), "presses")?;
         let (shared, object) = (self.shared.clone(), object.clone());
         let work = move |job: &Job| match &on_gpu {
@@ -201,7 +208,7 @@ impl Sensor {
         parameters: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(&path)
+        let text = regular_file::read_text(&path, MAX_DESCRIPTION_BYTES)
             .map_err(|error| sensor::SensorError::Unreadable { path: name.clone(), reason: error.to_string() })
             .into_py_err()?;
         let folder = path.parent().map(|parent| std::path::absolute(parent).unwrap_or_else(|_| parent.to_owned()));
@@ -388,6 +395,9 @@ impl Sensor {
             gpu::warn_once(py, why)?;
             gpu = None;
         }
+        // Those on a GPU are in its memory.
+        let bytes = if gpu.is_none() { self.inner()?.taxels().len() as f64 * TAXEL_BYTES } else { 0.0 };
+        check_size("environments", count, MAX_ROWS, bytes).into_py_err()?;
         detached(py, || Environments::new(gpu, &self.shared, shapes, count, ranges, max_polygons, precision))?
             .into_py_err()
     }

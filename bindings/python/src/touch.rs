@@ -4,6 +4,7 @@ use crate::array::array;
 use crate::error::Error;
 use crate::pose::{six, vectors};
 use dermis::geometry::Vec3;
+use dermis::geometry::terminal_text;
 use dermis::skin::{self, Facet, SurfaceField, Warning};
 use numpy::PyArrayDyn;
 use pyo3::exceptions::PyRuntimeWarning;
@@ -22,7 +23,7 @@ pub struct Touch {
 
 /// Issues one warning through Python's ``warnings``.
 pub fn warn_text(py: Python<'_>, text: &str) -> PyResult<()> {
-    let text = CString::new(text).unwrap_or_default();
+    let text = CString::new(terminal_text(text)).unwrap_or_default();
     PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1)
 }
 

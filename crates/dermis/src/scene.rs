@@ -35,7 +35,9 @@ pub use gravity::GravitySpec;
 pub use hand::{GripperKind, GripperSpec, Hand, TaskKind, TaskSpec};
 pub use place::{PlaceSpec, RotateSpec};
 
+use dermis_geometry::limits::MAX_DESCRIPTION_BYTES;
 use dermis_geometry::quantity::{Frequency, Length, Time};
+use dermis_geometry::regular_file;
 use dermis_sensor::{SensorSource, parse_toml};
 use dermis_world::Coupling;
 use serde::{Deserialize, Serialize};
@@ -228,7 +230,7 @@ impl SceneSpec {
             file: path.display().to_string(),
             reason: error.to_string(),
         };
-        std::fs::read_to_string(path).map_err(unreadable)
+        regular_file::read_text(path, MAX_DESCRIPTION_BYTES).map_err(unreadable)
     }
 
     /// Checks numbers, names and references before any mesh is built.

@@ -89,6 +89,30 @@ impl Write for AtomicFile {
     }
 }
 
+/// What a path leads to: another file of the same name differs. `None` if there is nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity([u64; 2]);
+
+impl Identity {
+    /// The identity of the file or folder at a path.
+    pub fn at(path: &Path) -> Option<Self> {
+        path.metadata().ok().map(|about| Self::of(&about))
+    }
+
+    /// Device and number of the file.
+    #[cfg(unix)]
+    fn of(about: &std::fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self([about.dev(), about.ino()])
+    }
+
+    /// An open file cannot be replaced on such systems.
+    #[cfg(not(unix))]
+    fn of(_: &std::fs::Metadata) -> Self {
+        Self([0; 2])
+    }
+}
+
 /// The part of a path that is a file and must be a folder, for the message of a folder that could not be made or read.
 pub fn file_in_the_way(folder: &Path) -> Option<&Path> {
     folder.ancestors().find(|ancestor| ancestor.is_file())

@@ -1,7 +1,6 @@
 //! A point cloud as a solid: the union of equal balls about its points.
 
-use crate::limits::MAX_TRIANGLES;
-use crate::shapes::ShapeError;
+use crate::shapes::{ShapeError, check_count, check_length};
 use crate::{Bounds, TriMesh, Vec3};
 
 /// Equal balls about the points of a cloud; the solid is their union. Points closer to each other than the radius form
@@ -17,22 +16,14 @@ pub struct Balls {
 impl Balls {
     /// Creates balls of a radius (m) about points (m). Refuses an empty cloud and a radius that is not positive.
     pub fn new(mut centers: Vec<Vec3>, radius_m: f64) -> Result<Self, ShapeError> {
-        if !(radius_m > 0.0 && radius_m.is_finite()) {
-            return Err(ShapeError::BadLength { shape: "points", what: "radius", got: radius_m });
-        }
+        check_length("points", "radius", radius_m)?;
         if centers.is_empty() {
             return Err(ShapeError::TooFew { shape: "points", what: "points", min: 1, got: 0 });
         }
         if let Some(bad) = centers.iter().flat_map(|center| center.to_array()).find(|x| !x.is_finite()) {
             return Err(ShapeError::BadLength { shape: "points", what: "coordinate", got: bad });
         }
-        if centers.len() * FACES.len() > MAX_TRIANGLES {
-            return Err(ShapeError::TooFine {
-                shape: "points",
-                edge_m: radius_m,
-                triangles: (centers.len() * FACES.len()) as f64,
-            });
-        }
+        check_count("points", radius_m, (centers.len() * FACES.len()) as f64)?;
         let Bounds { min, max } = Bounds::around(centers.iter().copied());
         let bounds = Bounds { min: min - radius_m, max: max + radius_m };
         sort(&mut centers, 0);

@@ -28,7 +28,7 @@ pub use unit::{LengthUnit, UnknownUnit};
 pub use write::{write_obj, write_stl};
 
 use crate::limits::MAX_MESH_BYTES;
-use crate::{MeshError, TetMesh, TriMesh, Vec3};
+use crate::{MeshError, TetMesh, TriMesh, Vec3, regular_file};
 use raw_mesh::RawMesh;
 use std::fmt;
 use std::io::Read;
@@ -109,7 +109,7 @@ impl fmt::Debug for Format {
 /// The path becomes the name of the mesh. External buffers of a glTF file are read from its folder.
 pub fn read(path: &Path, import: &Import) -> Result<TriMesh, FileError> {
     let file = path.display().to_string();
-    check_regular(path).map_err(|problem| problem.in_file(&file))?;
+    regular_file::open(path, MAX_MESH_BYTES).map_err(|error| Problem::from_io(&error).in_file(&file))?;
     let Some(format) = Format::from_path(path) else {
         let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
         return Err(Problem::UnknownExtension { extension }.in_file(&file));
@@ -166,22 +166,10 @@ pub fn parse_tets(name: &str, format: TetFormat, bytes: &[u8], unit: LengthUnit)
     mesh.finish(name, unit)
 }
 
-/// Refuses folders, devices, pipes and files of more than [`MAX_MESH_BYTES`]: reading a device may never end.
-fn check_regular(path: &Path) -> Result<(), Problem> {
-    let metadata = std::fs::metadata(path).map_err(|error| Problem::from_io(&error))?;
-    match metadata.len() {
-        _ if metadata.is_dir() => Err(Problem::IsDirectory),
-        _ if !metadata.is_file() => Err(Problem::NotRegular),
-        claimed if claimed > MAX_MESH_BYTES => Err(Problem::TooLarge { what: "bytes", claimed, limit: MAX_MESH_BYTES }),
-        _ => Ok(()),
-    }
-}
-
-/// Reads a regular file, at most its first `max_bytes`.
+/// Reads a mesh file, at most its first `max_bytes`.
 fn read_regular(path: &Path, max_bytes: u64) -> Result<Vec<u8>, Problem> {
-    check_regular(path)?;
     let mut bytes = Vec::new();
-    std::fs::File::open(path)
+    regular_file::open(path, MAX_MESH_BYTES)
         .and_then(|file| file.take(max_bytes.min(MAX_MESH_BYTES)).read_to_end(&mut bytes))
         .map_err(|error| Problem::from_io(&error))?;
     Ok(bytes)

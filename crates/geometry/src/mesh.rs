@@ -1,5 +1,6 @@
 //! Validated triangle meshes.
 
+use crate::limits::MAX_SIZE_M;
 use crate::topology::{TopologyError, check_closed};
 use crate::{Bounds, Mat3, Pose, Vec3};
 use std::collections::HashMap;
@@ -104,7 +105,7 @@ pub struct MassProperties {
 
 impl TriMesh {
     /// Largest coordinate of a mesh (m).
-    pub const MAX_COORDINATE_M: f64 = 1e6;
+    pub const MAX_COORDINATE_M: f64 = MAX_SIZE_M;
     /// Smallest extent of a mesh (m).
     pub const MIN_SIZE_M: f64 = 1e-9;
 

@@ -20,17 +20,17 @@ pub use fingertip::{Fingertip, finger, fingertip, fingertip_pad};
 pub use flat::{cuboid, grid, prism};
 pub use round::{capsule, cone, cylinder, ellipsoid, sphere, spherical_patch, torus};
 pub use rounded::rounded_box;
-pub use terrain::terrain;
+pub use terrain::{check_heights, terrain};
 
 use crate::MeshError;
-use crate::limits::MAX_TRIANGLES;
+use crate::limits::{MAX_HEIGHTS, MAX_SIZE_M, MAX_TRIANGLES, NoMemory, require_mesh_memory};
 
 /// Error when generating a shape.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum ShapeError {
-    /// A length is not positive.
-    #[error("{shape}: `{what}` must be a positive length in metres, got {got}")]
+    /// A length is not positive, or larger than [`MAX_SIZE_M`].
+    #[error("{shape}: `{what}` must be a positive length of at most {MAX_SIZE_M:e} m, got {got:?} m; check its unit")]
     BadLength { shape: &'static str, what: &'static str, got: f64 },
     /// An angle is outside its range.
     #[error(
@@ -51,15 +51,35 @@ pub enum ShapeError {
         "{shape}: about {triangles:.3e} triangles would be needed, and {MAX_TRIANGLES} are allowed; is the edge or the pitch of {edge_m} m in millimetres or micrometres?"
     )]
     TooFine { shape: &'static str, edge_m: f64, triangles: f64 },
+    /// A height field has more heights than [`MAX_HEIGHTS`].
+    #[error("height field: {rows} x {cols} heights, and at most {MAX_HEIGHTS} are allowed; take every second one")]
+    TooManyHeights { rows: usize, cols: usize },
+    /// The system does not give the memory of the mesh.
+    #[error("{shape}: the mesh {error}; allow longer edges")]
+    NoMemory { shape: &'static str, error: NoMemory },
     /// The parameters are so extreme that a triangle degenerates.
     #[error(transparent)]
     Degenerate(#[from] MeshError),
 }
 
-fn check_length(shape: &'static str, what: &'static str, got: f64) -> Result<(), ShapeError> {
-    if got.is_finite() && got > 0.0 { Ok(()) } else { Err(ShapeError::BadLength { shape, what, got }) }
+/// Refuses a length (m) that is not positive or larger than [`MAX_SIZE_M`].
+pub(crate) fn check_length(shape: &'static str, what: &'static str, got: f64) -> Result<(), ShapeError> {
+    if got > 0.0 && got <= MAX_SIZE_M { Ok(()) } else { Err(ShapeError::BadLength { shape, what, got }) }
 }
 
-fn check_count(shape: &'static str, edge_m: f64, triangles: f64) -> Result<(), ShapeError> {
-    if triangles <= MAX_TRIANGLES as f64 { Ok(()) } else { Err(ShapeError::TooFine { shape, edge_m, triangles }) }
+/// Refuses more triangles than [`MAX_TRIANGLES`], and more than the system has memory for, before any is made.
+pub(crate) fn check_count(shape: &'static str, edge_m: f64, triangles: f64) -> Result<(), ShapeError> {
+    if triangles.is_nan() || triangles > MAX_TRIANGLES as f64 {
+        return Err(ShapeError::TooFine { shape, edge_m, triangles });
+    }
+    check_memory(shape, triangles)
+}
+
+/// Refuses a mesh that the system has no memory for.
+fn check_memory(shape: &'static str, triangles: f64) -> Result<(), ShapeError> {
+    require_mesh_memory(triangles).map_err(|error| ShapeError::NoMemory { shape, error })
+}
+
+fn check_min(shape: &'static str, what: &'static str, min: usize, got: usize) -> Result<(), ShapeError> {
+    if got >= min { Ok(()) } else { Err(ShapeError::TooFew { shape, what, min, got }) }
 }

@@ -8,6 +8,7 @@ mod mass;
 mod roughness;
 mod sampling;
 mod shapes;
+mod sizes;
 mod surface;
 mod tet_files;
 mod tet_solids;

@@ -207,7 +207,7 @@ fn devices_are_not_read() {
         }
         let error = files::read(&gltf, &Import::default()).unwrap_err();
         assert_eq!(error.place, Some(Place::Element("buffer", 0)), "{error}");
-        assert!(error.to_string().contains("no regular file"), "{error}");
+        assert!(error.to_string().contains("in the folder of this one or below"), "{error}");
     }
     for name in ["a.stl", "a.obj", "a.ply", "a.gltf", "a.glb", "a.vtk", "a.msh", "a.xyz"] {
         let path = folder.path().join(name);
@@ -218,6 +218,44 @@ fn devices_are_not_read() {
             _ => files::read(&path, &in_unit(LengthUnit::Metre)).unwrap_err(),
         };
         assert!(matches!(error.problem, Problem::NotRegular), "{name}: {error}");
+    }
+}
+
+/// `../secret.bin` and `..%2fsecret.bin` were read.
+#[cfg(unix)]
+#[test]
+fn buffers_outside_of_the_folder_are_not_read() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("model");
+    std::fs::create_dir_all(folder.join("below")).unwrap();
+    let (secret, gltf) = (root.path().join("secret.bin"), folder.join("part.gltf"));
+    for path in [&secret, &folder.join("own.bin"), &folder.join("below/own.bin")] {
+        std::fs::write(path, make::gltf_buffer()).unwrap();
+    }
+    std::os::unix::fs::symlink(&secret, folder.join("link.bin")).unwrap();
+    std::os::unix::fs::symlink(root.path(), folder.join("up")).unwrap();
+    std::os::unix::fs::symlink(folder.join("own.bin"), folder.join("inner.bin")).unwrap();
+    let read = |uri: &str| {
+        std::fs::write(&gltf, make::gltf_json(&format!(r#""uri": "{uri}", "#))).unwrap();
+        files::read(&gltf, &Import::default())
+    };
+    let absolute = secret.display().to_string();
+    let outside = [
+        "../secret.bin",
+        "..%2fsecret.bin",
+        "%2e%2e/secret.bin",
+        "below/../../secret.bin",
+        "link.bin",
+        "up/secret.bin",
+    ];
+    for uri in
+        outside.into_iter().chain([absolute.as_str(), "file:///etc/passwd", "../missing.bin", "below/../own.bin"])
+    {
+        let error = read(uri).unwrap_err();
+        assert!(error.to_string().contains("in the folder of this one or below"), "{uri}: {error}");
+    }
+    for uri in ["own.bin", "./own.bin", "below/own.bin", "below%2Fown.bin", "inner.bin"] {
+        assert_cube("glTF", &read(uri).unwrap(), 10.0);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::GpuError;
 use crate::program::Program;
+use dermis_geometry::regular_file;
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use std::{env, fs};
 /// The first bytes of every file; the version number changes with the file layout.
 const MAGIC: &[u8; 16] = b"dermis cubin 1\n\0";
 const HASH: usize = 32;
+/// Length (bytes) of the largest file that is read.
+const MAX_CACHED_BYTES: u64 = 64 << 20;
 /// Length (bytes) of the header: magic, key, compiler version, checksum.
 const HEADER: usize = MAGIC.len() + HASH + 8 + HASH;
 
@@ -66,7 +69,7 @@ impl Cache {
         compile: impl FnOnce() -> Result<Vec<u8>, GpuError>,
     ) -> Result<Code, GpuError> {
         let key = key(program, target);
-        let read = self.path(program, &key).and_then(|path| fs::read(path).ok());
+        let read = self.path(program, &key).and_then(|path| regular_file::read(&path, MAX_CACHED_BYTES).ok());
         match read.and_then(|file| unpacked(file, &key, target.compiler)) {
             Some(bytes) => Ok(Code { bytes, is_fresh: false }),
             None => self.compile(program, target, compile),

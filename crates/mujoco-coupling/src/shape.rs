@@ -3,7 +3,9 @@
 use crate::CouplingError;
 use crate::layout::table;
 use crate::model::Model;
-use dermis_geometry::{MeshError, Pose, Primitive, TriMesh, Vec3, shapes};
+use dermis_geometry::limits::check_mesh;
+use dermis_geometry::shapes::{ShapeError, check_heights, terrain};
+use dermis_geometry::{Pose, Primitive, TriMesh, Vec3};
 use dermis_skin::Object;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -102,25 +104,28 @@ impl Geometry<'_> {
     }
 
     fn build(&self, name: &str) -> Result<Object, CouplingError> {
-        let bad = |error: MeshError| CouplingError::bad_geom(name, error);
-        match self {
+        let object = match self {
             Self::Primitive(primitive) => {
                 let edge_m = primitive.bounds().size().max_element() * EDGE_OF_SIZE;
-                Object::of_primitive(*primitive, edge_m).map_err(|error| CouplingError::bad_geom(name, error))
+                Object::of_primitive(*primitive, edge_m)
             }
             Self::Mesh { vertices, triangles } => {
+                check_mesh(vertices.len() / 3, triangles.len() / 3)
+                    .map_err(|error| CouplingError::bad_geom(name, error))?;
                 let vertices = vertices.chunks_exact(3).map(|v| Vec3::from_array([v[0], v[1], v[2]].map(f64::from)));
                 let triangles = triangles.chunks_exact(3).map(|t| [t[0] as u32, t[1] as u32, t[2] as u32]);
                 TriMesh::without_degenerates(name, vertices.collect(), triangles.collect())
                     .map(Object::new)
-                    .map_err(bad)
+                    .map_err(ShapeError::from)
             }
             Self::HeightField { rows, cols, size_m: [x, y, top, bottom], heights } => {
                 // MuJoCo's row 0 is at −y, and its heights are fractions of the largest height.
+                check_heights(*rows, *cols).map_err(|error| CouplingError::bad_geom(name, error))?;
                 let heights: Vec<f64> = heights.chunks(*cols).rev().flatten().map(|&h| top * f64::from(h)).collect();
-                shapes::terrain(*rows, *cols, [2.0 * x, 2.0 * y], *bottom, &heights).map(Object::new).map_err(bad)
+                terrain(*rows, *cols, [2.0 * x, 2.0 * y], *bottom, &heights).map(Object::new)
             }
-        }
+        };
+        object.map_err(|error| CouplingError::bad_geom(name, error))
     }
 }
 

@@ -4,8 +4,10 @@
 //! incomplete files of killed processes.
 
 use crate::atomic_file::{self, AtomicFile};
+use dermis_geometry::limits::MAX_RECORDING_BYTES;
+use dermis_geometry::regular_file;
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -72,7 +74,7 @@ impl AtomicFolder {
     /// The content of a file, or `None` if it does not exist.
     pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, AtomicFolderError> {
         let path = self.path(name);
-        match fs::read(&path) {
+        match regular_file::read(&path, MAX_RECORDING_BYTES) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(refused(&path, "read")(error)),
@@ -173,7 +175,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 /// SHA-256 of a file, in hexadecimal digits; the file need not fit into memory.
 pub fn sha256_of(path: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
-    io::copy(&mut File::open(path)?, &mut hash)?;
+    io::copy(&mut regular_file::open(path, u64::MAX)?, &mut hash)?;
     Ok(hexadecimal(&hash.finalize()))
 }
 

@@ -48,6 +48,9 @@ pub enum RecordError {
     /// A table could not be built.
     #[error("{path}: {error}")]
     Table { path: String, error: TableError },
+    /// The recording is not where it was written.
+    #[error("{path}: was removed or replaced by another program during the run; the recording is lost")]
+    Lost { path: String },
     /// The writer thread has ended.
     #[error("the recording stopped: its thread has ended")]
     Stopped,

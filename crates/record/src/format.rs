@@ -4,6 +4,7 @@ use crate::atomic_file;
 use crate::folder::not_made;
 use crate::replaced::Replaced;
 use crate::{FolderSink, FoxgloveSink, Layout, ParquetSink, RecordError, Recorder, Ros2Sink, Sink};
+use dermis_geometry::regular_file;
 use std::fs::TryLockError;
 use std::path::Path;
 
@@ -68,7 +69,7 @@ impl Format {
         self.check(path)?;
         if path.is_file() {
             let in_use = || RecordError::InUse { path: path.display().to_string() };
-            let file = std::fs::File::open(path).map_err(|error| RecordError::read(path, &error))?;
+            let file = regular_file::open(path, u64::MAX).map_err(|error| RecordError::read(path, &error))?;
             if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
                 return Err(in_use());
             }
@@ -94,6 +95,6 @@ impl Format {
             Self::Npy => Box::new(FolderSink::create(path, layout, true)?),
             Self::Png => Box::new(FolderSink::create(path, layout, false)?),
         };
-        Ok(Recorder::start(sink))
+        Ok(Recorder::start(sink).placed_at(path))
     }
 }

@@ -1,6 +1,8 @@
 //! NumPy arrays (`.npy`, format version 1.0).
 
 use crate::{RecordError, write_file};
+use dermis_geometry::limits::MAX_RECORDING_BYTES;
+use dermis_geometry::regular_file;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -85,7 +87,7 @@ fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
 
 /// Reads a `.npy` file: number of rows, numbers per row, and the numbers.
 pub fn read(path: &Path) -> Result<(usize, usize, Vec<f64>), RecordError> {
-    let bytes = std::fs::read(path).map_err(|error| RecordError::read(path, &error))?;
+    let bytes = regular_file::read(path, MAX_RECORDING_BYTES).map_err(|error| RecordError::read(path, &error))?;
     parse(&bytes).map_err(|reason| RecordError::Damaged {
         path: path.display().to_string(),
         what: "array of numbers as numpy keeps them",

@@ -2,7 +2,8 @@
 
 use crate::replaced::Replaced;
 use crate::{RecordError, Sample};
-use std::path::PathBuf;
+use dermis_files::Identity;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -34,6 +35,8 @@ pub struct Recorder {
     worker: Option<JoinHandle<Result<Vec<PathBuf>, RecordError>>>,
     /// The file that this recording is to replace.
     replaced: Option<Replaced>,
+    /// The file or folder of the recording.
+    place: Option<(PathBuf, Identity)>,
 }
 
 impl Recorder {
@@ -41,12 +44,18 @@ impl Recorder {
     pub fn start(sink: Box<dyn Sink>) -> Self {
         let (sender, receiver) = sync_channel(MAX_WAITING);
         let worker = std::thread::spawn(move || write_all(sink, &receiver));
-        Self { sender: Some(sender), worker: Some(worker), replaced: None }
+        Self { sender: Some(sender), worker: Some(worker), replaced: None, place: None }
     }
 
     /// Sets the file that returns to its name unless [`Recorder::finish`] succeeds.
     pub(crate) fn replacing(mut self, replaced: Replaced) -> Self {
         self.replaced = Some(replaced);
+        self
+    }
+
+    /// Sets the file or folder that must still be at its path when the recording ends.
+    pub(crate) fn placed_at(mut self, path: &Path) -> Self {
+        self.place = Identity::at(path).map(|identity| (path.to_owned(), identity));
         self
     }
 
@@ -59,6 +68,11 @@ impl Recorder {
     /// Writes the queued samples and returns the files and folders of the recording.
     pub fn finish(mut self) -> Result<Vec<PathBuf>, RecordError> {
         let files = self.end()?;
+        let moved = self.place.iter().find(|(path, identity)| Identity::at(path) != Some(*identity));
+        let missing = files.iter().find(|path| !path.exists());
+        if let Some(path) = moved.map(|(path, _)| path).or(missing) {
+            return Err(RecordError::Lost { path: path.display().to_string() });
+        }
         self.replaced.take().into_iter().for_each(Replaced::discard);
         Ok(files)
     }

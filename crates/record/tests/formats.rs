@@ -422,3 +422,26 @@ fn damaged_bags_in_sqlite_do_no_harm() {
     }
     assert!(told >= 90, "only {told} of 100 truncated and 300 flipped files are reported");
 }
+
+/// A recording that is removed, or replaced by another file, is not said to be recorded.
+#[test]
+fn a_recording_that_is_gone_at_its_end_is_an_error() {
+    for (name, format, file) in FORMATS {
+        for replaced in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(file);
+            let mut recorder: Recorder = format.record(&path, &layout()).unwrap();
+            recorder.record(sample(0.0, true)).unwrap();
+            // A Parquet file is made of its parts at the end.
+            let written = if path.exists() { path.clone() } else { dermis_record::parts_folder(&path) };
+            let removed =
+                if written.is_dir() { std::fs::remove_dir_all(&written) } else { std::fs::remove_file(&written) };
+            removed.unwrap();
+            if replaced {
+                std::fs::write(&written, "other").unwrap();
+            }
+            let message = recorder.finish().map(|files| format!("{files:?}")).unwrap_err().to_string();
+            assert!(message.contains(file), "{name}, replaced = {replaced}: {message}");
+        }
+    }
+}

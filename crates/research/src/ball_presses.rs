@@ -1,5 +1,7 @@
 //! Reads labelled images of a ball pressed into an optical sensor.
 
+use dermis::geometry::limits::{MAX_IMAGE_BYTES, MAX_TABLE_BYTES};
+use dermis::geometry::regular_file;
 use dermis::sensor::calibration::optics::{Label, find_contact};
 use dermis::sensor::did_you_mean;
 use dermis::sensor::optics::{FloatImage, OpticsError};
@@ -103,7 +105,8 @@ impl BallPresses {
     ) -> Result<Self, BallPressesError> {
         let background = read_image(background, "the image without contact")?;
         let path = table.display().to_string();
-        let text = std::fs::read_to_string(table).map_err(|error| unreadable(table, "the table of presses", &error))?;
+        let text = regular_file::read_text(table, MAX_TABLE_BYTES)
+            .map_err(|error| unreadable(table, "the table of presses", &error))?;
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let heads: Vec<String> =
             lines.next().map_or("", |(_, line)| line).split(',').map(|head| head.trim().to_lowercase()).collect();
@@ -215,6 +218,6 @@ fn unreadable(path: &Path, what: &'static str, error: &std::io::Error) -> BallPr
 }
 
 fn read_image(path: &Path, what: &'static str) -> Result<FloatImage, BallPressesError> {
-    let bytes = std::fs::read(path).map_err(|error| unreadable(path, what, &error))?;
+    let bytes = regular_file::read(path, MAX_IMAGE_BYTES).map_err(|error| unreadable(path, what, &error))?;
     Ok(FloatImage::from_png(&path.display().to_string(), &bytes)?)
 }

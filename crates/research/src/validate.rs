@@ -9,6 +9,8 @@ pub mod layer;
 pub mod magnetic;
 pub mod real;
 
+use dermis::geometry::limits::MAX_TABLE_BYTES;
+use dermis::geometry::regular_file;
 use dermis::skin::SkinError;
 use std::path::Path;
 
@@ -43,7 +45,7 @@ pub enum ValidateError {
 }
 
 fn read_text(path: &Path) -> Result<String, ValidateError> {
-    std::fs::read_to_string(path)
+    regular_file::read_text(path, MAX_TABLE_BYTES)
         .map_err(|error| ValidateError::Unreadable { path: path.display().to_string(), reason: error.to_string() })
 }
 

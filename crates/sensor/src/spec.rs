@@ -5,6 +5,8 @@ use crate::optics::{BackgroundSpec, CameraSpec, LightSpec, MarkersSpec, Optics, 
 use crate::press::millimetres;
 use crate::{ReadingSpec, ResponseSpec, Sensor, SensorError, SkinKind, SkinSpec, SurfaceSpec, parse_toml};
 use dermis_geometry::limits::MAX_CONTACT_POINTS;
+use dermis_geometry::limits::MAX_DESCRIPTION_BYTES;
+use dermis_geometry::regular_file;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -101,7 +103,7 @@ impl SensorSpec {
     /// Reads a description from a file.
     pub fn read(path: &Path) -> Result<Self, SensorError> {
         let shown = path.display().to_string();
-        match std::fs::read_to_string(path) {
+        match regular_file::read_text(path, MAX_DESCRIPTION_BYTES) {
             Ok(text) => Self::parse(&shown, &text),
             Err(error) => Err(SensorError::Unreadable { path: shown, reason: error.to_string() }),
         }

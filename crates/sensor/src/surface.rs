@@ -2,10 +2,10 @@
 
 use crate::{SensorError, Taxels, urdf};
 use dermis_geometry::files::{Import, LengthUnit, read};
-use dermis_geometry::limits::MAX_TAXELS;
+use dermis_geometry::limits::{MAX_DESCRIPTION_BYTES, MAX_TAXELS};
 use dermis_geometry::quantity::{Angle, Length};
 use dermis_geometry::shapes::{self, Fingertip};
-use dermis_geometry::{Surface, TriMesh, Vec3};
+use dermis_geometry::{Surface, TriMesh, Vec3, regular_file};
 use dermis_skin::{Site, part_centers};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -192,7 +192,7 @@ impl SurfaceSpec {
                 let mesh = body.build(folder)?.named(name("surface"));
                 let path = folder.map_or_else(|| file.clone(), |folder| folder.join(file));
                 let shown = path.display().to_string();
-                let text = std::fs::read_to_string(&path)
+                let text = regular_file::read_text(&path, MAX_DESCRIPTION_BYTES)
                     .map_err(|error| SensorError::Unreadable { path: shown.clone(), reason: error.to_string() })?;
                 let taxels = urdf::parse(&shown, &text, part).map_err(SensorError::Urdf)?;
                 let centers: Vec<[Length; 3]> = taxels.iter().map(|t| t.0.to_array().map(Length::new)).collect();

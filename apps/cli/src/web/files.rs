@@ -1,5 +1,7 @@
 //! The files of the page, embedded in the program by `build.rs`.
 
+use dermis::geometry::limits::MAX_IMAGE_BYTES;
+use dermis::geometry::regular_file;
 use std::path::Path;
 
 /// A file of the page: name, content type and content.
@@ -21,6 +23,6 @@ pub fn skins(folder: Option<&Path>) -> anyhow::Result<Vec<u8>> {
         return found.map(|(.., content)| content.to_vec()).ok_or_else(|| anyhow::anyhow!(MAKE));
     };
     let path = folder.join(SKINS);
-    std::fs::read(&path)
+    regular_file::read(&path, MAX_IMAGE_BYTES)
         .map_err(|error| anyhow::anyhow!("{}: {error}; `cargo xtask playground` builds it", path.display()))
 }

@@ -1205,6 +1205,12 @@ def estimate_pose(
     """
 def estimate_contact(sensor: Sensor, magnetic: ArrayLike, rest: ArrayLike | None) -> str:
     """The contact on magnets that move by a measured table, from flux densities (µT). Returns the estimate as JSON."""
+def read_description(path: str | os.PathLike[str]) -> str:
+    """The text of a description."""
+
+def read_table(path: str | os.PathLike[str]) -> str:
+    """The text of a table of numbers."""
+
 def run_command(arguments: Sequence[str]) -> int:
     """Runs the command line ``arguments``, which start with the name of the program, and returns the exit code. Ctrl-C ends the
     process.

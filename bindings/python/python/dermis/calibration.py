@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import pathlib
@@ -184,7 +185,7 @@ def load(presses: str | os.PathLike[str], creep: str | os.PathLike[str] | None =
 
 
 def _columns(path: str | os.PathLike[str], needed: list[str]) -> dict[str, list[float]]:
-    with open(path, newline="") as file:
+    with io.StringIO(_native.read_table(path), newline="") as file:
         reader = csv.DictReader(file)
         names = list(reader.fieldnames or [])
         for name in needed:

@@ -94,7 +94,7 @@ def check(folder: _Path) -> int:
 
 def _read(spec: _Path) -> tuple[str, str, pathlib.Path]:
     path = pathlib.Path(spec)
-    return path.read_text(encoding="utf-8"), str(path), path.absolute().parent
+    return _native.read_description(path), str(path), path.absolute().parent
 
 
 @functools.lru_cache(maxsize=2)

@@ -1,7 +1,7 @@
 //! Reads the arguments of a batch of presses and computes the presses.
 
 use super::Press;
-use crate::array::Numbers;
+use crate::array::Unread;
 use crate::error::Error;
 use crate::motion::ObjectMotions;
 use crate::pose::poses as read_poses;
@@ -28,7 +28,7 @@ struct Each {
 impl Each {
     fn read(value: Option<&Bound<'_, PyAny>>, what: &'static str, width: usize) -> PyResult<Option<Self>> {
         let Some(value) = value else { return Ok(None) };
-        let numbers = Numbers::read(value, what)?.finite(what)?;
+        let numbers = Unread::of(value, what)?.read_rows(what)?.finite(what)?;
         let count = match (numbers.shape.as_slice(), width) {
             ([], 1) => None,
             ([n], 1) => Some(*n),

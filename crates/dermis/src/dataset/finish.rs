@@ -6,6 +6,8 @@ use super::set::Dataset;
 use super::shard::ShardRecord;
 use super::spec::FormatSpec;
 use super::warnings::{self, DatasetWarning};
+use dermis_geometry::limits::MAX_TABLE_BYTES;
+use dermis_geometry::regular_file;
 use dermis_record::atomic_folder::{AtomicFolder, Placed, sha256_of};
 use dermis_record::lerobot::{self, EPISODES_FILE, EpisodeRow, Info, Statistics};
 use dermis_record::table::{TableError, TableWriter};
@@ -152,7 +154,7 @@ pub fn check(folder: &Path) -> Result<usize, DatasetError> {
     let list = folder.join(SUMS);
     let damaged =
         |file: &Path, what: &str| DatasetError::Damaged { file: file.display().to_string(), what: what.to_owned() };
-    let text = std::fs::read_to_string(&list).map_err(|error| DatasetError::Unreadable {
+    let text = regular_file::read_text(&list, MAX_TABLE_BYTES).map_err(|error| DatasetError::Unreadable {
         file: list.display().to_string(),
         reason: format!("{error}; is the set finished?"),
     })?;

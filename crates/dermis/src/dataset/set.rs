@@ -10,6 +10,8 @@ use super::scenario::{Draw, Played, play};
 use super::sensor::{DatasetSensor, Material};
 use super::spec::{DatasetSpec, FormatSpec, ScenarioSpec};
 use super::warnings;
+use dermis_geometry::limits::MAX_MESH_BYTES;
+use dermis_geometry::regular_file;
 use dermis_geometry::{Random, mixed};
 use dermis_record::atomic_folder::sha256;
 use dermis_sensor::{Aim, Goal, Sensor, SkinSpec};
@@ -352,7 +354,7 @@ fn fingerprint(
         | crate::object::ObjectSpec::Points { file: mesh, .. } = &object.shape
         {
             let path = folder.map_or_else(|| mesh.clone(), |folder| folder.join(mesh));
-            let bytes = std::fs::read(&path).map_err(|error| DatasetError::Unreadable {
+            let bytes = regular_file::read(&path, MAX_MESH_BYTES).map_err(|error| DatasetError::Unreadable {
                 file: format!("{file}: {}", path.display()),
                 reason: error.to_string(),
             })?;

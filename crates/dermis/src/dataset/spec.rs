@@ -5,8 +5,10 @@ use super::error::DatasetError;
 use super::randomise::RandomiseSpec;
 use crate::object::{ObjectSpec, RoughnessSpec};
 use dermis_geometry::files::LengthUnit;
+use dermis_geometry::limits::MAX_DESCRIPTION_BYTES;
 use dermis_geometry::limits::MAX_EPISODES;
 use dermis_geometry::quantity::{Angle, Force, Frequency, Length, Mass, Time};
+use dermis_geometry::regular_file;
 use dermis_sensor::{SensorSource, parse_toml};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -414,7 +416,7 @@ impl DatasetSpec {
     /// Reads a description from a file; also returns the text, which is stored with the data.
     pub fn read(path: &Path) -> Result<(Self, String), DatasetError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
+        let text = regular_file::read_text(path, MAX_DESCRIPTION_BYTES)
             .map_err(|error| DatasetError::Unreadable { file: file.clone(), reason: error.to_string() })?;
         Ok((Self::parse(&file, &text)?, text))
     }

@@ -2,7 +2,7 @@
 
 use super::{BodySpec, CouplingSpec, Hand, SceneError, SceneSpec};
 use dermis_geometry::Pose;
-use dermis_geometry::limits::{MAX_RECORDED_VALUES, MAX_STEPS};
+use dermis_geometry::limits::{MAX_BODIES, MAX_RECORDED_VALUES, MAX_SENSORS, MAX_STEPS};
 use dermis_geometry::quantity::{Frequency, Length, Time};
 use dermis_sensor::{Sensor, SensorSource};
 use dermis_world::{Body, BodyId, PickAndPlace, SensorId, World, WorldError, WorldParameters};
@@ -86,6 +86,11 @@ pub fn validate(scene: &SceneSpec, file: &str) -> Result<(), SceneError> {
     if let Some(frequency) = scene.world.solid_frequency.filter(|frequency| !(1.0..=1e6).contains(&frequency.si())) {
         return bad("world", "solid_frequency", "a frequency from 1 Hz to 1 MHz", format!("{} Hz", frequency.si()));
     }
+    let lists = [("body", scene.bodies.len(), MAX_BODIES), ("sensor", scene.sensors.len(), MAX_SENSORS)];
+    if let Some((key, count, max)) = lists.into_iter().find(|(_, count, max)| count > max) {
+        let got = format!("{count} entries, and at most {max} are allowed; make several scenes");
+        return bad("scene", key, "a shorter list", got);
+    }
     scene.bodies.iter().try_for_each(|body| body.validate(file))?;
     unique(file, "bodies", scene.bodies.iter().map(|body| body.name.as_str()))?;
     let on_gripper = scene.gripper.iter().flat_map(|gripper| gripper.sensor_names().iter().copied());
@@ -108,6 +113,9 @@ pub fn validate(scene: &SceneSpec, file: &str) -> Result<(), SceneError> {
     }
 }
 
+/// Bodies that a message lists.
+const MAX_LISTED: usize = 20;
+
 /// Checks that names differ, also as file names.
 fn unique<'a>(file: &str, what: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), SceneError> {
     let mut seen: HashMap<String, &str> = HashMap::new();
@@ -127,7 +135,7 @@ fn find_body(sensor: &str, body: Option<&str>, bodies: &[BodySpec], file: &str) 
         name: name.to_owned(),
         known: match bodies {
             [] => "none".to_owned(),
-            _ => bodies.iter().map(|body| format!("{:?}", body.name)).collect::<Vec<_>>().join(", "),
+            _ => bodies.iter().take(MAX_LISTED).map(|body| format!("{:?}", body.name)).collect::<Vec<_>>().join(", "),
         },
     })
 }

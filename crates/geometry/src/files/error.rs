@@ -103,6 +103,9 @@ pub enum Problem {
     /// The file has more vertices or triangles than the reader accepts.
     #[error("{claimed} {what}, and at most {limit} are read; simplify the mesh")]
     TooLarge { what: &'static str, claimed: u64, limit: u64 },
+    /// The file is larger than the reader accepts.
+    #[error("{reason}; simplify the mesh")]
+    TooManyBytes { reason: String },
     /// The content is not a valid mesh. Elements and vertices are numbered as in the file.
     #[error(transparent)]
     Mesh(MeshError),
@@ -226,6 +229,8 @@ impl Problem {
             ErrorKind::NotFound | ErrorKind::NotADirectory => Self::NotFound,
             ErrorKind::PermissionDenied => Self::NotPermitted,
             ErrorKind::IsADirectory => Self::IsDirectory,
+            ErrorKind::Unsupported => Self::NotRegular,
+            ErrorKind::FileTooLarge => Self::TooManyBytes { reason: error.to_string() },
             _ => Self::Unreadable { reason: error.to_string() },
         }
     }

@@ -57,7 +57,7 @@ pub fn fingertip_pad(size: &Fingertip, edge_m: f64) -> Result<TriMesh, ShapeErro
     const NAME: &str = "fingertip_pad";
     size.check(NAME)?;
     check_length(NAME, "edge_m", edge_m)?;
-    check_count(NAME, edge_m, 4.0 * size.length_m * size.width_m / (edge_m * edge_m))?;
+    check_count(NAME, edge_m, 4.0 * (size.length_m / edge_m + 3.0) * (size.width_m / edge_m + 3.0))?;
     let end = last_where(-1.0, 0.999, |s| size.distal_normal(s, 0.0).z > PAD_LEAN_COS);
     let along = Arc::measure(-1.0, end, 400, |a, b| size.distal(a, 0.0).distance(size.distal(b, 0.0)));
     let rows = (along.length() / (0.866 * edge_m)).round().max(3.0) as usize;

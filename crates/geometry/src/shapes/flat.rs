@@ -1,6 +1,6 @@
 //! Shapes with flat faces.
 
-use super::{ShapeError, check_count, check_length};
+use super::{ShapeError, check_count, check_length, check_min};
 use crate::{TriMesh, Vec3};
 use std::f64::consts::TAU;
 
@@ -66,8 +66,4 @@ pub fn grid(rows: usize, cols: usize, pitch_m: f64) -> Result<TriMesh, ShapeErro
         });
     }
     Ok(TriMesh::new("grid", vertices, triangles)?)
-}
-
-fn check_min(shape: &'static str, what: &'static str, min: usize, got: usize) -> Result<(), ShapeError> {
-    if got >= min { Ok(()) } else { Err(ShapeError::TooFew { shape, what, min, got }) }
 }

@@ -31,9 +31,12 @@ impl<F: Fn(f64, f64) -> Vec3> Loft<'_, F> {
         let area = self.area_m2();
         // The step is no larger than the shape itself, so that a small ring is distinguished from a pole.
         let step = (STEP * self.edge_m).min(area.sqrt());
-        check_count(self.name, self.edge_m, 2.0 * area / (step * step))?;
+        let segments = self.segments();
+        // A thin shape has more triangles than its area has squares: those of the smallest rings, two a point.
+        let rings: f64 = segments.iter().map(|segment| (segment.length() / step).ceil().max(1.0)).sum();
+        check_count(self.name, self.edge_m, 2.0 * area / (step * step) + (2 * FEWEST_IN_RING) as f64 * rings)?;
         let mut strips = StripMesh::default();
-        for s in self.stations(step) {
+        for s in stations(&segments, step) {
             strips.ring(&self.ring(s, step));
         }
         Ok(TriMesh::new(self.name, strips.vertices, strips.triangles)?)
@@ -52,21 +55,14 @@ impl<F: Fn(f64, f64) -> Vec3> Loft<'_, F> {
         area
     }
 
-    /// Stations of the rings, evenly spaced by the distance that the fastest point of the outline travels.
-    fn stations(&self, step: f64) -> Vec<f64> {
-        let mut stations = vec![self.breaks[0]];
-        for segment in self.breaks.windows(2) {
-            let travel = |a: f64, b: f64| {
-                let moved =
-                    (0..AROUND).map(|j| j as f64 / AROUND as f64).map(|t| (self.surface)(b, t) - (self.surface)(a, t));
-                moved.map(|d| d.length()).fold(0.0, f64::max)
-            };
-            let table = Arc::measure(segment[0], segment[1], ALONG, travel);
-            let count = (table.length() / step).ceil().max(1.0) as usize;
-            stations.extend((1..count).map(|k| table.at(k as f64 / count as f64)));
-            stations.push(segment[1]);
-        }
-        stations
+    /// The distance that the fastest point of the outline travels along each segment.
+    fn segments(&self) -> Vec<Arc> {
+        let travel = |a: f64, b: f64| {
+            let moved =
+                (0..AROUND).map(|j| j as f64 / AROUND as f64).map(|t| (self.surface)(b, t) - (self.surface)(a, t));
+            moved.map(|d| d.length()).fold(0.0, f64::max)
+        };
+        self.breaks.windows(2).map(|segment| Arc::measure(segment[0], segment[1], ALONG, travel)).collect()
     }
 
     fn ring(&self, s: f64, step: f64) -> Vec<Vec3> {
@@ -79,6 +75,17 @@ impl<F: Fn(f64, f64) -> Vec3> Loft<'_, F> {
         let table = Arc::measure(0.0, 1.0, AROUND.max(2 * count), chord);
         (0..count).map(|k| (self.surface)(s, table.at(k as f64 / count as f64))).collect()
     }
+}
+
+/// Stations of the rings, evenly spaced along each segment.
+fn stations(segments: &[Arc], step: f64) -> Vec<f64> {
+    let mut stations = vec![segments[0].from];
+    for segment in segments {
+        let count = (segment.length() / step).ceil().max(1.0) as usize;
+        stations.extend((1..count).map(|k| segment.at(k as f64 / count as f64)));
+        stations.push(segment.to);
+    }
+    stations
 }
 
 /// The tabulated arc length of a curve, for dividing it evenly.

@@ -17,11 +17,13 @@ pub fn rounded_box(size_m: Vec3, radius_m: f64, edge_m: f64) -> Result<TriMesh, 
     ] {
         check_length("rounded box", what, got)?;
     }
-    let area = 2.0 * (size_m.x * size_m.y + size_m.y * size_m.z + size_m.z * size_m.x);
-    check_count("rounded box", edge_m, 4.0 * area / (edge_m * edge_m))?;
     // Divisions along each axis: fine in the rounded parts, a single one in the flat part.
     let inner = (size_m * 0.5 - radius_m).max(Vec3::ZERO);
-    let round = (radius_m / edge_m).ceil().max(2.0) as usize;
+    let round = (radius_m / edge_m).ceil().max(2.0);
+    let flat = (2.0 * inner / edge_m).ceil().max(Vec3::ONE);
+    let [x, y, z] = (flat + 2.0 * round).to_array();
+    check_count("rounded box", edge_m, 4.0 * (x * y + y * z + z * x))?;
+    let round = round as usize;
     let cuts = [0, 1, 2].map(|axis| {
         // Equal steps of angle on the face of the box, from the flat part (0) to the edge (45°).
         let outward = |k: usize| {
@@ -29,7 +31,7 @@ pub fn rounded_box(size_m: Vec3, radius_m: f64, edge_m: f64) -> Result<TriMesh, 
             inner[axis] + radius_m * angle.tan()
         };
         let mut cuts: Vec<f64> = (0..=round).rev().map(|k| -outward(k)).collect();
-        let flat = (2.0 * inner[axis] / edge_m).ceil().max(1.0) as usize;
+        let flat = flat[axis] as usize;
         cuts.extend((1..flat).map(|k| inner[axis] * (2.0 * k as f64 / flat as f64 - 1.0)));
         cuts.extend((if inner[axis] > 0.0 { 0 } else { 1 }..=round).map(outward));
         cuts

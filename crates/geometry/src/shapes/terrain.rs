@@ -1,6 +1,10 @@
 //! Solids below height fields.
 
-use crate::{MeshError, TriMesh, Vec3};
+use super::{ShapeError, check_length, check_memory, check_min};
+use crate::limits::MAX_HEIGHTS;
+use crate::{TriMesh, Vec3};
+
+const NAME: &str = "height field";
 
 /// A solid between a grid of heights (m) and the plane z = −`base_m`: its top, its bottom and four sides.
 ///
@@ -12,7 +16,11 @@ pub fn terrain(
     size_m: [f64; 2],
     base_m: f64,
     heights_m: &[f64],
-) -> Result<TriMesh, MeshError> {
+) -> Result<TriMesh, ShapeError> {
+    check_heights(rows, cols)?;
+    for (what, got) in [("size_m.x", size_m[0]), ("size_m.y", size_m[1]), ("base_m", base_m)] {
+        check_length(NAME, what, got)?;
+    }
     let fraction = |index: usize, count: usize| index as f64 / (count.max(2) - 1) as f64 - 0.5;
     let vertex =
         |i: usize, z: f64| Vec3::new(size_m[0] * fraction(i % cols, cols), -size_m[1] * fraction(i / cols, rows), z);
@@ -38,7 +46,18 @@ pub fn terrain(
         side(index(row - 1, cols - 1), index(row, cols - 1));
         side(index(row, 0), index(row - 1, 0));
     }
-    TriMesh::new("height field", vertices, triangles)
+    Ok(TriMesh::new(NAME, vertices, triangles)?)
+}
+
+/// Refuses height fields of less than 2 rows or columns, of more than [`MAX_HEIGHTS`], and without memory for their mesh.
+pub fn check_heights(rows: usize, cols: usize) -> Result<(), ShapeError> {
+    check_min(NAME, "rows", 2, rows)?;
+    check_min(NAME, "cols", 2, cols)?;
+    match rows.checked_mul(cols) {
+        // Two triangles above and two below for each height.
+        Some(heights) if heights <= MAX_HEIGHTS => check_memory(NAME, 4.0 * heights as f64),
+        _ => Err(ShapeError::TooManyHeights { rows, cols }),
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Tetrahedral mesh of any closed surface on a lattice.
 
 use super::{DepthTets, TetsError};
-use crate::limits::MAX_TRIANGLES;
-use crate::shapes::ShapeError;
+use crate::shapes::{check_count, check_length};
 use crate::{Surface, TetMesh, Vec3};
 use std::collections::HashMap;
 
@@ -14,16 +13,11 @@ use std::collections::HashMap;
 /// of the surface is O(`cell_m`²) where it is smooth, and O(`cell_m`) at edges and corners.
 pub fn from_surface(surface: &Surface, cell_m: f64) -> Result<DepthTets, TetsError> {
     const NAME: &str = "lattice";
-    if !(cell_m > 0.0 && cell_m.is_finite()) {
-        return Err(ShapeError::BadLength { shape: NAME, what: "cell_m", got: cell_m }.into());
-    }
+    check_length(NAME, "cell_m", cell_m)?;
     surface.mesh().check_closed()?;
     let bounds = surface.bounds().padded(0.5 * cell_m);
     let size = (bounds.size() / cell_m).ceil();
-    let triangles = 12.0 * size.x * size.y * size.z;
-    if triangles > MAX_TRIANGLES as f64 {
-        return Err(ShapeError::TooFine { shape: NAME, edge_m: cell_m, triangles }.into());
-    }
+    check_count(NAME, cell_m, 12.0 * size.x * size.y * size.z)?;
     let [nx, ny, nz] = size.to_array().map(|n| n as i32);
     let start = bounds.center() - size * (0.5 * cell_m);
     let mut lattice =

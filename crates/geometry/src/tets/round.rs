@@ -1,7 +1,7 @@
 //! Round and convex solids, divided from a medial point, segment or disc.
 
 use super::{DepthTets, TetsError, prism};
-use crate::shapes::{self, ShapeError};
+use crate::shapes::{self, ShapeError, check_count, check_length};
 use crate::{TetMesh, TriMesh, Vec3};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
@@ -98,19 +98,14 @@ pub fn cylinder(radius_m: f64, length_m: f64, edge_m: f64) -> Result<DepthTets, 
 
 fn check(shape: &'static str, radius_m: f64, length_m: f64, edge_m: f64) -> Result<(), ShapeError> {
     for (what, got) in [("radius_m", radius_m), ("length_m", length_m), ("edge_m", edge_m)] {
-        if !(got > 0.0 && got.is_finite()) {
-            return Err(ShapeError::BadLength { shape, what, got });
-        }
+        check_length(shape, what, got)?;
     }
     Ok(())
 }
 
 fn count(shape: &'static str, radius_m: f64, length_m: f64, edge_m: f64) -> Result<u32, ShapeError> {
     let around = (TAU * radius_m / edge_m).ceil().max(6.0);
-    let triangles = around * (2.0 * FRAC_PI_2 * radius_m + length_m) / edge_m;
-    if triangles > crate::limits::MAX_TRIANGLES as f64 {
-        return Err(ShapeError::TooFine { shape, edge_m, triangles });
-    }
+    check_count(shape, edge_m, around * (2.0 * FRAC_PI_2 * radius_m + length_m) / edge_m)?;
     Ok(around as u32)
 }
 

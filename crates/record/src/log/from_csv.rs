@@ -2,7 +2,10 @@
 
 use super::{Log, LogBuilder};
 use crate::{RecordError, plain_name};
+use dermis_geometry::limits::MAX_TABLE_BYTES;
+use dermis_geometry::regular_file;
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::Path;
 
 /// Reads a file. The owner of the signals follows from the file name (`readings-pad.csv`: `pad`), unless the column
@@ -10,12 +13,9 @@ use std::path::Path;
 pub fn read(path: &Path) -> Result<Log, RecordError> {
     let failed =
         |reason: String| RecordError::Damaged { path: path.display().to_string(), what: "table of times", reason };
-    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_path(path).map_err(
-        |error| match error.kind() {
-            csv::ErrorKind::Io(error) => RecordError::read(path, error),
-            _ => failed(error.to_string()),
-        },
-    )?;
+    let file = regular_file::open(path, MAX_TABLE_BYTES).map_err(|error| RecordError::read(path, &error))?;
+    let mut reader =
+        csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(file.take(MAX_TABLE_BYTES));
     let header: Vec<String> =
         reader.headers().map_err(|error| failed(error.to_string()))?.iter().map(str::to_owned).collect();
     let time = header.iter().position(|name| name == "time_s").ok_or_else(|| {

@@ -3,6 +3,8 @@
 use super::{ImageLog, Log, SignalLog, from_csv, from_mcap, from_parquet, from_sqlite};
 use crate::folder::TIMES;
 use crate::{RecordError, npy};
+use dermis_geometry::limits::MAX_IMAGE_BYTES;
+use dermis_geometry::regular_file;
 use std::path::{Path, PathBuf};
 
 /// Reads arrays and images (`--record`), tables (`--out`), the parts of a Parquet file, or the files of a bag.
@@ -71,7 +73,7 @@ fn arrays(log: &mut Log, folder: &Path, times_s: Option<&[f64]>) -> Result<(), R
 fn sequence(name: String, folder: &Path, mut times_s: Vec<f64>) -> Result<ImageLog, RecordError> {
     let mut files = Vec::new();
     for path in entries(folder)?.iter().filter(|path| ends(path, "png")).take(times_s.len()) {
-        files.push(std::fs::read(path).map_err(|error| RecordError::read(path, &error))?);
+        files.push(regular_file::read(path, MAX_IMAGE_BYTES).map_err(|error| RecordError::read(path, &error))?);
     }
     times_s.truncate(files.len());
     Ok(ImageLog { name, times_s, files })

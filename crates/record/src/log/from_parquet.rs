@@ -3,13 +3,15 @@
 use super::{Log, LogBuilder};
 use crate::RecordError;
 use crate::table::{ReadColumn, ReadValues, read_columns};
+use dermis_geometry::limits::MAX_RECORDING_BYTES;
+use dermis_geometry::regular_file;
 use std::path::PathBuf;
 
 /// Reads consecutive files.
 pub fn read(paths: &[PathBuf]) -> Result<Log, RecordError> {
     let mut log = LogBuilder::default();
     for path in paths {
-        let bytes = std::fs::read(path).map_err(|error| RecordError::read(path, &error))?;
+        let bytes = regular_file::read(path, MAX_RECORDING_BYTES).map_err(|error| RecordError::read(path, &error))?;
         read_columns(bytes).and_then(|columns| take(&mut log, &columns)).map_err(|reason| RecordError::Damaged {
             path: path.display().to_string(),
             what: "recording as Parquet",

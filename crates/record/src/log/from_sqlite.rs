@@ -4,6 +4,8 @@ use super::Log;
 use super::messages::{Decoder, Messages};
 use crate::RecordError;
 use crate::mcap::Schema;
+use dermis_geometry::limits::MAX_RECORDING_BYTES;
+use dermis_geometry::regular_file;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +22,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Log, RecordError> {
             what: "bag of ROS 2 in SQLite",
             reason,
         };
-        std::fs::File::open(path).map_err(|error| RecordError::read(path, &error))?;
+        regular_file::open(path, MAX_RECORDING_BYTES).map_err(|error| RecordError::read(path, &error))?;
         let (connection, topics) = opened(path).map_err(|error| failed(error.to_string()))?;
         let topics = topics.ok_or_else(|| failed("it has no tables `topics` and `messages`".to_owned()))?;
         if let Err(error) = take(&connection, &topics, &mut messages) {

@@ -3,7 +3,9 @@
 use super::bytes::ByteReader;
 use super::{Channel, MAGIC, McapWriter, Schema, op};
 use crate::RecordError;
+use dermis_geometry::limits::MAX_RECORDING_BYTES;
 use dermis_geometry::limits::{MAX_MCAP_BYTES, MAX_MCAP_CHUNK_BYTES, MAX_MCAP_RATIO};
+use dermis_geometry::regular_file;
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -48,7 +50,7 @@ struct Ids {
 impl McapLog {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
-        let bytes = std::fs::read(path).map_err(|error| RecordError::read(path, &error))?;
+        let bytes = regular_file::read(path, MAX_RECORDING_BYTES).map_err(|error| RecordError::read(path, &error))?;
         let (name, count) = (path.display().to_string(), bytes.len());
         let truncated = || RecordError::Truncated { path: name.clone(), bytes: count };
         match Self::parse(&bytes) {

@@ -1,16 +1,19 @@
 //! CPU time of threads, independent of other programs on the machine.
 
+use dermis::geometry::limits::MAX_DESCRIPTION_BYTES;
+use dermis::geometry::regular_file::read_text;
+use std::path::Path;
 use std::time::Instant;
 
 /// CPU time of this thread (ns) on Linux; `None` elsewhere.
 pub(super) fn cpu_nanoseconds() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let text = read_text(Path::new("/proc/thread-self/schedstat"), MAX_DESCRIPTION_BYTES).ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
 
 /// CPU time of all threads of this program (s) on Linux, in steps of 10 ms; `None` elsewhere.
 pub fn program_s() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let text = read_text(Path::new("/proc/self/stat"), MAX_DESCRIPTION_BYTES).ok()?;
     // Fields 12 and 13 after the name (which may contain spaces) are the user and system time in ticks.
     let ticks = text.rsplit(')').next()?.split_whitespace().skip(11).take(2).map(|word| word.parse::<f64>().ok());
     ticks.sum::<Option<f64>>().map(|ticks| ticks / 100.0)

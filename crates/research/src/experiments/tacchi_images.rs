@@ -2,7 +2,9 @@
 
 use super::{ExperimentError, Findings, Options, Progress, report_progress};
 use dermis::draw::{FigurePage, Image};
+use dermis::geometry::limits::MAX_IMAGE_BYTES;
 use dermis::geometry::quantity::Length;
+use dermis::geometry::regular_file;
 use dermis::geometry::shapes::indenters;
 use dermis::geometry::{Pose, Vec3};
 use dermis::record::atomic_file;
@@ -209,7 +211,7 @@ fn shown(place: [i32; 2], depth: usize) -> bool {
 /// An image that an earlier run made and evaluated.
 fn kept_shot(series: &PressSeries, depth: usize, file: &Path) -> Result<Shot, ExperimentError> {
     let path = file.display().to_string();
-    let bytes = std::fs::read(file).map_err(|error| ExperimentError::folder(file, &error))?;
+    let bytes = regular_file::read(file, MAX_IMAGE_BYTES).map_err(|error| ExperimentError::folder(file, &error))?;
     let image = FloatImage::from_png(&path, &bytes)?;
     Ok(Shot {
         indenter: series.indenter,

@@ -2,6 +2,8 @@
 
 use super::position::{ImageCoordinates, MAX_DEGREE, along_row, count, horner};
 use super::{FloatImage, OpticsError};
+use dermis_geometry::limits::MAX_IMAGE_BYTES;
+use dermis_geometry::regular_file;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -34,7 +36,7 @@ impl BackgroundSpec {
             Self::File(file) => {
                 let path = folder.map_or_else(|| file.clone(), |folder| folder.join(file));
                 let name = path.display().to_string();
-                let bytes = std::fs::read(&path).map_err(|error| OpticsError::BadImage {
+                let bytes = regular_file::read(&path, MAX_IMAGE_BYTES).map_err(|error| OpticsError::BadImage {
                     path: name.clone(),
                     reason: format!("the image without contact cannot be read: {error}"),
                 })?;

@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// Keys of a table that are tried; the line of a larger table is its own.
+const MAX_TRIED_KEYS: usize = 256;
+
 /// The path (as a JSON pointer) of the entry that a reader refuses with `message`, found by trial.
 ///
 /// Entries are read in order, `kind` first. Without a value, the entry itself and entries before it give another
@@ -36,20 +39,31 @@ pub(super) fn path_of(root: &Value, message: &str, reads: &dyn Fn(Value) -> Opti
         if missing.is_some_and(|key| lacks(&path, key)) {
             return path;
         }
-        let children: Vec<String> = match root.pointer(&path) {
-            Some(Value::Object(table)) => {
+        let refused =
+            |child: &str| with(&format!("{path}/{child}"), &|value| *value = Value::Null).as_deref() != Some(message);
+        let child = match root.pointer(&path) {
+            Some(Value::Object(table)) if table.len() <= MAX_TRIED_KEYS => {
                 let (tag, others): (Vec<&String>, Vec<_>) = table.keys().partition(|key| *key == "kind");
-                tag.into_iter().chain(others).map(|key| escaped(key)).collect()
+                let children = tag.into_iter().chain(others).map(|key| escaped(key));
+                children.rev().find(|child| refused(child))
             }
-            Some(Value::Array(entries)) => (0..entries.len()).map(|index| index.to_string()).collect(),
-            _ => return path,
+            Some(Value::Array(entries)) => last_where(entries.len(), |entry| refused(&entry.to_string())),
+            _ => None,
         };
-        let refused = |child: &&String| {
-            with(&format!("{path}/{child}"), &|value| *value = Value::Null).as_deref() != Some(message)
-        };
-        let Some(child) = children.iter().rfind(refused) else { return path };
+        let Some(child) = child else { return path };
         path = format!("{path}/{child}");
     }
+}
+
+/// The last index below `count` where the condition holds, which holds up to there: by halving, because each trial reads the
+/// whole file.
+fn last_where(count: usize, holds: impl Fn(usize) -> bool) -> Option<String> {
+    let (mut from, mut to) = (0, count);
+    while from < to {
+        let middle = from.midpoint(to);
+        if holds(middle) { from = middle + 1 } else { to = middle }
+    }
+    from.checked_sub(1).map(|last| last.to_string())
 }
 
 /// A key as a part of a JSON pointer.

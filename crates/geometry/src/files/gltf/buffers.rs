@@ -80,15 +80,25 @@ fn from_file(buffer: usize, uri: &str, needs: u64, external: &External) -> Resul
     };
     let name = decode_percent(uri);
     // A colon ends the scheme of a URL or a drive letter.
-    if name.contains(':') || Path::new(&name).has_root() {
-        return Err(bad_uri(buffer, "the name of a file beside this one", uri));
+    let leaves = name.split(['/', '\\']).any(|part| part == "..");
+    if leaves || name.contains(':') || Path::new(&name).has_root() {
+        return Err(bad_uri(buffer, "the name of a file in the folder of this one or below", uri));
     }
     let path = folder.join(&name);
+    if leads_out(folder, &path) {
+        return Err(bad_uri(buffer, "the name of a file in the folder of this one or below", uri));
+    }
     // The rest of a longer file is not needed.
     read_regular(&path, needs).map_err(|problem| {
         let (path, reason) = (path.display().to_string(), problem.to_string());
         Problem::GltfBuffer { path, reason }.at(Place::Element("buffer", buffer))
     })
+}
+
+/// True if a path leads to an existing file outside of a folder, with all links resolved.
+fn leads_out(folder: &Path, path: &Path) -> bool {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    path.canonicalize().is_ok_and(|path| !folder.canonicalize().is_ok_and(|folder| path.starts_with(folder)))
 }
 
 /// Decodes `%20` and similar escapes; other text is unchanged.

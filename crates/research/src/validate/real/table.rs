@@ -2,6 +2,7 @@
 
 use super::RealError;
 use dermis::geometry::limits::MAX_MEASUREMENT_BYTES;
+use dermis::geometry::regular_file;
 use std::io::Read;
 use std::path::Path;
 
@@ -61,7 +62,7 @@ impl Table {
 pub fn text_of(path: &Path) -> Result<String, RealError> {
     let unreadable =
         |error: std::io::Error| RealError::Unreadable { path: path.display().to_string(), reason: error.to_string() };
-    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let bytes = regular_file::read(path, MAX_MEASUREMENT_BYTES).map_err(unreadable)?;
     if path.extension().is_none_or(|end| end != "gz") {
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
