@@ -17,7 +17,7 @@ use dermis::run::{
     Carried, Continue, DEFAULT_IMAGE_INTERVAL_S, Progress, Recording, RunRecorder, SensorTrack, run_into,
 };
 use dermis::scene::{Built, SceneSpec, slug};
-use dermis::world::SensorId;
+use dermis::world::{EnergyBalance, SensorId};
 use std::path::PathBuf;
 
 /// Run a scene file and record the readings.
@@ -210,7 +210,33 @@ fn tell(recording: &Recording) {
         ));
     }
     recording.carried().iter().for_each(|carried| say(format!("  {:<16} {}", carried.body, outcome(carried))));
+    say(format!("  energy           {}", energy(&recording.energy)));
     recording.warnings.texts().iter().for_each(|warning| say(format!("  warning          {warning}")));
+}
+
+/// The terms of an energy balance that are not zero, and its residual.
+fn energy(balance: &EnergyBalance) -> String {
+    let in_mj = |joule: f64| format!("{} mJ", short(1e3 * joule));
+    let sum = |name: &str, terms: &[(&str, f64)]| {
+        let terms = terms.iter().filter(|(_, joule)| *joule != 0.0);
+        let terms: Vec<String> = terms.map(|(term, joule)| format!("{term} {}", in_mj(*joule))).collect();
+        (!terms.is_empty()).then(|| format!("{name}: {}; ", terms.join(", ")))
+    };
+    let EnergyBalance { kinetic_joule, potential_joule, elastic_joule, on_skins_joule, .. } = *balance;
+    let unknown = format!("stored or damped by {}", balance.unknown.join(", "));
+    let stored = [
+        ("kinetic", kinetic_joule),
+        ("potential", potential_joule),
+        ("elastic", elastic_joule),
+        (unknown.as_str(), on_skins_joule),
+    ];
+    let EnergyBalance { friction_joule, damping_joule, solids_joule, drives_joule, prescribed_joule, .. } = *balance;
+    let dissipated = [("friction", friction_joule), ("damping", damping_joule), ("solids", solids_joule)];
+    let put_in = [("drives", drives_joule), ("prescribed motion", prescribed_joule)];
+    let sums = [sum("change", &stored), sum("dissipated", &dissipated), sum("put in", &put_in)];
+    let percent = short(100.0 * balance.relative_residual());
+    let residual = format!("residual {} ({percent} %)", in_mj(balance.residual_joule()));
+    sums.into_iter().flatten().collect::<String>() + &residual
 }
 
 /// Time and steps of a sensor's contacts.

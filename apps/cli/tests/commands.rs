@@ -282,6 +282,7 @@ fn a_run_tells_contacts_and_the_outcome_of_a_gripper() {
     write(folder.path(), "scene.toml", SCENE);
     let said = dermis(folder.path(), &["run", "scene.toml", "--out", "a"]);
     assert!(said.contains("; 1 contact of 0.02 s, 200 steps"), "{said}");
+    assert!(said.contains("put in: prescribed motion") && said.contains("; residual "), "{said}");
     let above = SCENE.replace("\"14.5 mm\"]", "\"16 mm\"]");
     write(folder.path(), "above.toml", &above);
     let said = dermis(folder.path(), &["run", "above.toml", "--out", "b"]);
@@ -295,6 +296,12 @@ fn a_run_tells_contacts_and_the_outcome_of_a_gripper() {
     assert!(carried["body"] == "ball" && (number("lifted_m") - 0.06).abs() < 1e-3, "{carried}");
     assert!((number("hand_lifted_m") - 0.06).abs() < 1e-3 && number("from_start_m") < 1e-4, "{carried}");
     assert_eq!(summary["sensors"][0]["contacts"], 1);
+    let energy = |key: &str| summary["energy"][key].as_f64().unwrap();
+    assert!(
+        energy("relative_residual").abs() < 0.02 && energy("drives_j") > 0.2 * 9.81 * 0.06,
+        "{}",
+        summary["energy"]
+    );
     let demo = std::fs::read_to_string(folder.path().join("demo/demo.toml")).unwrap();
     assert!(demo.contains("lift"), "{demo}");
 }

@@ -19,6 +19,7 @@ use dermis::world::{self, Body, BodyId, Coupling, SensorId, WorldParameters};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -122,7 +123,8 @@ impl World {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn of_state(state: WorldState) -> Self {
+    fn of_state(mut state: WorldState) -> Self {
+        state.built.world.track_energy();
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
@@ -381,6 +383,27 @@ impl World {
     #[getter]
     fn warnings(&self, py: Python<'_>) -> Vec<String> {
         self.state(py).built.world.warnings().iter().map(ToString::to_string).collect()
+    }
+
+    /// Energy balance (J) since the start or the last ``run``: changes of "kinetic", "potential" and "elastic" energy; what was
+    /// dissipated by "friction" and "damping" of the skins and by contacts of "solids"; the work of "drives" and of "prescribed"
+    /// motions; "on_skins", stored or damped by skins that do not compute their energy; and "residual", what none of these
+    /// explains. It belongs to the poses before the last step.
+    #[getter]
+    fn energy(&self, py: Python<'_>) -> BTreeMap<&'static str, f64> {
+        let balance = self.state(py).built.world.energy().cloned().unwrap_or_default();
+        BTreeMap::from([
+            ("kinetic", balance.kinetic_joule),
+            ("potential", balance.potential_joule),
+            ("elastic", balance.elastic_joule),
+            ("on_skins", balance.on_skins_joule),
+            ("friction", balance.friction_joule),
+            ("damping", balance.damping_joule),
+            ("solids", balance.solids_joule),
+            ("drives", balance.drives_joule),
+            ("prescribed", balance.prescribed_joule),
+            ("residual", balance.residual_joule()),
+        ])
     }
 
     /// Names of the bodies.

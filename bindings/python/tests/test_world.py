@@ -124,6 +124,17 @@ def test_a_world_of_ones_own_does_the_same():
     assert world.pose("cube")[:3, 3] == pytest.approx(truth.pose("cube")[:3, 3], abs=1e-8)
 
 
+def test_the_energy_of_a_world_is_balanced():
+    """The cube falls by its depth at rest d = m g / k: the skin keeps half of m g d, damping takes the other half."""
+    world = dermis.World.parse(SCENE)
+    world.step(600)
+    energy = world.energy
+    lost = -energy["potential"]
+    assert lost > 0 and energy["elastic"] == pytest.approx(0.5 * lost, rel=0.02)
+    assert energy["damping"] + energy["friction"] == pytest.approx(0.5 * lost, rel=0.02)
+    assert abs(energy["residual"]) < 0.01 * lost
+
+
 def test_a_driven_body_moves_as_told():
     world = dermis.World(gravity=(0, 0, 0))
     world.add_body("hand", motion="driven")

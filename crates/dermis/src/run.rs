@@ -120,6 +120,7 @@ pub fn run_into(
 ) -> Result<Recording, RunError> {
     let step_s = built.world.parameters().step_s;
     let steps = (built.duration_s / step_s).round().max(1.0) as u64;
+    built.world.track_energy();
     let mut recording = Recording::new(built);
     recording.add_row(built);
     run_recorder.as_deref_mut().map_or(Ok(()), |recorder| recorder.record(built))?;
@@ -143,6 +144,7 @@ pub fn run_into(
             break;
         }
     }
+    recording.energy = built.world.energy().cloned().unwrap_or_default();
     recording.warnings.finish(built);
     Ok(recording)
 }

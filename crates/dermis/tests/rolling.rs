@@ -141,10 +141,14 @@ fn depth_at_rest(roller: Roller, step: &str, sensor: &str) -> f64 {
     0.5 * (low + high)
 }
 
-/// Mean acceleration (m/s²), from the way that it has rolled.
+/// Mean acceleration (m/s²), from the way that it has rolled; its energy is balanced.
 fn acceleration((mut world, id): (World, BodyId)) -> f64 {
+    world.track_energy();
     let start = world.pose(id).translation.x;
     world.run_until(DURATION_S, |_| Ok(true)).unwrap();
+    let energy = world.energy().unwrap();
+    println!("{energy:?} {}", energy.relative_residual());
+    assert!(energy.relative_residual().abs() < 0.02, "{}: {energy:?}", energy.relative_residual());
     2.0 * (world.pose(id).translation.x - start) / DURATION_S.powi(2)
 }
 

@@ -5,7 +5,10 @@ use dermis::scene::SceneSpec;
 
 fn run_scene(text: &str) -> Recording {
     let mut built = SceneSpec::parse("scene.toml", text).unwrap().build("scene.toml", None).unwrap();
-    run(&mut built, &mut |_| Continue::Yes).unwrap()
+    let recording = run(&mut built, &mut |_| Continue::Yes).unwrap();
+    let residual = recording.energy.relative_residual();
+    assert!(residual.abs() < 0.05, "residual {residual}: {:?}", recording.energy);
+    recording
 }
 
 /// A ball of 2 kg above a foam array (12 mm of travel) on a block; `x_mm` shifts the ball. The friction of the preset is
@@ -137,4 +140,5 @@ fn a_run_records_the_flux_density_of_magnetometers() {
     let field = |row: usize| recording.sensors[0].rows[row].magnetic_tesla[0];
     let last = recording.sensors[0].rows.len() - 1;
     assert!((field(last) - field(0)).length() > 1e-6, "{} {}", field(0), field(last));
+    assert!(recording.energy.relative_residual().abs() < 0.05, "{:?}", recording.energy);
 }

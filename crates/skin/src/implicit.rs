@@ -19,7 +19,7 @@ mod sticking;
 
 pub use loads::PointLoads;
 
-use crate::friction_lanes::{LANES, Lanes, Lanes3, set};
+use crate::friction_lanes::{LANES, Lanes, Lanes3, get, set};
 use crate::frictions::Frictions;
 use crate::point_block::PointBlock;
 use crate::simd::Simd;
@@ -174,6 +174,23 @@ impl ImplicitContact {
     /// Static load of each object on the sensor, about its origin.
     pub fn static_loads(&self) -> &[Wrench] {
         &self.static_loads
+    }
+
+    /// Load of each object on the sensor, about its origin, by the static normal forces and by the damping at these
+    /// velocities: without friction, and without the change of the springs within the step.
+    pub fn normal_loads(&self, velocities: &[Twist]) -> Vec<Wrench> {
+        let mut loads = vec![Wrench::ZERO; velocities.len()];
+        for (object, group) in &self.groups {
+            for (block, arms) in self.blocks(group) {
+                for lane in 0..block.count {
+                    let (at, normal) = (get(&block.at, lane), get(&block.normal, lane));
+                    let damped = block.damping[lane] * velocities[*object].at(at).dot(normal);
+                    let newton = (block.load.normal_newton[lane] - damped).max(0.0);
+                    loads[*object] += Wrench::from_force_at(normal * -newton, get(arms, lane));
+                }
+            }
+        }
+        loads
     }
 
     /// Stiffness and slope of the points of each object, with bodies at rest.

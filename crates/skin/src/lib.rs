@@ -19,6 +19,7 @@
 
 mod contact_points;
 mod contacts;
+mod energy;
 mod facets;
 mod friction;
 mod friction_adjoint;
@@ -50,6 +51,7 @@ mod warning_log;
 
 pub use contact_points::ContactPoints;
 pub use contacts::{Contact, Contacts};
+pub use energy::ContactEnergy;
 pub use facets::Facets;
 pub use friction::{Coulomb, Friction};
 pub use gel::{Constitution, Gel, GelFriction, GelParameters};
@@ -73,6 +75,7 @@ pub use warning::Warning;
 pub use warning_log::{LoggedWarning, WarningLog};
 
 use crate::threads::parallel;
+use dermis_geometry::Twist;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -289,6 +292,12 @@ pub trait Skin: std::any::Any + Send + Sync + std::fmt::Debug {
     /// at the end of the step.
     fn release(&self, still: (Touch, State), _contact: ImplicitContact, _loads: &PointLoads) -> (Touch, State) {
         still
+    }
+
+    /// The energy of a touch, and its loads by cause, with the velocities of the objects relative to the sensor that it was
+    /// computed for. The default knows the friction only.
+    fn contact_energy(&self, touch: &Touch, _velocities: &[Twist]) -> ContactEnergy {
+        ContactEnergy::of_facets(touch)
     }
 
     /// Stiffness and damping of the skin when all of it is in contact: an upper bound for choosing a stable time step.

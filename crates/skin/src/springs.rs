@@ -2,6 +2,7 @@
 
 mod block;
 mod elasticity;
+mod energy;
 mod gradient;
 mod mesh_hits;
 mod path_gradient;
@@ -21,8 +22,8 @@ use crate::simd::{Kernel, Simd, Vectors};
 use crate::spare::{Spare, keep, reuse};
 use crate::threads::parallel;
 use crate::{
-    ContactPoints, Friction, ImplicitContact, Motion, PathGradient, PathStep, PointBristles, PointLoads, Skin,
-    SkinError, SkinGradient, State, Support, Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
+    ContactEnergy, ContactPoints, Friction, ImplicitContact, Motion, PathGradient, PathStep, PointBristles, PointLoads,
+    Skin, SkinError, SkinGradient, State, Support, Tangent, Target, Touch, TouchCotangent, Warning, require_positive,
 };
 use block::Presser;
 use dermis_geometry::{Bounds, Bvh, Hit, Mat3, Pose, Primitive, Quat, Ray, Twist, Vec3, Wrench, cut};
@@ -606,6 +607,10 @@ impl Skin for Springs {
         touch.on_sensor = loads.on_sensor.iter().fold(Wrench::ZERO, |sum, load| sum + *load);
         touch.on_objects = loads.on_sensor.iter().map(|load| -*load).collect();
         (touch, state)
+    }
+
+    fn contact_energy(&self, touch: &Touch, velocities: &[Twist]) -> ContactEnergy {
+        self.energy(touch, velocities)
     }
 
     fn settled_warnings(&self, touch: &Touch, motion: &Motion<'_>) -> Vec<Warning> {

@@ -10,6 +10,8 @@
 //! computes the largest stable step with the contact forces at the start of the step. Beyond it, springs and
 //! hydroelastic skins take their forces at the end of the step ([`Coupling`], [`implicit`]); other skins are refused.
 //!
+//! [`World::track_energy`] balances what is stored, dissipated and put in; the residual is the error of the time steps.
+//!
 //! [`Gripper`] is the interface between controllers and grippers. [`ParallelGripper`] and [`ThreeFingerHand`] are
 //! simulated grippers; a driver of a real gripper can implement the trait too. [`PickAndPlace`] is the work cycle of
 //! Moisio et al. 2013.
@@ -47,7 +49,7 @@ pub use servo::{
 pub use stability::{BodyStiffness, Stability, largest_stable_step_s, limit_when_pressed_s};
 pub use three_finger_hand::{ThreeFingerHand, ThreeFingerParameters};
 pub use warning::WorldWarning;
-pub use world::{SensorId, World, WorldParameters};
+pub use world::{EnergyBalance, SensorId, World, WorldParameters};
 
 use dermis_sensor::ResponseError;
 use dermis_skin::SkinError;

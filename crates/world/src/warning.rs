@@ -24,6 +24,11 @@ pub enum WorldWarning {
         "{body:?} bounced off {sensor:?} within {steps} time steps at t = {time_s:.4} s: implicit coupling takes up to {lost_percent:.0} % of its speed; take a `time_step` of at most {step_s:.1e} s"
     )]
     FewSteps { body: String, sensor: String, steps: u64, lost_percent: f64, time_s: f64, step_s: f64 },
+    /// Energy that nothing in a run explains.
+    #[error(
+        "the energy balance has a residual of {residual_mj:+.3e} mJ, {percent:+.1} % of the largest energy ({largest_mj:.3e} mJ), at t = {time_s:.4} s: the error of the time steps; take a shorter `time_step`, and a smaller pitch of contact points if that does not help"
+    )]
+    EnergyResidual { residual_mj: f64, percent: f64, largest_mj: f64, time_s: f64 },
     /// A solid body at rest has sunk into another one.
     #[error(
         "{body:?} has sunk by {depth_mm:.3} mm into {other} at t = {time_s:.4} s: the load on a light body, or the `time_step`, is large for the contact of solids; take a shorter `time_step` or a higher `solid_frequency`"
@@ -48,6 +53,7 @@ impl WorldWarning {
             | Self::PassedThrough { time_s, .. }
             | Self::Sunk { time_s, .. }
             | Self::FewSteps { time_s, .. }
+            | Self::EnergyResidual { time_s, .. }
             | Self::Left { time_s, .. } => *time_s,
         }
     }

@@ -9,17 +9,21 @@ use carrier::{Base, CarriedSkin, CarrierContacts};
 use dermis_geometry::{Bounds, Pose, Twist, Vec3, Wrench};
 use dermis_sensor::{Reading, ResponseState, Sensor};
 use dermis_skin::{MissedObjects, Motion, Object, State, Target, Touch};
+use energy::EnergyAccount;
 use nalgebra::Vector6;
 use rapier3d_f64::prelude as rapier;
 use std::sync::Arc;
 
 mod carrier;
 mod end_of_step;
+mod energy;
 mod limits;
 mod mobility;
 mod solid;
 mod turn;
 mod watch;
+
+pub use energy::EnergyBalance;
 
 /// Parameters of the world.
 ///
@@ -134,6 +138,7 @@ pub struct World {
     /// Accelerations of the bodies by unknown forces in the last step, with implicit coupling.
     lag: Vec<Vector6<f64>>,
     warnings: Vec<WorldWarning>,
+    energy: Option<Box<EnergyAccount>>,
 }
 
 /// Rapier asks the rules of [`CarrierContacts`] for every pair of these colliders.
@@ -185,6 +190,7 @@ impl World {
             coupling: Coupling::Explicit,
             lag: Vec::new(),
             warnings: Vec::new(),
+            energy: None,
         })
     }
 
@@ -424,6 +430,7 @@ impl World {
             }
             self.checked = true;
         }
+        let before = self.energy_before();
         for placed in &self.bodies {
             let rigid = &mut self.physics.bodies[placed.handle];
             rigid.reset_forces(false);
@@ -445,6 +452,7 @@ impl World {
             self.push(JointId(index));
         }
         let expected = self.feel_at_the_end()?;
+        let before = before.map(|before| (before, self.loads()));
         let turning = self.turn_freely();
         let skin = |(index, mounted)| -> CarriedSkin<'_> {
             let mounted: &Mounted = mounted;
@@ -458,6 +466,9 @@ impl World {
         self.physics.step_with_events(&contacts, &());
         self.keep_angular_momentum(turning);
         self.keep_lag(expected);
+        if let Some((before, loads)) = before {
+            self.balance_energy(&before, &loads);
+        }
         self.steps += 1;
         if let Some(id) = self.bodies().find(|&id| !self.pose(id).is_finite()) {
             return Err(WorldError::Diverged { body: self.body(id).name.clone(), time_s: self.time_s() });
@@ -569,10 +580,14 @@ impl World {
         let (kind, parent, child) = (joined.joint.kind, joined.joint.parent, joined.joint.child);
         for (body, sign) in [(child, 1.0), (parent, -1.0)] {
             let rigid = &mut self.physics.bodies[self.bodies[body.0].handle];
-            match kind {
-                JointKind::Prismatic => rigid.add_force_at_point(axis * (sign * effort), point, false),
-                JointKind::Revolute => rigid.add_torque(axis * (sign * effort), false),
-            }
+            let arm = point - rigid.center_of_mass();
+            let load = match kind {
+                JointKind::Prismatic => Wrench::from_force_at(axis * (sign * effort), arm),
+                JointKind::Revolute => Wrench { force: Vec3::ZERO, torque: axis * (sign * effort) },
+            };
+            rigid.add_force(load.force, false);
+            rigid.add_torque(load.torque, false);
+            self.note_effort(body, load);
         }
     }
 }

@@ -1,6 +1,9 @@
 //! Rigid-body behaviour with any skin: momentum is conserved, springs oscillate at their frequency, unstable steps are
 //! refused.
 
+mod balance;
+
+use balance::{balanced, tracked};
 use dermis_geometry::shapes::{cuboid, sphere};
 use dermis_geometry::{MassProperties, Pose, Primitive, Quat, Twist, Vec3};
 use dermis_sensor::{Response, Sensor, Taxels};
@@ -42,12 +45,12 @@ fn cube(side: f64, mass_kg: f64) -> (MassProperties, Arc<Object>) {
 
 fn world(step_s: f64, gravity: f64) -> World {
     let gravity = Vec3::new(0.0, 0.0, -gravity);
-    World::new(WorldParameters { gravity, step_s, ..Default::default() }).unwrap()
+    tracked(WorldParameters { gravity, step_s, ..Default::default() })
 }
 
 fn explicit_world(step_s: f64) -> World {
     let (gravity, coupling) = (Vec3::new(0.0, 0.0, -9.8), Some(Coupling::Explicit));
-    World::new(WorldParameters { gravity, step_s, coupling, ..Default::default() }).unwrap()
+    tracked(WorldParameters { gravity, step_s, coupling, ..Default::default() })
 }
 
 /// Linear momentum (N s) and angular momentum about the world's origin (N m s) of a free body.
@@ -88,6 +91,7 @@ fn two_free_bodies_keep_their_momentum() {
     assert!((world.velocity(ball).linear - start.linear).length() > 0.1, "they met");
     assert!((after.0 - before.0).length() < 1e-12 * before.0.length(), "{before:?} {after:?}");
     assert!((after.1 - before.1).length() < 1e-10 * before.1.length(), "{before:?} {after:?}");
+    balanced(&world, 1e-3, "two free bodies");
 }
 
 /// A cube of mass m on N undamped texels oscillates with ω² = N k / m and keeps its amplitude for a thousand periods of
@@ -127,6 +131,7 @@ fn an_undamped_cube_swings_for_ever() {
     assert!((late_high / (0.5 * rest) - 1.0).abs() < 1e-3, "height kept: {} of {}", late_high, 0.5 * rest);
     assert!((lowest / (-0.5 * rest) - 1.0).abs() < 1e-3);
     assert!(crossings.abs_diff(periods) <= 1, "{crossings} swings in {periods} periods");
+    balanced(&world, 2e-3, "a swinging cube");
 }
 
 /// The error names the body, the sensor and the limit. A step just below that limit is accepted and stays finite.
@@ -157,6 +162,7 @@ fn a_step_beyond_the_limit_is_refused_with_the_number() {
     world.run_until(1.0, |_| Ok(true)).unwrap();
     let sum = world.reading(world.sensors().next().unwrap()).sum_newton;
     assert!((sum / 0.98 - 1.0).abs() < 1e-9, "{sum}");
+    balanced(&world, 0.05, "a cube just below the limit");
 }
 
 /// Coulomb friction regularised at a low speed is a damper proportional to the load: detected during the run.
@@ -191,6 +197,7 @@ fn nothing_but_the_skin_acts_between_a_sensor_and_what_it_feels() {
         let sum = world.reading(id).sum_newton;
         assert!((sum / 9.8 - 1.0).abs() < 1e-9, "the skin carries all of it: {sum}");
         assert_eq!(world.warnings(), []);
+        balanced(&world, 0.01, &format!("{side_m} m, {stands_out_m} m"));
     }
 }
 
@@ -214,7 +221,7 @@ fn what_means_nothing_is_refused() {
 fn a_ball_on_a_table_stays_and_rolls() {
     let ground = || {
         let parameters = WorldParameters { step_s: 2e-4, ground_z_m: Some(0.0), ..Default::default() };
-        World::new(parameters).unwrap()
+        tracked(parameters)
     };
     let side = Quat::from_rotation_x(std::f64::consts::FRAC_PI_2);
     let tilted = Quat::from_rotation_x(0.4) * Quat::from_rotation_y(0.2);
@@ -238,6 +245,7 @@ fn a_ball_on_a_table_stays_and_rolls() {
         let turned = world.pose(id).rotation.angle_between(rotation);
         assert!(moved.truncate().length() < 1e-6 && moved.z.abs() < 2e-4, "{shape:?}: {moved}");
         assert!(turned < 1e-4, "{shape:?}: {turned} rad");
+        balanced(&world, 0.01, &format!("{shape:?}"));
     }
     // Started without spin, friction makes it roll at 5/7 of its speed.
     let mut world = ground();
@@ -252,6 +260,7 @@ fn a_ball_on_a_table_stays_and_rolls() {
     let (linear, spin) = (world.velocity(id).linear, world.velocity(id).angular);
     assert!((linear.x / 0.1 - 5.0 / 7.0).abs() < 0.01 && linear.y.abs() < 1e-6, "{linear}");
     assert!((spin.y * 0.02 / linear.x - 1.0).abs() < 1e-3, "{spin} and {linear}");
+    balanced(&world, 0.01, "a ball that begins to roll");
 }
 
 /// A ball driven onto the skin in steps of 10 ms: after each step, the reading is that of the depth at this instant.
@@ -278,6 +287,7 @@ fn a_reading_belongs_to_the_poses_after_the_step() {
         let read = world.touch(pad).on_sensor.force.z;
         assert!((read + expected).abs() < 1e-9 * expected.max(1e-9), "step {step}: {read} N, {expected} N");
     }
+    balanced(&world, 0.03, "a driven ball");
 }
 
 /// A ball that falls from far above is not lost; one that falls beside the sensor is.
@@ -293,6 +303,7 @@ fn a_body_has_left_only_if_it_moves_away() {
         world.run_until(0.5, |_| Ok(true)).unwrap();
         let lost = world.warnings().iter().any(|warning| matches!(warning, WorldWarning::Left { .. }));
         assert_eq!(lost, is_lost, "{:?}", world.warnings());
+        balanced(&world, 0.03, &format!("a cube that falls at {x} m"));
     }
 }
 
@@ -315,6 +326,7 @@ fn a_body_at_rest_without_gravity_has_not_left() {
         world.run_until(0.5, |_| Ok(true)).unwrap();
         let lost = world.warnings().iter().any(|warning| matches!(warning, WorldWarning::Left { .. }));
         assert_eq!(lost, is_lost, "{twist:?}: {:?}", world.warnings());
+        balanced(&world, 1e-9, &format!("{twist:?}"));
     }
 }
 
@@ -332,7 +344,7 @@ fn bounces_within_few_steps_are_reported_with_what_they_lose() {
     ] {
         let parameters =
             WorldParameters { gravity: Vec3::ZERO, step_s, coupling: Some(coupling), ..Default::default() };
-        let mut world = World::new(parameters).unwrap();
+        let mut world = tracked(parameters);
         let finger = world.add_body(Body::fixed("finger", Pose::IDENTITY)).unwrap();
         world.mount(sensor(1500.0, 0.0, Friction::None), finger, Pose::IDENTITY);
         let (mass, object) = cube(0.03, 10.0);
@@ -351,5 +363,8 @@ fn bounces_within_few_steps_are_reported_with_what_they_lose() {
             None => assert!(lost_percent.abs() < 2.0, "{at}"),
         }
         assert!(said.is_some() == (coupling == Coupling::Implicit && step_s > 1e-3), "{at}");
+        let lost = (world.velocity(id).linear.z / 0.15).powi(2) - 1.0;
+        let residual = world.energy().unwrap().residual_joule() / (0.5 * 10.0 * 0.15f64.powi(2));
+        assert!((residual - lost).abs() < 1e-6, "{at}: residual {residual}, lost {lost}");
     }
 }

@@ -1,5 +1,8 @@
 //! Grippers and their controller.
 
+mod balance;
+
+use balance::{balanced, tracked};
 use dermis_geometry::shapes::{cuboid, cylinder};
 use dermis_geometry::{Pose, Vec3};
 use dermis_sensor::{SensorSpec, presets};
@@ -96,20 +99,21 @@ fn standing(world: &mut World, name: &str, mesh: dermis_geometry::TriMesh, mass_
 /// A solid box on the ground neither sinks nor creeps, and stays at rest under a push below the friction limit.
 #[test]
 fn a_box_stands_on_the_ground() {
-    let mut world = World::new(WorldParameters { step_s: 1e-4, ground_z_m: Some(0.0), ..Default::default() }).unwrap();
+    let mut world = tracked(WorldParameters { step_s: 1e-4, ground_z_m: Some(0.0), ..Default::default() });
     let id = standing(&mut world, "box", cuboid(Vec3::new(0.02, 0.03, 0.04)).unwrap(), 0.1, 0.02);
     world.run_until(0.2, |_| Ok(true)).unwrap();
     let settled = world.pose(id).translation;
     assert!((settled.z - 0.02).abs() < 1e-5, "{settled}");
     world.run_until(2.0, |_| Ok(true)).unwrap();
     assert!((world.pose(id).translation - settled).length() < 1e-12);
+    balanced(&world, 0.01, "a box that stands");
 }
 
 /// Three fingers at 120° lift a cylinder. Their forces sum to zero horizontally and to the weight vertically.
 #[test]
 fn the_three_finger_hand_lifts_a_cylinder() {
     let step_s = 2e-4;
-    let mut world = World::new(WorldParameters { step_s, ground_z_m: Some(0.0), ..Default::default() }).unwrap();
+    let mut world = tracked(WorldParameters { step_s, ground_z_m: Some(0.0), ..Default::default() });
     let id = standing(&mut world, "cylinder", cylinder(0.025, 0.07, 2e-3).unwrap(), 0.2, 0.035);
     let sensor = SensorSpec { contact_points: Some(1), ..presets::find("wts0614").unwrap() }.build(None).unwrap();
     let above = 0.04;
@@ -138,4 +142,5 @@ fn the_three_finger_hand_lifts_a_cylinder() {
     assert!((net.z / (0.2 * 9.81) - 1.0).abs() < 1e-3, "carries the weight: {net}");
     assert!(net.truncate().length() < 1e-3 * 6.0, "{net}");
     assert!(sums.iter().all(|sum| (sum / 6.0 - 1.0).abs() < 0.05), "{sums:?}");
+    balanced(&world, 0.02, "a hand that lifts a cylinder");
 }

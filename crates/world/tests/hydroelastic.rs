@@ -1,5 +1,8 @@
 //! Bodies with six degrees of freedom on hydroelastic pads. The tests of the skin cover pure translation of one body.
 
+mod balance;
+
+use balance::{balanced, tracked};
 use dermis_geometry::shapes::{cuboid, sphere};
 use dermis_geometry::{Pose, Quat, TriMesh, Vec3};
 use dermis_sensor::{Sensor, SensorSpec};
@@ -16,7 +19,7 @@ fn pad(skin: &str) -> Sensor {
 
 fn world(pad: Sensor, world_from_pad: Pose, step_s: f64) -> World {
     let gravity = Vec3::new(0.0, 0.0, -9.81);
-    let mut world = World::new(WorldParameters { gravity, step_s, ..Default::default() }).unwrap();
+    let mut world = tracked(WorldParameters { gravity, step_s, ..Default::default() });
     let table = world.add_body(Body::fixed("table", world_from_pad)).unwrap();
     world.mount(pad, table, Pose::IDENTITY);
     world
@@ -50,6 +53,7 @@ fn a_cube_on_a_slope_holds() {
     println!("moved {moved:.3e} m to where it stays, then {worst:.3e} m");
     assert!(moved > 1e-5, "it sinks and leans: {moved:e} m");
     assert!(worst < 1e-10, "creeps by {worst:e} m");
+    balanced(&world, 0.01, "a cube on a slope");
     // The load on the pad equals the weight.
     let sensor = world.sensors().next().unwrap();
     let force = world.world_from_sensor(sensor).transform_vector(world.reading(sensor).net_force_newton());
@@ -80,6 +84,7 @@ fn a_dropped_ball_never_rises_higher() {
                 Ok(true)
             })
             .unwrap();
+        balanced(&world, 0.01, &format!("a ball, {dissipation} s/m"));
         println!("dissipation {dissipation} s/m: {apexes:?}");
         assert!(apexes.len() > 5, "it bounces");
         assert!(apexes.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-3)), "{dissipation}: {apexes:?}");

@@ -1,5 +1,8 @@
 //! Contacts between solid bodies and with the ground.
 
+mod balance;
+
+use balance::{balanced, tracked};
 use dermis_geometry::{Pose, Primitive, Quat, Vec3};
 use dermis_skin::Object;
 use dermis_world::{Body, BodyId, World, WorldParameters};
@@ -7,7 +10,7 @@ use dermis_world::{Body, BodyId, World, WorldParameters};
 const GROUND: Option<f64> = Some(0.0);
 
 fn world(step_s: f64) -> World {
-    World::new(WorldParameters { step_s, ground_z_m: GROUND, ..Default::default() }).unwrap()
+    tracked(WorldParameters { step_s, ground_z_m: GROUND, ..Default::default() })
 }
 
 fn solid(name: &str, shape: Primitive, mass_kg: f64, pose: Pose) -> Body {
@@ -50,6 +53,7 @@ fn solids_at_rest_do_not_sink_into_each_other() {
                 .unwrap();
             let at = format!("{above_kg} kg on {below_kg} kg, {step_s} s: {worst:?} mm");
             assert!(worst.iter().all(|depth| *depth < 0.010), "{at}");
+            balanced(&world, 0.05, &at);
             assert!(world.warnings().is_empty(), "{:?}", world.warnings());
         }
     }
@@ -82,6 +86,7 @@ fn solids_at_rest_stand_on_the_ground() {
                     })
                     .unwrap();
                 assert!(worst < 0.010, "{shape:?} {mass_kg} kg, {step_s} s: {worst} mm");
+                balanced(&world, 0.05, &format!("{shape:?} {mass_kg} kg, {step_s} s"));
             }
         }
     }
@@ -125,6 +130,7 @@ fn prisms_stand_on_all_of_their_face() {
                     format!("{sides} sides, {tilt_deg} degrees, eighth {eighth}, on a box: {on_box}, inner {inner}");
                 assert_eq!(upright, stays, "{at}: {}", world.pose(id).rotation * Vec3::Z);
                 let z_mm = height_mm(&world, id);
+                balanced(&world, 0.05, &at);
                 assert!(!stays || (z_mm - lift - 0.5 * length_mm).abs() < 0.010, "{at}: {z_mm} mm");
             }
         }
@@ -138,14 +144,13 @@ fn solids_slide_by_coulombs_law() {
     for on_box in [false, true] {
         for (slope_deg, mu) in [(20.0f64, 0.5), (35.0, 0.5), (35.0, 0.8), (10.0, 0.0)] {
             let (sine, cosine) = slope_deg.to_radians().sin_cos();
-            let mut world = World::new(WorldParameters {
+            let mut world = tracked(WorldParameters {
                 gravity: Vec3::new(sine, 0.0, -cosine) * 9.81,
                 ground_z_m: GROUND,
                 ground_friction: if on_box { 0.1 } else { mu },
                 solid_friction: if on_box { mu } else { 0.3 },
                 ..Default::default()
-            })
-            .unwrap();
+            });
             let lift = if on_box { 10.0 } else { 0.0 };
             if on_box {
                 let table = solid("table", cuboid(4000.0, 100.0, 10.0), 1.0, up(5.0));
@@ -156,6 +161,7 @@ fn solids_slide_by_coulombs_law() {
             let expected = (9.81 * (sine - mu * cosine)).max(0.0) * 0.5;
             let speed = world.velocity(id).linear.x;
             assert!((speed - expected).abs() < 0.01 * expected + 1e-6, "{slope_deg} {mu} {on_box}: {speed} {expected}");
+            balanced(&world, 0.02, &format!("{slope_deg} {mu} {on_box}"));
         }
     }
 }

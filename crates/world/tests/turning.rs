@@ -1,5 +1,8 @@
 //! Free bodies turn as Euler's equations say, whatever their shape and orientation.
 
+mod balance;
+
+use balance::{balanced, tracked};
 use dermis_geometry::shapes::{cone, cuboid, ellipsoid, prism};
 use dermis_geometry::{MassProperties, Mat3, Pose, Quat, TriMesh, Twist, Vec3};
 use dermis_world::{Body, BodyId, Drive, Joint, JointKind, World, WorldParameters};
@@ -7,7 +10,7 @@ use dermis_world::{Body, BodyId, Drive, Joint, JointKind, World, WorldParameters
 /// A body in the air, and its centre of mass.
 fn thrown(step_s: f64, mass: &MassProperties, turn: Quat, spin: Vec3) -> (World, BodyId) {
     let parameters = WorldParameters { gravity: Vec3::ZERO, step_s, ..Default::default() };
-    let mut world = World::new(parameters).unwrap();
+    let mut world = tracked(parameters);
     let mut body = Body::free("body", Pose::new(turn, Vec3::ZERO), *mass);
     let arm = turn * mass.center_m;
     body.velocity = Twist::new(-spin.cross(arm), spin);
@@ -68,6 +71,7 @@ fn errors(step_s: f64, mass: &MassProperties, turn: Quat, spin: Vec3) -> [f64; 3
             Ok(true)
         })
         .unwrap();
+    balanced(&world, 0.01, "a thrown body");
     let (exact, _) = by_euler(mass, turn, spin, 1.0);
     worst[2] = exact.angle_between(world.pose(id).rotation);
     worst
@@ -115,11 +119,12 @@ fn free_bodies_turn_by_eulers_equations() {
 /// A body that falls for a second is as fast as it should be: no speed is cut off.
 #[test]
 fn falling_bodies_are_not_held_at_four_metres_a_second() {
-    let mut world = World::new(WorldParameters::default()).unwrap();
+    let mut world = tracked(WorldParameters::default());
     let mass = cuboid(Vec3::splat(0.02)).unwrap().mass_properties(0.05).unwrap();
     let id = world.add_body(Body::free("body", Pose::IDENTITY, mass)).unwrap();
     world.run_until(1.0, |_| Ok(true)).unwrap();
     assert!((world.velocity(id).linear.z + 9.81).abs() < 1e-9, "{}", world.velocity(id).linear);
+    balanced(&world, 1e-9, "a free fall");
 }
 
 /// A torque about a joint's axis turns a body with its moment about that axis, also one that is none of its own, and without
@@ -132,7 +137,7 @@ fn joined_bodies_turn_with_the_moment_about_their_axis() {
         for axis in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::new(1.0, -2.0, 0.5).normalize()] {
             for point in [mass.center_m, mass.center_m + Vec3::new(0.01, 0.02, -0.03)] {
                 let parameters = WorldParameters { gravity: Vec3::ZERO, ..Default::default() };
-                let mut world = World::new(parameters).unwrap();
+                let mut world = tracked(parameters);
                 let base = world.add_body(Body::fixed("base", Pose::IDENTITY)).unwrap();
                 let arm = world.add_body(Body::free("arm", Pose::IDENTITY, mass)).unwrap();
                 let joint = world.join(Joint { kind: JointKind::Revolute, parent: base, child: arm, axis, point });
@@ -143,6 +148,10 @@ fn joined_bodies_turn_with_the_moment_about_their_axis() {
                 let moment = axis.dot(mass.inertia_kg_m2 * axis) + mass.mass_kg * off;
                 let (found, expected) = (world.joint(joint).1, torque / moment * 0.2);
                 assert!((found / expected - 1.0).abs() < 0.01, "{} {axis} {point}: {found} {expected}", mesh.name());
+                balanced(&world, 0.01, &format!("{} {axis} {point}", mesh.name()));
+                // The torque has worked over the angle.
+                let (work, angle) = (world.energy().unwrap().drives_joule, world.joint(joint).0);
+                assert!((work / (torque * angle) - 1.0).abs() < 0.02, "{work} J over {angle} rad");
             }
         }
     }

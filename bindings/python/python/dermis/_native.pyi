@@ -1073,6 +1073,12 @@ class World:
     """Current phase of the scene's task, such as "Lift"; None without a task."""
     warnings: Final[list[str]]
     """Warnings since the start: loads that no sensor reads, and bodies that passed a sensor or left the scene."""
+    energy: Final[dict[str, float]]
+    """Energy balance (J) since the start or the last ``run``: changes of "kinetic", "potential" and "elastic" energy; what was
+    dissipated by "friction" and "damping" of the skins and by contacts of "solids"; the work of "drives" and of "prescribed"
+    motions; "on_skins", stored or damped by skins that do not compute their energy; and "residual", what none of these
+    explains. It belongs to the poses before the last step.
+    """
     bodies: Final[list[str]]
     """Names of the bodies."""
     sensors: Final[list[str]]

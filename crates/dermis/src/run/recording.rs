@@ -4,7 +4,7 @@ use super::{ContactCount, RunWarnings};
 use crate::output::Output;
 use crate::scene::{Built, slug};
 use dermis_geometry::{Pose, Twist, Vec3};
-use dermis_world::{BodyId, BodyKind, Phase, SensorId};
+use dermis_world::{BodyId, BodyKind, EnergyBalance, Phase, SensorId};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -51,6 +51,8 @@ pub struct Recording {
     pub phases: Vec<(f64, Phase)>,
     /// Warnings of skins, world and task.
     pub warnings: RunWarnings,
+    /// Energy balance of the run.
+    pub energy: EnergyBalance,
 }
 
 /// One sensor over time.
@@ -196,6 +198,7 @@ impl Recording {
             bodies: world.bodies().filter(moves).map(body).collect(),
             phases: Vec::new(),
             warnings: RunWarnings::default(),
+            energy: EnergyBalance::default(),
         }
     }
 
@@ -337,12 +340,30 @@ impl Recording {
             "carried": self.carried(),
             "lost_body": self.warnings.lost_body(),
             "warnings": self.warnings.texts(),
+            "energy": energy(&self.energy),
             "rows": self.times_s.len(),
             "sensors": sensors,
             "bodies": bodies,
             "phases": phases,
         })
     }
+}
+
+fn energy(balance: &EnergyBalance) -> Value {
+    json!({
+        "kinetic_j": balance.kinetic_joule,
+        "potential_j": balance.potential_joule,
+        "elastic_j": balance.elastic_joule,
+        "on_skins_j": balance.on_skins_joule,
+        "friction_j": balance.friction_joule,
+        "damping_j": balance.damping_joule,
+        "solids_j": balance.solids_joule,
+        "drives_j": balance.drives_joule,
+        "prescribed_j": balance.prescribed_joule,
+        "residual_j": balance.residual_joule(),
+        "relative_residual": balance.relative_residual(),
+        "elastic_unknown": balance.unknown,
+    })
 }
 
 /// Rounds to picoseconds: 10 ms would otherwise print as 0.010000000000000002 s.

@@ -101,6 +101,7 @@ impl RunWarnings {
     /// Adds the warnings of the world, and that of a task that the end of the run cut short.
     pub(super) fn finish(&mut self, built: &Built) {
         self.of_world = built.world.warnings().to_vec();
+        self.of_world.extend(built.world.energy().and_then(|balance| balance.warning(built.world.time_s())));
         let phase = built.task.as_ref().map(|task| task.phase()).filter(|phase| *phase != Phase::Done);
         self.touched_while_open = built.task.as_ref().is_some_and(|task| task.touched_while_open());
         self.unfinished = phase.map(|phase| (phase, built.world.time_s()));

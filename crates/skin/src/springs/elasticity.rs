@@ -63,6 +63,14 @@ impl Table {
         self.load[piece] + self.slope_of(piece) * (depth_m - self.depth_m[piece])
     }
 
+    /// ∫ load dd from zero.
+    fn integral(&self, depth_m: f64) -> f64 {
+        let piece = self.piece(depth_m);
+        let trapezoid = |from: f64, to: f64| 0.5 * (self.load(from) + self.load(to)) * (to - from);
+        let whole: f64 = self.depth_m[..=piece].windows(2).map(|ends| trapezoid(ends[0], ends[1])).sum();
+        whole + trapezoid(self.depth_m[piece], depth_m)
+    }
+
     /// A depth of maximum slope.
     fn steepest(&self) -> f64 {
         let piece = (0..self.depth_m.len() - 1).max_by(|&a, &b| self.slope_of(a).total_cmp(&self.slope_of(b)));
@@ -99,6 +107,17 @@ impl Elasticity {
             Self::AreaTable(table) => (table.load(depth_m), table.slope_of(table.piece(depth_m)), area_m2),
         };
         (force * part, slope * part)
+    }
+
+    /// Force (N) at a depth (m) of a fraction `share` of a texel with an area, and energy (J) that it has taken.
+    pub fn force_and_energy(&self, depth_m: f64, share: f64, area_m2: f64) -> (f64, f64) {
+        let (force, _) = self.of_part(depth_m, share, area_m2);
+        let energy = match self {
+            Self::PerTexel(_) | Self::PerArea(_) => 0.5 * force * depth_m,
+            Self::TexelTable(table) => table.integral(depth_m) * share,
+            Self::AreaTable(table) => table.integral(depth_m) * area_m2,
+        };
+        (force, energy)
     }
 
     /// A depth (m), at most `max_m`, of maximum stiffness.

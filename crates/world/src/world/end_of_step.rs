@@ -79,6 +79,12 @@ impl World {
             mobility: relative_mobility(&mobility, &ends),
             step_s: self.parameters.step_s,
         };
+        // The skins of contact points compute their energy.
+        let unknown = |(still, _): &(&Still, _)| still.contact.0.facets.points().is_none();
+        let held = stills.iter().zip(&contacts).filter(unknown).map(|(still, contact)| (still.sensor, contact.clone()));
+        if self.energy.is_some() {
+            self.note_held(held.collect());
+        }
         let solution = step.solve().ok_or_else(|| diverged(self))?;
         for (ends, load) in ends.iter().zip(solution.loads.as_slice().chunks_exact(6)) {
             let load = Wrench { force: Vec3::from_slice(&load[..3]), torque: Vec3::from_slice(&load[3..]) };
