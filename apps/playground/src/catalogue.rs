@@ -16,37 +16,97 @@ pub struct Offer {
     pub kind: &'static str,
     /// Its skins.
     pub skins: &'static [SkinKind],
+    /// The object and depth (mm) of its first press, which is in the range of its default skin.
+    pub first: (&'static str, f64),
 }
+
+/// First press of skins that carry large strains.
+const DEEP: (&str, f64) = ("sphere:radius=15mm", 1.2);
+/// First press of layers, which are linear.
+const SHALLOW: (&str, f64) = ("sphere:radius=5mm", 0.5);
 
 /// The offered sensors: all presets but `tacchi`, whose grid of 256³ nodes is too large for a page. A gel is never the default skin: one press
 /// takes seconds.
 pub const OFFERS: &[Offer] = &[
-    Offer { preset: "wts0614", label: "WTS 0614", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer] },
-    Offer { preset: "wts0614-layer", label: "WTS 0614, elastic layer", kind: "Arrays", skins: &[Layer, Imprint] },
-    Offer { preset: "weiss-dsa", label: "Weiss DSA", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer] },
+    Offer { preset: "wts0614", label: "WTS 0614", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer], first: DEEP },
+    Offer {
+        preset: "wts0614-layer",
+        label: "WTS 0614, elastic layer",
+        kind: "Arrays",
+        skins: &[Layer, Imprint],
+        first: SHALLOW,
+    },
+    Offer {
+        preset: "weiss-dsa",
+        label: "Weiss DSA",
+        kind: "Arrays",
+        skins: &[Springs, Hydroelastic, Layer],
+        first: DEEP,
+    },
     Offer {
         preset: "capacitive-8x8",
         label: "Capacitive 8 × 8",
         kind: "Arrays",
         skins: &[Springs, Hydroelastic, Layer],
+        first: DEEP,
     },
     Offer {
-        preset: "digitacts-6x4", label: "DigiTacts 6 × 4", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer]
+        preset: "digitacts-6x4",
+        label: "DigiTacts 6 × 4",
+        kind: "Arrays",
+        skins: &[Springs, Hydroelastic, Layer],
+        first: DEEP,
     },
-    Offer { preset: "uji-foam-14x6", label: "Foam 14 × 6", kind: "Arrays", skins: &[Springs, Hydroelastic, Layer] },
-    Offer { preset: "fingertip", label: "Fingertip", kind: "Fingers", skins: &[Springs, Imprint] },
-    Offer { preset: "thumbtip", label: "Thumb tip", kind: "Fingers", skins: &[Springs, Imprint] },
-    Offer { preset: "shadow-fingertip", label: "Shadow fingertip", kind: "Fingers", skins: &[Hydroelastic] },
-    Offer { preset: "spherical-patch", label: "Spherical patch", kind: "Fingers", skins: &[Springs, Imprint] },
-    Offer { preset: "gelsight", label: "GelSight", kind: "Cameras", skins: &[Layer, Imprint] },
-    Offer { preset: "gelsight-dots", label: "GelSight with markers", kind: "Cameras", skins: &[Layer, Imprint] },
-    Offer { preset: "gelsight-mini", label: "GelSight Mini", kind: "Cameras", skins: &[Layer, Imprint] },
-    Offer { preset: "finger-gel", label: "Gel on a finger", kind: "Cameras", skins: &[Imprint] },
-    Offer { preset: "reskin", label: "ReSkin", kind: "Magnets", skins: &[Layer] },
-    Offer { preset: "anyskin", label: "AnySkin", kind: "Magnets", skins: &[Layer] },
-    Offer { preset: "uskin-4x4", label: "uSkin 4 × 4", kind: "Magnets", skins: &[Layer] },
-    Offer { preset: "eflesh", label: "eFlesh", kind: "Magnets", skins: &[Springs] },
-    Offer { preset: "digit", label: "DIGIT", kind: "Cameras", skins: &[Layer, Gel] },
+    Offer {
+        preset: "uji-foam-14x6",
+        label: "Foam 14 × 6",
+        kind: "Arrays",
+        skins: &[Springs, Hydroelastic, Layer],
+        first: DEEP,
+    },
+    Offer { preset: "fingertip", label: "Fingertip", kind: "Fingers", skins: &[Springs, Imprint], first: DEEP },
+    Offer { preset: "thumbtip", label: "Thumb tip", kind: "Fingers", skins: &[Springs, Imprint], first: DEEP },
+    Offer {
+        preset: "shadow-fingertip",
+        label: "Shadow fingertip",
+        kind: "Fingers",
+        skins: &[Hydroelastic],
+        first: DEEP,
+    },
+    Offer {
+        preset: "spherical-patch",
+        label: "Spherical patch",
+        kind: "Fingers",
+        skins: &[Springs, Imprint],
+        first: DEEP,
+    },
+    Offer { preset: "gelsight", label: "GelSight", kind: "Cameras", skins: &[Layer, Imprint], first: SHALLOW },
+    Offer {
+        preset: "gelsight-dots",
+        label: "GelSight with markers",
+        kind: "Cameras",
+        skins: &[Layer, Imprint],
+        first: SHALLOW,
+    },
+    Offer {
+        preset: "gelsight-mini",
+        label: "GelSight Mini",
+        kind: "Cameras",
+        skins: &[Layer, Imprint],
+        first: SHALLOW,
+    },
+    Offer { preset: "finger-gel", label: "Gel on a finger", kind: "Cameras", skins: &[Imprint], first: DEEP },
+    Offer { preset: "reskin", label: "ReSkin", kind: "Magnets", skins: &[Layer], first: ("sphere:radius=15mm", 0.3) },
+    Offer { preset: "anyskin", label: "AnySkin", kind: "Magnets", skins: &[Layer], first: SHALLOW },
+    Offer {
+        preset: "uskin-4x4",
+        label: "uSkin 4 × 4",
+        kind: "Magnets",
+        skins: &[Layer],
+        first: ("sphere:radius=5mm", 0.3),
+    },
+    Offer { preset: "eflesh", label: "eFlesh", kind: "Magnets", skins: &[Springs], first: DEEP },
+    Offer { preset: "digit", label: "DIGIT", kind: "Cameras", skins: &[Layer, Gel], first: SHALLOW },
 ];
 
 /// The offered shapes, as on the command line.
@@ -63,12 +123,20 @@ const SHAPES: &[(&str, &str)] = &[
     ("spray-bottle", "Spray bottle"),
 ];
 
+/// Whether the page offers a gel for a preset.
+pub fn has_gel(preset: &str) -> bool {
+    OFFERS.iter().any(|offer| offer.preset == preset && offer.skins.contains(&Gel))
+}
+
 /// The catalogue as JSON.
 pub fn catalogue() -> Result<Value, SensorError> {
     let sensors = OFFERS.iter().map(|offer| {
         let description = presets::find(offer.preset)?.description;
-        let Offer { preset, label, kind, skins } = offer;
-        Ok(json!({ "preset": preset, "label": label, "kind": kind, "skins": skins, "description": description }))
+        let Offer { preset, label, kind, skins, first: (object, depth_mm) } = offer;
+        Ok(json!({
+            "preset": preset, "label": label, "kind": kind, "skins": skins, "description": description,
+            "object": object, "depth_mm": depth_mm,
+        }))
     });
     let objects: Vec<Value> = SHAPES.iter().map(|(flag, label)| json!({ "flag": flag, "label": label })).collect();
     Ok(json!({

@@ -1,13 +1,13 @@
 //! The engine of the page: holds the object and up to two sensors, and answers requests.
 
-use crate::catalogue::catalogue;
+use crate::catalogue::{catalogue, has_gel};
 use crate::{Arrays, ObjectRequest, PlayError, PressRequest, Request, SensorRequest, render};
 use dermis_geometry::files::{Format, Import, parse};
 use dermis_geometry::limits::MAX_PAGE_TRIANGLES;
 use dermis_geometry::{Pose, Quat, Vec3};
 use dermis_sensor::object::ObjectSpec;
 use dermis_sensor::{Aim, Goal, PressError, Pressed, Sensor, first_contact, presets, press};
-use dermis_skin::Object;
+use dermis_skin::{Object, Warning};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -86,7 +86,12 @@ impl Engine {
             "max_depth_mm": sensor.skin().max_depth_m() * 1e3,
             "low_mm": (bounds.min * 1e3).to_array(),
             "high_mm": (bounds.max * 1e3).to_array(),
-            "camera": sensor.optics().map(|optics| [optics.camera().width, optics.camera().height]),
+            "camera": sensor.optics().map(|optics| {
+                let camera = optics.camera();
+                let pixels = [camera.width, camera.height];
+                let area_mm = pixels.map(|count| count as f64 * camera.pixel_m * 1e3);
+                json!({ "pixels": pixels, "area_mm": area_mm, "mirror": camera.mirror })
+            }),
             "controls": controls,
             "toml": spec.to_toml(),
         });
@@ -190,7 +195,9 @@ fn shown(
         answer["magnetic_ut"] = microtesla(fields);
         answer["magnetic_rest_ut"] = microtesla(magnetics.rest());
     }
-    let mut warnings = touch.warning_texts();
+    let gel = has_gel(sensor.name());
+    let text = |warning: Warning| if gel { warning.to_string() } else { warning.without_gel() };
+    let mut warnings: Vec<String> = touch.all_warnings().map(text).collect();
     if let Some(field) = &touch.surface {
         answer["surface"] = render::surface(arrays, field);
         if sensor.optics().is_some() {

@@ -24,8 +24,8 @@ pub enum PlayError {
     )]
     TooFine { file: String, triangles: usize, max: usize },
     /// An invalid value of a control.
-    #[error("`{control}` must be a positive number, got {got}")]
-    BadControl { control: &'static str, got: f64 },
+    #[error("`{control}` must be between {} and {} {unit}, got {}", short(*min), short(*max), short(*got))]
+    BadControl { control: &'static str, got: f64, min: f64, max: f64, unit: &'static str },
     /// An invalid file.
     #[error(transparent)]
     File(#[from] FileError),
@@ -41,4 +41,10 @@ pub enum PlayError {
     /// An error of a camera.
     #[error(transparent)]
     Optics(#[from] OpticsError),
+}
+
+/// A number to four significant digits, with an exponent if it is very large or small.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    if (1e-3..1e6).contains(&rounded.abs()) || rounded == 0.0 { rounded.to_string() } else { format!("{rounded:e}") }
 }

@@ -132,6 +132,55 @@ fn refusals_are_sentences_and_the_engine_goes_on() {
     assert!(ask(&mut engine, question(0.6)).0["sum_n"].as_f64().unwrap() > 0.1);
 }
 
+/// What a page shows first of a sensor has no warning, also not of a skin that the page does not have.
+#[test]
+fn the_first_press_of_every_sensor_has_no_warning() {
+    for offer in OFFERS {
+        let (object, depth_mm) = offer.first;
+        let mut engine = ready(offer.preset, json!(offer.skins[0]).as_str().unwrap());
+        ask(&mut engine, json!({ "do": "object", "name": object, "unit": null }));
+        let first = json!({
+            "do": "press", "slot": 0, "at_mm": [0.0, 0.0], "depth_mm": depth_mm,
+            "tilt_deg": [0.0, 0.0], "yaw_deg": 0.0, "shear_mm": [0.0, 0.0],
+        });
+        let answer = ask(&mut engine, first).0;
+        assert_eq!(answer["warnings"], json!([]), "{}", offer.preset);
+        assert!(-answer["force_n"][2].as_f64().unwrap() > 0.01, "{}", offer.preset);
+    }
+}
+
+#[test]
+fn a_warning_names_only_skins_that_the_page_offers() {
+    for (preset, has_gel) in [("wts0614-layer", false), ("reskin", false), ("digit", true)] {
+        let answer = ask(&mut ready(preset, "layer"), question(0.9)).0;
+        let strain = |text: &&Value| text.as_str().unwrap().contains("the largest strain is");
+        let text = answer["warnings"].as_array().unwrap().iter().find(strain).unwrap_or_else(|| panic!("{answer}"));
+        assert_eq!(text.as_str().unwrap().contains("gel"), has_gel, "{preset}: {text}");
+    }
+}
+
+/// A stiffness of 1e30 N/mm gave a force of 3e31 N.
+#[test]
+fn values_of_controls_are_bounded() {
+    // Every skin once.
+    let offers = [("wts0614", "springs"), ("wts0614", "hydroelastic"), ("wts0614", "layer"), ("fingertip", "imprint")];
+    for (preset, skin) in offers {
+        let mut engine = Engine::default();
+        let mut build = |controls: Value| {
+            let question = json!({ "do": "sensor", "slot": 0, "preset": preset, "skin": skin, "controls": controls, "width_px": 160 });
+            ask(&mut engine, question).0
+        };
+        let controls = build(json!({}))["controls"].clone();
+        for (key, control) in controls.as_object().unwrap().iter().filter(|(_, control)| !control.is_null()) {
+            for beyond in [1e30, -1.0, 2.0 * control["max"].as_f64().unwrap()] {
+                let error = build(json!({ key: beyond }))["error"].as_str().map(str::to_owned);
+                let error = error.unwrap_or_else(|| panic!("{preset} {skin:?}: {key} = {beyond} is accepted"));
+                assert!(error.contains(key) && error.contains("between"), "{error}");
+            }
+        }
+    }
+}
+
 /// The slider scales the stiffness in proportion, and the file for the command line contains the new value.
 #[test]
 fn sliders_change_the_skin_and_its_file() {
@@ -144,7 +193,7 @@ fn sliders_change_the_skin_and_its_file() {
     assert!((hard / soft - 3.0).abs() < 1e-9, "{soft} {hard}");
     assert_eq!(
         sensor["controls"]["stiffness"],
-        json!({ "label": "Stiffness of a taxel", "unit": "N/mm", "value": 2.0 })
+        json!({ "label": "Stiffness of a taxel", "unit": "N/mm", "value": 2.0, "min": 0.002, "max": 2000.0 })
     );
     assert!((sensor["max_depth_mm"].as_f64().unwrap() - 2.0).abs() < 1e-12);
     let toml = sensor["toml"].as_str().unwrap();

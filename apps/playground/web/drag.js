@@ -85,8 +85,7 @@ export function listen(canvas, view3d, mode, nudge) {
   }
 
   function zoom(factor) {
-    const { view } = view3d.scene;
-    view.distance = Math.min(2000, Math.max(5, view.distance * factor));
+    view3d.scene.zoom(factor);
     view3d.draw();
   }
 }

@@ -1,34 +1,52 @@
 // The playground: connects the state, the worker and the views.
 
-import { Client } from "./client.js";
+import { Client, Ended } from "./client.js";
 import { CommandRow } from "./command.js";
 import { MODES, listen } from "./drag.js";
-import { copied, say } from "./message.js";
+import { short } from "./format.js";
+import { also, copied, noted, say } from "./message.js";
 import { Panel } from "./panel.js";
 import { Slider } from "./slider.js";
 import { SensorView } from "./view.js";
-import { POSE, fresh, fromHash, rounded, toHash } from "./state.js";
+import { POSE, complete, fresh, fromHash, rounded, toHash } from "./state.js";
 import { followTheme } from "./theme.js";
+import { Waiting } from "./waiting.js";
 
 /** Maximum size of a dropped file (bytes). */
 const MAX_BYTES = 120e6;
 /** Time (ms) without a change after which the state is written to the address; browsers limit how often that may be done. */
 const REMEMBER_MS = 300;
+/** Time (ms) by which a reading may lag behind the object while it is dragged. */
+const LAG_MS = 250;
+/** Time (ms) after which a computation is ended for another state, instead of waited for. */
+const PATIENCE_MS = 1000;
+/** Number of times that a failed worker is started again without being asked. */
+const RESTARTS = 2;
 
 const $ = (id) => document.getElementById(id);
-const client = new Client();
+/** Parts that must be rebuilt before the next press. */
+const stale = new Set();
+const all_stale = () => stale.add("object").add("sensor0").add("sensor1");
+const client = new Client(all_stale);
 const view = new SensorView($("scene"));
-const panels = [0, 1].map((slot) => new Panel(slot, () => state, (slot) => (stale.add(`sensor${slot}`), update())));
-let state = fromHash(location.hash.slice(1));
+const waiting = new Waiting($("waiting"), { clear, cancel: () => client.cancel(), again: () => (catalogue ? update() : start()) });
+const controls = { changed: (slot, dragged) => (stale.add(`sensor${slot}`), update(dragged)), noted };
+const panels = [0, 1].map((slot) => new Panel(slot, () => state, controls));
+let state = fresh();
 let catalogue = null;
 /** The bytes of the dropped file, `state.file`. */
 let file = null;
 let mode = "move";
 let remembering = 0;
-/** Parts that must be rebuilt before the next press. */
-const stale = new Set(["object", "sensor0", "sensor1"]);
+/** Whether the state becomes a new entry of the browser's history, where the back button finds the one before; a drag becomes one. */
+let is_step = false;
+let was_dragged = false;
 let busy = false;
 let wanted = false;
+/** When the last request was sent, and whether the object has only been dragged since. */
+let asked_at = 0;
+let only_dragged = true;
+let restarts = 0;
 const times = [];
 /** Colour scale (N): follows the largest taxel slowly, to avoid flicker. */
 let peak = 0;
@@ -38,10 +56,11 @@ const commands = [0, 1].map((slot) => new CommandRow(slot, copyCommand));
 followTheme($("theme"), (dark) => view.dark(dark));
 
 const sliders = Object.fromEntries(POSE.map((pose) => {
-  const slider = new Slider({ ...pose, id: pose.key }, (value) => {
+  const change = (value, dragged) => {
     state[pose.key] = value;
-    update();
-  });
+    update(dragged);
+  };
+  const slider = new Slider({ ...pose, id: pose.key }, change, noted);
   $("pose").append(slider.element);
   return [pose.key, slider];
 }));
@@ -67,22 +86,30 @@ listen($("scene"), view, () => mode, (changes) => {
       continue;
     }
     const { low, high, step } = POSE.find((pose) => pose.key === key);
-    const top = key === "depth" ? Number(sliders.depth.input.max) : high;
+    const top = key === "depth" ? sliders.depth.high : high;
     // Accumulates drags that are smaller than a slider step.
     const exact = (exacts[key]?.shown === state[key] ? exacts[key].value : state[key]) + by;
     const value = Math.min(top, Math.max(low, exact));
     state[key] = rounded(value, step);
     exacts[key] = { shown: state[key], value };
   }
-  update();
+  update(true);
 });
 const exacts = {};
 
 $("sensor").addEventListener("change", () => {
+  const own = catalogue.sensors.find(({ preset }) => preset === state.sensor).object;
   state.sensor = $("sensor").value;
-  state.skins = [{ skin: "" }, { skin: "" }];
+  state.skins = fresh().skins;
+  // The new sensor's own press, but an object that was chosen stays.
+  state.depth = null;
+  if (!state.file && state.object === own) {
+    state.object = null;
+    stale.add("object");
+  }
   stale.add("sensor0").add("sensor1");
   peak = 0;
+  say("");
   update();
 });
 $("object").addEventListener("change", () => {
@@ -109,7 +136,11 @@ $("compare").addEventListener("change", () => {
   stale.add("sensor1");
   update();
 });
-$("reset").addEventListener("click", () => restore(fresh()));
+$("reset").addEventListener("click", () => {
+  say("");
+  restore(fresh());
+  is_step = true;
+});
 $("share").addEventListener("click", async () => {
   remember();
   await copied($("share"), location.href, "The link is in the address bar.");
@@ -119,7 +150,7 @@ addEventListener("hashchange", (event) => {
   // The address may have been rewritten since.
   const hash = new URL(event.newURL).hash.slice(1);
   clearTimeout(remembering);
-  if (hash !== toHash(state)) restore(fromHash(hash));
+  if (hash !== toHash(state)) restoreLink(hash);
 });
 for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
 addEventListener("dragover", () => $("drop").classList.add("over"));
@@ -129,8 +160,15 @@ addEventListener("drop", (event) => loadFile(event.dataTransfer?.files[0]));
 start();
 
 async function start() {
-  const [answer] = await client.ask([{ request: { do: "catalogue" } }]);
-  if (answer.error) return say(answer.error);
+  waiting.begin(0);
+  let answer;
+  try {
+    [answer] = await client.ask([{ request: { do: "catalogue" } }]);
+  } catch (error) {
+    return ended(error) ? start() : undefined;
+  }
+  if (answer.error) return waiting.give_up(answer.error, "Try again");
+  if (catalogue) return update();
   catalogue = answer;
   const groups = Map.groupBy ? Map.groupBy(catalogue.sensors, (sensor) => sensor.kind) : grouped(catalogue.sensors);
   for (const [kind, sensors] of groups) {
@@ -144,7 +182,7 @@ async function start() {
   $("object").append(group);
   $("file").accept = catalogue.meshes.join(",");
   $("meshes").textContent = ` (${catalogue.meshes.join(" ")})`;
-  restore(state);
+  restoreLink(location.hash.slice(1));
 }
 
 function grouped(sensors) {
@@ -153,23 +191,33 @@ function grouped(sensors) {
   return groups;
 }
 
+/** Shows the state of a link, and says what of it could not be had. */
+function restoreLink(hash) {
+  const { state: next, notes } = fromHash(hash);
+  restore(next, notes);
+}
+
 /** Replaces the whole state. */
-function restore(next) {
+function restore(next, notes = []) {
   state = next;
   file = null;
   peak = 0;
-  stale.add("object").add("sensor0").add("sensor1");
-  say("");
+  all_stale();
   if (state.file) {
     $("unit").value = state.file.unit;
-    say(`This press is of the mesh file ${state.file.name}, which is not part of a link: drop or choose it. Until then another object is shown.`);
+    notes.push(`This press is of the mesh file ${state.file.name}, which is not part of a link: drop or choose it. Until then another object is shown.`);
   }
+  if (catalogue) notes.unshift(...complete(state, catalogue.sensors));
+  if (notes.length || $("message").dataset.about !== "worker") say(notes.join(" "), state.file ? "" : "number");
   update();
+  is_step = false;
 }
 
-/** Writes the state to the address, so that reloading the page keeps it. */
+/** Writes the state to the address, so that reloading the page keeps it and the back button returns to the one before. */
 function remember() {
-  history.replaceState(null, "", `#${toHash(state)}`);
+  const hash = `#${toHash(state)}`;
+  if (hash !== location.hash) history[is_step ? "pushState" : "replaceState"](null, "", hash);
+  is_step = false;
 }
 
 /** Loads a dropped file. */
@@ -178,112 +226,176 @@ async function loadFile(blob) {
   if (blob.size > MAX_BYTES) return say(`${blob.name}: ${Math.round(blob.size / 1e6)} MB exceed the limit of the page (${MAX_BYTES / 1e6} MB); simplify the mesh, or use \`dermis press\`.`);
   const unit = $("unit").value;
   const bytes = new Uint8Array(await blob.arrayBuffer());
-  const answer = await setObject({ name: blob.name, unit }, bytes);
+  const before = { ...state };
+  let answer;
+  try {
+    answer = await askOne({ do: "object", name: blob.name, unit }, bytes);
+  } catch (error) {
+    return ended(error) && loadFile(blob);
+  }
   if (answer.error) return say(answer.error);
   say("");
   // Keeps the place of a file that a link expects or that is loaded again; centres another over the sensor, wherever its origin is.
-  const known = state.file?.name === blob.name && state.file.unit === unit;
+  const known = before.file?.name === blob.name && before.file.unit === unit;
   file = { blob, bytes };
   state.file = { name: blob.name, unit };
   const middle = (axis) => (answer.low_mm[axis] + answer.high_mm[axis]) / 2;
   if (!known) for (const [axis, key] of [[0, "x"], [1, "y"]]) state[key] = rounded(Math.min(25, Math.max(-25, -middle(axis))), 0.01);
   stale.delete("object");
   update();
+  view.object(answer, objectName());
 }
 
-async function setObject(object, bytes) {
-  const [answer] = await client.ask([{ request: { do: "object", unit: null, ...object }, bytes }]);
-  if (!answer.error) view.object(answer);
+/** The object of the state. */
+function objectName() {
+  return file ? `${state.file.name} ${file.blob.lastModified} ${state.file.unit}` : state.object;
+}
+
+async function askOne(request, bytes) {
+  const [answer] = await client.ask([{ request: { unit: null, ...request }, bytes }]);
   return answer;
 }
 
-/** Shows the state and requests a press as soon as the worker is free. */
-function update() {
+/**
+ * Shows the state and requests a press as soon as the worker is free. What is shown of the state before is removed: at once, or after a moment
+ * if the object was `dragged`.
+ */
+function update(dragged = false) {
+  if (!catalogue) return;
   wanted = true;
-  if (catalogue) showState();
+  complete(state, catalogue.sensors);
+  showState();
+  is_step ||= !(dragged && was_dragged);
+  was_dragged = dragged;
+  only_dragged &&= dragged;
+  waiting.begin(dragged ? LAG_MS : 0);
   if (!busy) work();
+  else if (!dragged && performance.now() - asked_at > PATIENCE_MS) client.cancel();
+}
+
+/** Removes every number and image of a state that is no longer shown. */
+function clear() {
+  delete document.body.dataset.shown;
+  panels.forEach((panel) => panel.clear());
+  view.clear(state.sensor, objectName());
+  $("rate").textContent = $("headline").textContent = "";
+  times.length = 0;
 }
 
 async function work() {
   busy = true;
   $("answers").ariaBusy = "true";
-  while (wanted && catalogue) {
+  while (wanted) {
     wanted = false;
     try {
       await answerOnce();
     } catch (error) {
-      say(error.message);
+      if (ended(error)) wanted = true;
     }
   }
   busy = false;
   $("answers").ariaBusy = "false";
 }
 
-async function answerOnce() {
-  const slots = state.compare ? [0, 1] : [0];
-  if (stale.delete("object")) {
-    const answer = file ? await setObject(state.file, file.bytes) : await setObject({ name: state.object });
-    if (answer.error) {
-      say(answer.error);
-      state.object = fresh().object;
-      state.file = file = null;
-      stale.add("object");
-      wanted = true;
-      return;
-    }
-  }
-  for (const slot of slots) if (stale.delete(`sensor${slot}`) && !(await build(slot))) return;
-  const press = (slot) => ({ request: {
-    do: "press", slot, at_mm: [state.x, state.y], depth_mm: state.depth, force_n: state.goal === "force" ? state.force : null, tilt_deg: [state.tiltX, state.tiltY], yaw_deg: state.yaw, shear_mm: [state.shearX, state.shearY],
-  } });
-  const shown = toHash(state);
-  const answers = await client.ask(slots.map(press));
-  const failed = answers.find((answer) => answer.error);
-  if (failed) {
-    if (failed.broken) stale.add("object").add("sensor0").add("sensor1");
-    return say(failed.error, "press");
-  }
-  if ($("message").dataset.about === "press") say("");
-  show(answers, slots, shown);
-}
-
-async function build(slot) {
-  const offer = offered();
-  const skin = state.skins[slot];
-  if (!offer.skins.includes(skin.skin)) {
-    const other = offer.skins.find((name) => name !== state.skins[0].skin) ?? offer.skins[0];
-    state.skins[slot] = { ...skin, skin: slot ? other : offer.skins[0] };
-  }
-  const { skin: kind, ...controls } = state.skins[slot];
-  const [sensor] = await client.ask([{ request: { do: "sensor", slot, preset: state.sensor, skin: kind, controls, width_px: state.width } }]);
-  if (sensor.error) {
-    if (sensor.broken) stale.add("object").add("sensor0").add("sensor1");
-    say(sensor.error);
-    if (Object.keys(controls).length) {
-      say(`${sensor.error}. The sensor's own values are used instead.`);
-      state.skins[slot] = { skin: kind };
-      stale.add(`sensor${slot}`);
-      wanted = true;
-    }
+/** Says why the worker has ended; returns whether the request is to be repeated. */
+function ended(error) {
+  if (!(error instanceof Ended)) {
+    waiting.give_up(`The page has failed: ${error.message}`, "Try again");
     return false;
   }
-  panels[slot].offer(offer.skins);
-  panels[slot].built(sensor);
-  if (slot === 0) {
-    const same = view.shown?.name === state.sensor;
-    view.sensor({ ...sensor, name: state.sensor }, same);
+  if (error.cancelled) {
+    if (!wanted) waiting.give_up("Cancelled: there is no reading of this state.", "Compute");
+    return wanted;
   }
-  const maxDepth = Math.min(...panels.slice(0, state.compare && panels[1].sensor ? 2 : 1).map((panel) => panel.sensor.max_depth_mm));
-  sliders.depth.range(-5, Math.floor(maxDepth * 100) / 100, 0.01);
-  if (state.depth > maxDepth) state.depth = Math.floor(maxDepth * 100) / 100;
+  const again = restarts++ < RESTARTS;
+  say(`${error.message} ${again ? "It was started again." : "Starting it again did not help: check the connection, or reload the page."}`, "worker");
+  if (!again) waiting.give_up("There is no reading.", "Try again");
+  return again;
+}
+
+/** Requests a reading of the state, and shows it unless the state has changed by more than a drag since. */
+async function answerOnce() {
+  asked_at = performance.now();
+  only_dragged = true;
+  const asked = { ...state, skins: state.skins.map((skin) => ({ ...skin })) };
+  const slots = asked.compare ? [0, 1] : [0];
+  if (stale.delete("object") && !(await setObject())) return;
+  for (const slot of slots) if (stale.delete(`sensor${slot}`) && !(await build(slot))) return;
+  if (wanted && !only_dragged) return;
+  asked.depth = Math.min(asked.depth, sliders.depth.high);
+  const press = (slot) => ({ request: {
+    do: "press", slot, at_mm: [asked.x, asked.y], depth_mm: asked.depth, force_n: asked.goal === "force" ? asked.force : null, tilt_deg: [asked.tiltX, asked.tiltY], yaw_deg: asked.yaw, shear_mm: [asked.shearX, asked.shearY],
+  } });
+  const answers = await client.ask(slots.map(press));
+  restarts = 0;
+  if (wanted && (!only_dragged || performance.now() - asked_at > LAG_MS)) return;
+  const failed = answers.find((answer) => answer.error);
+  if (failed) {
+    say(failed.error, "press");
+    return waiting.give_up("There is no reading of this state.");
+  }
+  if ($("message").dataset.about === "press") say("");
+  waiting.end();
+  show(answers, slots, toHash(asked));
+  if (wanted) waiting.begin(LAG_MS);
+}
+
+/** Gives the worker the object of the state; returns whether the press can go on. */
+async function setObject() {
+  const name = objectName();
+  const answer = await (file ? askOne({ do: "object", ...state.file }, file.bytes) : askOne({ do: "object", name: state.object }));
+  if (name !== objectName()) return false;
+  if (!answer.error) {
+    view.object(answer, name);
+    return true;
+  }
+  say(answer.error);
+  state.object = state.file = file = null;
+  stale.add("object");
+  again();
+  return false;
+}
+
+/** Requests a reading of the state once more, after a part of it was refused and replaced. */
+function again() {
+  wanted = true;
+  complete(state, catalogue.sensors);
+  showState();
+}
+
+/** Builds the sensor of a slot; returns whether the press can go on. */
+async function build(slot) {
+  const { sensor: preset } = state;
+  const mine = state.skins[slot];
+  const { skin, ...controls } = mine;
+  const answer = await client.ask([{ request: { do: "sensor", slot, preset, skin, controls, width_px: state.width } }]).then(([first]) => first);
+  if (state.sensor !== preset || state.skins[slot] !== mine) return false;
+  if (answer.error) {
+    if (!Object.keys(controls).length) {
+      say(answer.error);
+      waiting.give_up("There is no reading of this state.");
+      return false;
+    }
+    say(`${answer.error}. The sensor's own values are used instead.`);
+    state.skins[slot] = { skin };
+    stale.add(`sensor${slot}`);
+    again();
+    return false;
+  }
+  panels[slot].built(answer);
+  if (slot === 0) view.sensor({ ...answer, name: preset }, view.lastName === preset);
+  const deepest = Math.min(...panels.slice(0, state.compare && panels[1].sensor ? 2 : 1).map((panel) => panel.sensor.max_depth_mm));
+  const top = Math.floor(deepest * 100) / 100;
+  sliders.depth.range(-5, top, 0.01, -5, top);
+  if (state.depth > top) {
+    also(`${offered().label} can be pressed at most ${top} mm deep: ${state.depth} mm became ${top} mm.`);
+    state.depth = top;
+  }
   showState();
   return true;
 }
 
 function offered() {
-  const offer = catalogue.sensors.find((sensor) => sensor.preset === state.sensor);
-  if (offer) return offer;
-  state.sensor = fresh().sensor;
   return catalogue.sensors.find((sensor) => sensor.preset === state.sensor);
 }
 
@@ -292,6 +404,7 @@ function show(answers, slots, shown) {
   peak = Math.max(largest, 0.97 * peak, 1e-4);
   slots.forEach((slot, i) => panels[slot].show(answers[i], peak));
   view.answer(answers[0], peak);
+  $("headline").textContent = answers.map(({ force_n: [, , z] }) => `${short(-z)} N`).join(", ");
   const now = performance.now();
   times.push(now);
   while (times[0] < now - 1000) times.shift();
@@ -323,10 +436,11 @@ function showState() {
   document.body.classList.toggle("comparing", state.compare);
   for (const { key } of POSE) sliders[key].set(state[key]);
   const visible = state.compare ? panels : panels.slice(0, 1);
+  visible.forEach((panel) => panel.offer(offer.skins));
   const elements = visible.map((panel) => panel.element);
   if ($("answers").childElementCount !== elements.length) $("answers").replaceChildren(...elements);
   const shown = commands.slice(0, visible.length);
-  shown.forEach((row, slot) => row.show(state, panels[slot].sensor?.toml));
+  shown.forEach((row, slot) => row.show(state, panels[slot].toml()));
   if ($("commands").childElementCount !== shown.length) $("commands").replaceChildren(...shown.map((row) => row.element));
 }
 

@@ -11,6 +11,17 @@ export function say(text, about = "") {
   $("message").hidden = !text;
 }
 
+/** Says how a number that was typed or asked for was changed; without a text, the sentence about the number before is removed. */
+export function noted(text) {
+  if (text) say(text, "number");
+  else if ($("message").dataset.about === "number") say("");
+}
+
+/** Adds a sentence about a number to the message. */
+export function also(text) {
+  say([$("message").textContent, text].filter(Boolean).join(" "), "number");
+}
+
 /** Copies a text and says so on the button; `otherwise` is said where a page may not copy. */
 export async function copied(button, text, otherwise) {
   try {

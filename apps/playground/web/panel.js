@@ -3,16 +3,19 @@
 import { short } from "./format.js";
 import { Slider } from "./slider.js";
 import { CONTROLS } from "./state.js";
-import { drawScale, drawTactile, listWarnings } from "./tactile.js";
+import { clearTactile, drawScale, drawTactile, listWarnings } from "./tactile.js";
 
 const NAMES = {
   springs: "Springs", hydroelastic: "Hydroelastic", layer: "Elastic layer", imprint: "Imprint", gel: "Gel (seconds per press)",
 };
 
 export class Panel {
-  /** `changed(slot)` is called after the skin or a slider of `state.skins[slot]` was changed. */
-  constructor(slot, state, changed) {
-    Object.assign(this, { slot, state, changed });
+  /**
+   * `changed(slot, dragged)` is called after the skin or a slider of `state.skins[slot]` was changed, `noted(text)` after a number was typed
+   * that is not taken as it is.
+   */
+  constructor(slot, state, { changed, noted }) {
+    Object.assign(this, { slot, state, changed, noted });
     const article = document.getElementById("skin").content.firstElementChild.cloneNode(true);
     this.element = article;
     const letter = "AB"[slot];
@@ -21,44 +24,72 @@ export class Panel {
     this.select.id = `skin-${slot}`;
     article.querySelector(".field label").htmlFor = this.select.id;
     this.tactile.id = `tactile-${slot}`;
-    [this.image, this.scale, this.peak] = [".image", ".scale", ".peak"].map((name) => article.querySelector(name));
+    [this.image, this.legend, this.scale, this.peak] = [".image", ".legend", ".scale", ".peak"].map((name) => article.querySelector(name));
     this.readings = article.querySelector(".readings");
     this.warnings = article.querySelector(".warnings");
     this.controls = article.querySelector(".skin-controls");
     drawScale(article.querySelector(".scale canvas"));
     this.select.addEventListener("change", () => {
       state().skins[slot] = { skin: this.select.value };
-      changed(slot);
+      changed(slot, false);
     });
     this.sensor = null;
+    this.sliders = [];
   }
 
-  /** Lists the skins of the sensor. */
+  /** Lists the skins of the chosen sensor, and removes what belongs to another sensor or skin. */
   offer(skins) {
-    this.select.replaceChildren(...skins.map((skin) => new Option(NAMES[skin] ?? skin, skin)));
-    this.select.value = this.state().skins[this.slot].skin;
+    const { sensor, skins: chosen } = this.state();
+    if (this.skins !== skins) this.select.replaceChildren(...skins.map((skin) => new Option(NAMES[skin] ?? skin, skin)));
+    this.skins = skins;
+    this.select.value = chosen[this.slot].skin;
+    const of = `${sensor} ${this.select.value}`;
+    if (of !== this.of) {
+      Object.assign(this, { of, sensor: null, sliders: [] });
+      this.controls.replaceChildren();
+      this.readings.replaceChildren();
+    }
+    for (const slider of this.sliders) slider.set(chosen[this.slot][slider.key] ?? slider.own);
   }
 
   /** Shows the controls of a new sensor. */
   built(sensor) {
     this.sensor = sensor;
+    this.builtFrom = JSON.stringify(this.state().skins[this.slot]);
     const mine = () => this.state().skins[this.slot];
-    const sliders = CONTROLS.filter((key) => sensor.controls[key]).map((key) => {
-      const { label, unit, value } = sensor.controls[key];
-      const log = key !== "friction";
-      const range = log ? { low: Number((value / 8).toPrecision(3)), high: Number((value * 8).toPrecision(3)), scale: "log" } : { low: 0, high: 2, step: 0.01 };
-      const slider = new Slider({ id: `${key}-${this.slot}`, label, unit, ...range }, (to) => {
+    const keys = CONTROLS.filter((key) => sensor.controls[key]);
+    // A slider must not be replaced while it is dragged.
+    if (this.sliders.map(({ key }) => key).join() === keys.join()) return;
+    this.sliders = keys.map((key) => {
+      const { label, unit, value, min, max } = sensor.controls[key];
+      const range = key === "friction" ? { low: 0, high: 2, step: 0.01 } : { low: Number((value / 8).toPrecision(3)), high: Number((value * 8).toPrecision(3)), scale: "log" };
+      const change = (to, dragged) => {
         mine()[key] = to;
-        this.changed(this.slot);
-      });
+        this.changed(this.slot, dragged);
+      };
+      const slider = new Slider({ id: `${key}-${this.slot}`, label, unit, min, max, ...range }, change, this.noted);
+      Object.assign(slider, { key, own: value });
       slider.set(mine()[key] ?? value);
       return slider;
     });
-    // A slider must not be replaced while it is dragged.
-    const same = this.sliders?.map((s) => s.input.id + s.unit + s.low).join() === sliders.map((s) => s.input.id + s.unit + s.low).join();
-    if (same) return this.sliders.forEach((slider, i) => slider.set(sliders[i].value));
-    this.sliders = sliders;
-    this.controls.replaceChildren(...sliders.map((slider) => slider.element));
+    this.controls.replaceChildren(...this.sliders.map((slider) => slider.element));
+  }
+
+  /** The description of the sensor, if it is built with the present controls. */
+  toml() {
+    return this.builtFrom === JSON.stringify(this.state().skins[this.slot]) ? this.sensor?.toml : null;
+  }
+
+  /** Removes the reading, but not its layout. */
+  clear() {
+    for (const cell of this.readings.querySelectorAll("dd")) {
+      cell.textContent = "–";
+      delete cell.dataset.value;
+    }
+    this.warnings.replaceChildren();
+    this.peak.textContent = this.legend.textContent = "";
+    clearTactile(this.tactile);
+    this.tactile.setAttribute("aria-label", "Tactile image: none yet");
   }
 
   /** Draws an answer; `peak` (N) is the end of the scale. */
@@ -67,6 +98,7 @@ export class Panel {
     const wide = answer.image != null;
     this.image.classList.toggle("wide", wide);
     this.scale.hidden = wide;
+    this.legend.textContent = wide ? imageLegend(this.sensor.camera) : "";
     this.peak.textContent = `${short(peak)} N`;
     const [fx, fy, fz] = answer.force_n;
     this.tactile.setAttribute("aria-label", `Tactile image: ${answer.active} of ${answer.taxels} taxels active, ${short(-fz)} N`);
@@ -101,4 +133,9 @@ export class Panel {
       cells[i].dataset.value = value;
     });
   }
+}
+
+/** What a camera image shows. */
+function imageLegend({ pixels: [width, height], area_mm: [across, along], mirror }) {
+  return `Camera image of ${short(across)} × ${short(along)} mm of the skin, ${width} × ${height} pixels; +x to the ${mirror ? "left" : "right"}, +y up. Colour and brightness are light from the dented surface, not force.`;
 }

@@ -7,6 +7,7 @@ layout(location = 0) in vec3 place;
 layout(location = 1) in vec3 normal;
 layout(location = 2) in vec3 tint;
 uniform mat4 clip, model;
+uniform float behind;
 out vec3 vNormal, vTint, vPlace;
 void main() {
   vec4 world = model * vec4(place, 1.0);
@@ -14,6 +15,7 @@ void main() {
   vNormal = mat3(model) * normal;
   vTint = tint;
   gl_Position = clip * world;
+  gl_Position.z += behind * gl_Position.w;
 }`;
 
 const FRAGMENT = `#version 300 es
@@ -35,6 +37,13 @@ void main() {
 
 /** Shown in place of the scene; without WebGL nothing is drawn, and everything else works. */
 const NO_SCENE = "This browser has no WebGL 2, so the 3-D scene is not drawn. All numbers and images are computed as usual.";
+
+/** Limits of the camera's distance, by that at which everything is visible. */
+const MIN_ZOOM = 0.2;
+const MAX_ZOOM = 3;
+
+/** Depth (of −1 … 1) by which transparent meshes lie behind others: about a hundredth of what the camera frames. */
+const BEHIND = 4e-4;
 
 /** Normals of vertices, weighted by area; `split` gives every triangle its own corners, for sharp edges. */
 export function shaded(positions, triangles, split) {
@@ -72,13 +81,13 @@ export class Scene {
     this.view = { azimuth: -60, elevation: 28, distance: 90, target: [0, 0, 2] };
   }
 
-  /** Adds or replaces a mesh. `tint` is one colour or one colour per vertex (0–255). */
-  put(name, { positions, triangles, tint, alpha = 1, glow = 0, sharp = false, pose = identity() }) {
+  /** Adds or replaces a mesh. `tint` is one colour or one colour per vertex (0–255). The inside of a `closed` mesh is not drawn. */
+  put(name, { positions, triangles, tint, alpha = 1, glow = 0, sharp = false, closed = false, pose = identity() }) {
     this.remove(name);
     const gl = this.gl;
     if (!gl) return;
     const shape = shaded(positions, triangles, sharp);
-    const mesh = { alpha, glow, pose, count: shape.triangles ? shape.triangles.length : shape.positions.length / 3, buffers: [] };
+    const mesh = { alpha, glow, closed, pose, count: shape.triangles ? shape.triangles.length : shape.positions.length / 3, buffers: [] };
     mesh.vertices = shape.positions.length / 3;
     mesh.array = gl.createVertexArray();
     gl.bindVertexArray(mesh.array);
@@ -117,6 +126,11 @@ export class Scene {
     if (mesh) mesh.pose = pose;
   }
 
+  hide(name, hidden) {
+    const mesh = this.meshes.get(name);
+    if (mesh) mesh.hidden = hidden;
+  }
+
   remove(name) {
     const mesh = this.meshes.get(name);
     if (!mesh) return;
@@ -150,6 +164,14 @@ export class Scene {
   frame(low, high) {
     this.view.target = times(plus(low, high), 0.5);
     this.view.distance = Math.max(1e-6, length(minus(high, low))) * 1.75;
+    this.view.nearest = this.view.distance * MIN_ZOOM;
+    this.view.farthest = this.view.distance * MAX_ZOOM;
+  }
+
+  /** Multiplies the distance of the camera, within limits of that of the last frame. */
+  zoom(factor) {
+    const { distance, nearest = 0, farthest = Infinity } = this.view;
+    this.view.distance = Math.min(farthest, Math.max(nearest, distance * factor));
   }
 
   /** Converts a pointer motion (pixels) to a displacement in the plane of the sensor. */
@@ -197,10 +219,14 @@ export class Scene {
     const depth = (mesh) => dot(mesh.pose.slice(12, 15), toEye);
     const all = [...this.meshes.values()];
     const solid = all.filter((mesh) => mesh.alpha >= 1 && !mesh.hidden);
-    const clear = all.filter((mesh) => mesh.alpha < 1).sort((a, b) => depth(a) - depth(b));
+    const clear = all.filter((mesh) => mesh.alpha < 1 && !mesh.hidden).sort((a, b) => depth(a) - depth(b));
     gl.disable(gl.BLEND);
     gl.depthMask(true);
-    solid.forEach((mesh) => this.#draw(mesh, uniform));
+    gl.cullFace(gl.BACK);
+    for (const mesh of solid) {
+      gl[mesh.closed ? "enable" : "disable"](gl.CULL_FACE);
+      this.#draw(mesh, uniform);
+    }
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     gl.enable(gl.CULL_FACE);
@@ -219,6 +245,8 @@ export class Scene {
     gl.uniformMatrix4fv(uniform("model"), false, mesh.pose);
     gl.uniform1f(uniform("alpha"), mesh.alpha);
     gl.uniform1f(uniform("glow"), mesh.glow);
+    // A pressed object and the skin have one surface in contact: that of the skin is drawn.
+    gl.uniform1f(uniform("behind"), mesh.alpha < 1 ? BEHIND : 0);
     gl.bindVertexArray(mesh.array);
     if (mesh.indexed) gl.drawElements(gl.TRIANGLES, mesh.count, gl.UNSIGNED_INT, 0);
     else gl.drawArrays(gl.TRIANGLES, 0, mesh.count);

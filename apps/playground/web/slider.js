@@ -1,33 +1,39 @@
 // A slider with a name, a number that can be typed, and a unit.
 
-/** Builds `label, range, number, unit`; `scale` may be "log". */
+import { decimal } from "./format.js";
+import { bounded } from "./state.js";
+
+/** Builds `label, range, number, unit`; `scale` may be "log". A typed number may lie between `min` and `max`, by default the range. */
 export class Slider {
-  constructor({ id, label, unit, low, high, step, scale = "linear" }, changed) {
-    Object.assign(this, { scale, unit, value: low });
+  /** `changed(value, dragged)` is called after a change; `noted(text)` is told of a typed number that was not taken as it is. */
+  constructor({ id, label, unit, low, high, step, scale = "linear", min = low, max = high }, changed, noted) {
+    Object.assign(this, { scale, label, unit, min, max, value: low });
     const element = (name, properties) => Object.assign(document.createElement(name), properties);
     this.element = element("div", { className: "slider" });
     this.input = element("input", { type: "range", id });
-    this.number = element("input", { type: "number", id: `${id}-number`, step: "any", ariaLabel: unit ? `${label} (${unit})` : label });
+    this.number = element("input", { type: "text", inputMode: "decimal", className: "number", autocomplete: "off", id: `${id}-number`, ariaLabel: unit ? `${label} (${unit})` : label });
     this.element.append(
       element("label", { htmlFor: id, textContent: label }), this.input, this.number, element("span", { className: "unit", textContent: unit }),
     );
-    this.range(low, high, step);
     this.input.addEventListener("input", () => {
       this.set(this.#fromPlace(Number(this.input.value)));
-      changed(this.value);
+      changed(this.value, true);
     });
+    this.number.addEventListener("input", () => (this.isTyping = true));
     this.number.addEventListener("change", () => {
-      const typed = this.number.value === "" ? NaN : Number(this.number.value);
-      const value = this.#allowed(typed);
+      this.isTyping = false;
+      const { value: typed, note } = decimal(this.number.value);
+      const { value, note: limit } = bounded(typed ?? this.value, this);
       this.set(value);
-      // Also while it has the focus: a refused number must not stay.
-      this.number.value = this.#text();
-      changed(value);
+      changed(value, false);
+      noted([note && `${label}: ${note}.`, limit].filter(Boolean).join(" "));
     });
+    this.range(low, high, step);
   }
 
-  range(low, high, step) {
-    Object.assign(this, { low, high, step });
+  /** Sets the range of the slider, and of what is typed. */
+  range(low, high, step, min = this.min, max = this.max) {
+    Object.assign(this, { low, high, step, min, max });
     Object.assign(this.input, this.scale === "log" ? { min: 0, max: 1, step: 0.005 } : { min: low, max: high, step });
   }
 
@@ -35,14 +41,7 @@ export class Slider {
     this.value = value;
     this.input.value = this.scale === "log" ? Math.log(value / this.low) / Math.log(this.high / this.low) : value;
     this.input.setAttribute("aria-valuetext", this.unit ? `${this.#text()} ${this.unit}` : this.#text());
-    if (document.activeElement !== this.number) this.number.value = this.#text();
-  }
-
-  /** A typed number within the range; on a logarithmic scale, whose range is a guess, any positive one. */
-  #allowed(typed) {
-    if (!Number.isFinite(typed)) return this.value;
-    if (this.scale === "log") return typed > 0 ? typed : this.value;
-    return Math.min(this.high, Math.max(this.low, typed));
+    if (!this.isTyping) this.number.value = this.#text();
   }
 
   #fromPlace(place) {

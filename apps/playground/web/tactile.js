@@ -18,6 +18,11 @@ export function drawImage(canvas, [width, height], pixels) {
   canvas.getContext("2d").putImageData(image, 0, 0);
 }
 
+/** Removes the image; the canvas keeps its size. */
+export function clearTactile(canvas) {
+  canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
+}
+
 function drawGrid(canvas, [rows, cols], values, peak) {
   const cell = Math.max(8, Math.floor(360 / Math.max(rows, cols)));
   const gap = 1;

@@ -35,6 +35,7 @@ export class SensorView {
   /** Shows another sensor. */
   sensor(sensor, keepView) {
     this.shown = sensor;
+    this.lastName = sensor.name;
     const [low, high] = [sensor.low_mm, sensor.high_mm];
     this.size = Math.max(high[0] - low[0], high[1] - low[1]);
     this.scene.remove("surface");
@@ -44,17 +45,38 @@ export class SensorView {
     this.scene.put("taxels", { positions, triangles, tint: UNTOUCHED, glow: 0.55 });
     if (sensor.size) {
       const under = 0.08 * this.size;
-      this.scene.put("base", { ...box([low[0], low[1], -under], [high[0], high[1], -0.02]), tint: BASE, sharp: true });
+      this.scene.put("base", { ...box([low[0], low[1], -under], [high[0], high[1], -0.02]), tint: BASE, sharp: true, closed: true });
     }
     this.#axes();
-    if (keepView) this.draw();
-    else this.home();
+    this.isFramed = keepView;
+    this.draw();
   }
 
-  /** Points the camera at the sensor. */
+  /** Removes what an answer has shown, and sensor and object unless they are these. */
+  clear(sensor, object) {
+    const { scene } = this;
+    for (const name of ["force", "surface", "walls"]) scene.remove(name);
+    if (this.objectName !== object) scene.remove("object");
+    if (this.shown?.name === sensor) {
+      scene.hide("taxels", false);
+      scene.paint("taxels", UNTOUCHED);
+    } else {
+      for (const name of ["taxels", "base", "axis0", "axis1", "axis2"]) scene.remove(name);
+      scene.hide("object", true);
+      for (const label of this.labels) label.textContent = "";
+      this.shown = null;
+    }
+    this.draw();
+  }
+
+  /** Points the camera at the sensor and the contact. */
   home() {
-    const { low_mm: low, high_mm: high } = this.shown;
-    this.scene.frame(low, [high[0], high[1], Math.max(high[2], 0.2 * this.size)]);
+    if (!this.shown) return;
+    const { low_mm, high_mm } = this.shown;
+    const [x, y] = this.contact ?? low_mm;
+    const low = [Math.min(low_mm[0], x), Math.min(low_mm[1], y), low_mm[2]];
+    const high = [Math.max(high_mm[0], x), Math.max(high_mm[1], y), Math.max(high_mm[2], 0.2 * this.size)];
+    this.scene.frame(low, high);
     Object.assign(this.scene.view, { azimuth: -60, elevation: 28, distance: 1.1 * this.scene.view.distance });
     this.draw();
   }
@@ -82,19 +104,25 @@ export class SensorView {
   }
 
   /** Shows another object. */
-  object({ arrays: { positions, triangles } }) {
+  object({ arrays: { positions, triangles } }, name) {
+    this.objectName = name;
     const sharp = triangles.length / 3 < SHARP_TRIANGLES;
     this.scene.put("object", { positions, triangles, tint: GLASS, alpha: 0.34, sharp });
+    // Until an answer has its pose.
+    this.scene.hide("object", true);
   }
 
   /** Shows an answer; `peak` (N) is the end of the scale. */
   answer(answer, peak) {
     const { scene } = this;
     scene.place("object", fromPose(answer.pose));
+    scene.hide("object", false);
+    this.contact = answer.pose.at;
+    if (!this.isFramed) this.home();
+    this.isFramed = true;
     const { values, surface, depth } = answer.arrays;
     const paint = this.shown.arrays.paint;
-    const taxels = scene.meshes.get("taxels");
-    if (taxels) taxels.hidden = Boolean(surface);
+    scene.hide("taxels", Boolean(surface));
     // The base lies below a gel.
     scene.place("base", fromPose({ at: [0, 0, surface ? -this.shown.max_depth_mm : 0], rotation: [0, 0, 0, 1] }));
     if (surface) {
@@ -128,7 +156,9 @@ export class SensorView {
     if (this.scene.meshes.has("walls")) return;
     const [left, back] = surface;
     const [right, front] = surface.slice(-3);
-    this.scene.put("walls", { ...walls([left, front, -this.shown.max_depth_mm], [right, back, 0]), tint: GEL, sharp: true });
+    // Slightly higher than the surface, because rounding leaves gaps between their edges.
+    const high = 0.004 * this.size;
+    this.scene.put("walls", { ...walls([left, front, -this.shown.max_depth_mm], [right, back, high]), tint: GEL, sharp: true, closed: true });
   }
 
   draw() {

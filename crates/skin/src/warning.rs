@@ -10,7 +10,7 @@ use std::mem::discriminant;
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum Warning {
     /// Strains beyond linear elasticity.
-    #[error("the largest strain is {strain_max:.2}, beyond the linear range of this skin; the `gel` skin covers it")]
+    #[error("the largest strain is {strain_max:.2}, beyond the linear range of this skin{}", COVERED_BY_GEL)]
     BeyondLinear { strain_max: f64 },
     /// Contact near the rim, where the model ignores the free edge.
     #[error(
@@ -38,7 +38,8 @@ pub enum Warning {
     Saturated { points: usize },
     /// Tangential motion over a skin whose friction acts only while it slides.
     #[error(
-        "the object slides without dragging the skin, which has no friction at rest: set `mu` of a layer, or `friction` of kind \"lugre\" (\"coulomb\" for a gel)"
+        "the object slides without dragging the skin, which has no friction at rest: set `mu` of a layer, or `friction` of kind \"lugre\"{}",
+        FRICTION_OF_GEL
     )]
     NoFrictionAtRest,
     /// Faces in the skin that all point away from it.
@@ -90,7 +91,16 @@ pub enum Warning {
     BeyondMotionTable { x_mm: f64, y_mm: f64, depth_mm: f64 },
 }
 
+/// Parts of warnings that name the gel.
+const COVERED_BY_GEL: &str = "; the `gel` skin covers it";
+const FRICTION_OF_GEL: &str = " (\"coulomb\" for a gel)";
+
 impl Warning {
+    /// The sentence for a user who cannot choose a gel.
+    pub fn without_gel(&self) -> String {
+        self.to_string().replace(COVERED_BY_GEL, "").replace(FRICTION_OF_GEL, "")
+    }
+
     /// The warning for this number of saturated contact points.
     pub fn saturated(points: usize) -> Option<Self> {
         (points > 0).then_some(Self::Saturated { points })
@@ -127,5 +137,14 @@ mod tests {
         let texts = kinds.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert!(texts[0].ends_with("increase `contact_points` until they are about 0.46 mm apart"), "{}", texts[0]);
         assert!(texts[1].ends_with("its force is missing: increase `contact_points`"), "{}", texts[1]);
+    }
+
+    #[test]
+    fn a_warning_without_gel_names_no_gel() {
+        for warning in [Warning::BeyondLinear { strain_max: 0.31 }, Warning::NoFrictionAtRest] {
+            assert!(warning.to_string().contains("gel") && !warning.without_gel().contains("gel"), "{warning}");
+        }
+        let warning = Warning::BeyondLinear { strain_max: 0.31 };
+        assert_eq!(warning.without_gel(), "the largest strain is 0.31, beyond the linear range of this skin");
     }
 }

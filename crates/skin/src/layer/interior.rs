@@ -70,13 +70,24 @@ impl Interior {
             .collect();
         let spectrum = |i: usize| -> Vec<f64> { responses.iter().map(|response| response[i]).collect() };
         let all: [Vec<f64>; 9] = std::array::from_fn(spectrum);
-        let [w, mean, mean_rotation] = waves.transform([&all[0], &all[3], &all[6]], Order::Zero, smooth_m);
-        let [u, rotation, down, spin] = waves.transform([&all[1], &all[2], &all[5], &all[8]], Order::One, smooth_m);
-        let [difference, rotation_difference] = waves.transform([&all[4], &all[7]], Order::Two, smooth_m);
-        let radial = [&w, &u, &rotation, &mean, &difference, &down, &mean_rotation, &rotation_difference, &spin];
+        const ORDERS: [Order; 9] = [
+            Order::Zero,
+            Order::One,
+            Order::One,
+            Order::Zero,
+            Order::Two,
+            Order::One,
+            Order::Zero,
+            Order::Two,
+            Order::One,
+        ];
+        let radial = waves.transform(std::array::from_fn::<_, 9, _>(|i| (ORDERS[i], &all[i][..])), smooth_m);
         let step_m = smooth_m / STEPS;
         let count = (reach_m / step_m).ceil() as usize + 4;
-        let at = |i: usize| radial.map(|function| function.at(i as f64 * step_m));
+        let at = |i: usize| {
+            let place = radial[0].place(i as f64 * step_m);
+            radial.each_ref().map(|function| function.at(place))
+        };
         Self { depth_m, step_m, table: (0..count).map(at).collect() }
     }
 

@@ -18,6 +18,15 @@ pub struct Influence {
     pub parity: Parity,
 }
 
+impl Influence {
+    /// The coefficients with x and y exchanged, of a pair of components.
+    pub(super) fn transposed(&self, pair: Pair) -> Self {
+        let Self { rows, cols, values, .. } = self;
+        let swapped = (0..*cols).flat_map(|row| (0..*rows).map(move |col| values[col * cols + row]));
+        Self { rows: *cols, cols: *rows, values: swapped.collect(), parity: pair.parity() }
+    }
+}
+
 /// Symmetry of an influence in x and y: even, or odd in x, in y, or in both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Parity {
@@ -77,9 +86,15 @@ impl Tables {
         let mean = sample(&|k, r| 0.5 * (k * (r[1] + r[2]) - sum_pa));
         let difference = sample(&|k, r| 0.5 * (k * (r[1] - r[2]) + difference_pa));
         let (by_pressure, by_shear) = (sample(&|k, r| k * r[3] + coupling_pa), sample(&|k, r| k * r[4]));
-        let [normal, tangential_mean] = waves.transform([&normal, &mean], Order::Zero, scale_m);
-        let [tangential_difference] = waves.transform([&difference], Order::Two, scale_m);
-        let [tangential_by_pressure, normal_by_shear] = waves.transform([&by_pressure, &by_shear], Order::One, scale_m);
+        let spectra = [
+            (Order::Zero, &normal[..]),
+            (Order::Zero, &mean),
+            (Order::Two, &difference),
+            (Order::One, &by_pressure),
+            (Order::One, &by_shear),
+        ];
+        let [normal, tangential_mean, tangential_difference, tangential_by_pressure, normal_by_shear] =
+            waves.transform(spectra, scale_m);
         Self { normal, tangential_mean, tangential_difference, tangential_by_pressure, normal_by_shear }
     }
 }
@@ -145,6 +160,18 @@ impl Pair {
         }
     }
 
+    /// The pair that this one becomes when x and y are exchanged, if it is computed first.
+    pub(super) fn mirrored(self) -> Option<Self> {
+        match self {
+            Self::YY => Some(Self::XX),
+            Self::YPressure => Some(Self::XPressure),
+            Self::BelowYY => Some(Self::BelowXX),
+            Self::BelowYPressure => Some(Self::BelowXPressure),
+            Self::BelowPressureY => Some(Self::BelowPressureX),
+            _ => None,
+        }
+    }
+
     fn is_below(self) -> bool {
         self >= Self::BelowPressure
     }
@@ -191,7 +218,7 @@ impl Functions {
         for row in 0..rows {
             for col in 0..cols {
                 let at = Vec2::new(col as f64, row as f64) * cell_m;
-                let symmetric = matches!(pair, Pair::ZPressure | Pair::BelowPressure);
+                let symmetric = matches!(pair, Pair::ZPressure | Pair::XY | Pair::BelowPressure | Pair::BelowXY);
                 values.push(if symmetric && col < row && row < cols {
                     // Mirrored at the diagonal.
                     values[col * cols + row]
@@ -225,15 +252,16 @@ impl Functions {
         let double = direction.x * direction.x - direction.y * direction.y;
         let cross = 2.0 * direction.x * direction.y;
         let of = if pair.is_below() { &self.below } else { &self.surface };
+        let place = of.normal.place(rho);
         match pair {
-            Pair::ZPressure | Pair::BelowPressure => of.normal.at(rho),
-            Pair::XX | Pair::BelowXX => of.tangential_mean.at(rho) - double * of.tangential_difference.at(rho),
-            Pair::YY | Pair::BelowYY => of.tangential_mean.at(rho) + double * of.tangential_difference.at(rho),
-            Pair::XY | Pair::BelowXY => -cross * of.tangential_difference.at(rho),
-            Pair::XPressure | Pair::BelowXPressure => direction.x * of.tangential_by_pressure.at(rho),
-            Pair::YPressure | Pair::BelowYPressure => direction.y * of.tangential_by_pressure.at(rho),
-            Pair::BelowPressureX => -direction.x * of.normal_by_shear.at(rho),
-            Pair::BelowPressureY => -direction.y * of.normal_by_shear.at(rho),
+            Pair::ZPressure | Pair::BelowPressure => of.normal.at(place),
+            Pair::XX | Pair::BelowXX => of.tangential_mean.at(place) - double * of.tangential_difference.at(place),
+            Pair::YY | Pair::BelowYY => of.tangential_mean.at(place) + double * of.tangential_difference.at(place),
+            Pair::XY | Pair::BelowXY => -cross * of.tangential_difference.at(place),
+            Pair::XPressure | Pair::BelowXPressure => direction.x * of.tangential_by_pressure.at(place),
+            Pair::YPressure | Pair::BelowYPressure => direction.y * of.tangential_by_pressure.at(place),
+            Pair::BelowPressureX => -direction.x * of.normal_by_shear.at(place),
+            Pair::BelowPressureY => -direction.y * of.normal_by_shear.at(place),
         }
     }
 }

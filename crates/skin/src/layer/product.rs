@@ -146,6 +146,9 @@ impl Influences {
     /// The coefficients of one pair of components.
     pub fn get(&self, pair: Pair) -> &Influence {
         self.made[pair as usize].get_or_init(|| {
+            if let Some(other) = pair.mirrored().filter(|_| self.rows == self.cols) {
+                return self.get(other).transposed(pair);
+            }
             let of = |functions: &Functions| functions.influence(pair, self.rows, self.cols, self.cell_m);
             if let [(weight, only)] = &self.functions[..]
                 && *weight == 1.0

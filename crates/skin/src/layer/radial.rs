@@ -1,6 +1,7 @@
 //! Tabulated Hankel transforms.
 
 use dermis_geometry::gauss_legendre;
+use std::ops::Range;
 
 /// A smooth even or odd function of the distance ρ from a source, tabulated over t with ρ = ℓ sinh t.
 #[derive(Clone, Debug)]
@@ -24,76 +25,106 @@ pub enum Order {
     Two,
 }
 
-/// Nodes and weights of a Gauss rule over wave numbers.
+/// Nodes and weights of Gauss rules over wave numbers. Small distances have rules of their own with fewer nodes, because
+/// J(kρ) oscillates less.
 #[derive(Clone, Debug)]
 pub struct Waves {
-    /// Wave numbers (1/m).
+    /// Wave numbers (1/m) of all rules.
     pub k: Vec<f64>,
     weight: Vec<f64>,
-    /// Maximum distance (m) that the nodes resolve.
-    reach_m: f64,
+    /// Maximum distance (m) that a rule resolves, and its nodes; the largest distance first.
+    rules: Vec<(f64, Range<usize>)>,
 }
+
+/// Ratio of the maximum distances of successive rules.
+const RULES: f64 = 4.0;
 
 impl Waves {
     /// Nodes for spectra that vary over 1/`coarse_m` and vanish above `max_per_m`, for distances up to `reach_m`.
     pub fn new(coarse_m: f64, max_per_m: f64, reach_m: f64) -> Self {
         let points = gauss_legendre(16);
-        let (mut k, mut weight) = (Vec::new(), Vec::new());
-        let mut from = 0.0;
-        while from < max_per_m {
-            let width = (0.5 * from).max(0.5 / coarse_m).min(8.0 / reach_m);
-            let width = width.min(max_per_m - from).max(1e-3 / coarse_m);
-            for (x, w) in &points {
-                k.push(from + 0.5 * width * (1.0 + x));
-                weight.push(0.5 * width * w);
+        let mut waves = Self { k: Vec::new(), weight: Vec::new(), rules: Vec::new() };
+        let mut far_m = reach_m;
+        // The widest part is half of the spectrum.
+        while waves.rules.is_empty() || far_m * max_per_m > 16.0 {
+            let first = waves.k.len();
+            let mut from = 0.0;
+            while from < max_per_m {
+                let width = (0.5 * from).max(0.5 / coarse_m).min(8.0 / far_m);
+                let width = width.min(max_per_m - from).max(1e-3 / coarse_m);
+                for (x, w) in &points {
+                    waves.k.push(from + 0.5 * width * (1.0 + x));
+                    waves.weight.push(0.5 * width * w);
+                }
+                from += width;
             }
-            from += width;
+            waves.rules.push((far_m, first..waves.k.len()));
+            far_m /= RULES;
         }
-        Self { k, weight, reach_m }
+        waves
     }
 
-    /// (1/2π) ∫ F(k) J(kρ) dk for spectra F sampled at [`Waves::k`], all of one order; zero beyond the reach.
-    pub fn transform<const N: usize>(&self, spectra: [&[f64]; N], order: Order, length_m: f64) -> [Radial; N] {
-        let count = ((self.reach_m / length_m).asinh() * STEPS).ceil() as usize + 5;
-        let parity = if order == Order::One { -1.0 } else { 1.0 };
-        let mut tables = spectra.map(|_| Radial { length_m, parity, values: vec![0.0; count] });
+    /// (1/2π) ∫ F(k) J(kρ) dk for spectra F sampled at [`Waves::k`], each of its order; zero beyond the reach.
+    pub fn transform<const N: usize>(&self, spectra: [(Order, &[f64]); N], length_m: f64) -> [Radial; N] {
+        let reach_m = self.rules.first().map_or(0.0, |rule| rule.0);
+        let count = ((reach_m / length_m).asinh() * STEPS).ceil() as usize + 5;
+        let mut tables = spectra.map(|(order, _)| {
+            let parity = if order == Order::One { -1.0 } else { 1.0 };
+            Radial { length_m, parity, values: vec![0.0; count] }
+        });
         for index in 0..count {
             let rho = length_m * (index as f64 / STEPS).sinh();
-            for ((i, &k), &weight) in self.k.iter().enumerate().zip(&self.weight) {
-                let wave = weight / std::f64::consts::TAU * bessel(order, k * rho);
-                for (table, spectrum) in tables.iter_mut().zip(spectra) {
-                    table.values[index] += spectrum[i] * wave;
+            for i in self.nodes(rho) {
+                let waves = bessel(self.k[i] * rho).map(|value| self.weight[i] / std::f64::consts::TAU * value);
+                for (table, (order, spectrum)) in tables.iter_mut().zip(&spectra) {
+                    table.values[index] += spectrum[i] * waves[*order as usize];
                 }
             }
         }
         tables
     }
-}
 
-fn bessel(order: Order, x: f64) -> f64 {
-    match order {
-        Order::Zero => libm::j0(x),
-        Order::One => libm::j1(x),
-        // The recurrence cancels near zero, where a short series suffices.
-        Order::Two if x < 1e-2 => x * x / 8.0 * (1.0 - x * x / 12.0 * (1.0 - x * x / 32.0)),
-        Order::Two => 2.0 * libm::j1(x) / x - libm::j0(x),
+    /// The nodes of the last rule that resolves a distance (m).
+    fn nodes(&self, rho_m: f64) -> Range<usize> {
+        let resolves = |rule: &&(f64, Range<usize>)| rho_m <= rule.0;
+        let rule = self.rules.iter().rev().find(resolves).or(self.rules.first());
+        rule.map_or(0..0, |(_, nodes)| nodes.clone())
     }
 }
 
+/// J₀, J₁ and J₂.
+fn bessel(x: f64) -> [f64; 3] {
+    let (j0, j1) = (libm::j0(x), libm::j1(x));
+    // The recurrence cancels near zero, where a short series suffices.
+    let j2 = if x < 1e-2 { x * x / 8.0 * (1.0 - x * x / 12.0 * (1.0 - x * x / 32.0)) } else { 2.0 * j1 / x - j0 };
+    [j0, j1, j2]
+}
+
+/// A distance between the samples of a table, for all functions that were transformed together.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Index of the sample before it.
+    base: i64,
+    weights: [f64; 8],
+}
+
 impl Radial {
-    /// The value at a distance (m).
-    pub fn at(&self, rho_m: f64) -> f64 {
-        let t = (rho_m / self.length_m).asinh() * STEPS;
+    /// The place of a distance (m); `None` beyond the reach.
+    pub fn place(&self, rho_m: f64) -> Option<Place> {
+        let x = rho_m / self.length_m;
+        // asinh, whose relative error near zero does not matter here.
+        let t = (x + (x * x + 1.0).sqrt()).ln() * STEPS;
         let base = t.floor();
         let last = self.values.len() as i64 - 1;
-        let base_index = base as i64;
-        if base_index + 4 > last {
-            return 0.0;
-        }
-        let x = t - base;
+        (base as i64 + 4 <= last).then(|| Place { base: base as i64, weights: lagrange_8(t - base) })
+    }
+
+    /// The value at a place of this function or of one that was transformed with it; zero beyond the reach.
+    pub fn at(&self, place: Option<Place>) -> f64 {
+        let Some(Place { base, weights }) = place else { return 0.0 };
         let mut sum = 0.0;
-        for (offset, weight) in lagrange_8(x).into_iter().enumerate() {
-            let index = base_index + offset as i64 - 3;
+        for (offset, weight) in weights.into_iter().enumerate() {
+            let index = base + offset as i64 - 3;
             let (place, sign) = if index < 0 { (-index, self.parity) } else { (index, 1.0) };
             sum += sign * weight * self.values[place as usize];
         }
@@ -125,19 +156,19 @@ mod tests {
         let a = 0.5e-3;
         let waves = Waves::new(1e-3, 45.0 / a, 30e-3);
         let spectrum: Vec<f64> = waves.k.iter().map(|k| (-a * k).exp()).collect();
-        let zero = &waves.transform([&spectrum], Order::Zero, a)[0];
-        let one = &waves.transform([&spectrum], Order::One, a)[0];
-        let two = &waves.transform([&spectrum], Order::Two, a)[0];
+        let [zero, one, two] =
+            waves.transform([(Order::Zero, &spectrum), (Order::One, &spectrum), (Order::Two, &spectrum)], a);
         for rho in [0.0f64, 1e-5, 0.3e-3, 1e-3, 5e-3, 17e-3, 29e-3] {
             let root = a.hypot(rho);
             let tau = std::f64::consts::TAU;
             let truth = 1.0 / root / tau;
-            assert!((zero.at(rho) - truth).abs() < 1e-10 / a, "{rho}: {} {truth}", zero.at(rho));
+            let place = zero.place(rho);
+            assert!((zero.at(place) - truth).abs() < 1e-10 / a, "{rho}: {} {truth}", zero.at(place));
             if rho > 0.0 {
                 let truth = (1.0 - a / root) / rho / tau;
-                assert!((one.at(rho) - truth).abs() < 1e-10 / a, "{rho}: {} {truth}", one.at(rho));
+                assert!((one.at(place) - truth).abs() < 1e-10 / a, "{rho}: {} {truth}", one.at(place));
                 let truth = (root - a).powi(2) / (rho * rho * root) / tau;
-                assert!((two.at(rho) - truth).abs() < 1e-10 / a, "{rho}: {} {truth}", two.at(rho));
+                assert!((two.at(place) - truth).abs() < 1e-10 / a, "{rho}: {} {truth}", two.at(place));
             }
         }
     }
