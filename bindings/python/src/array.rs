@@ -8,6 +8,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
+/// Longest time step (s): the history of a response stays finite.
+const MAX_DT_S: f64 = 1e6;
+
 /// A row-major array of real numbers.
 pub struct Numbers {
     /// Extent along each axis.
@@ -20,7 +23,7 @@ impl Numbers {
     /// Reads an array-like value. `what` is its name in error messages.
     pub fn read(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
         if let Ok(array) = value.cast::<PyArrayDyn<f64>>() {
-            return Ok(Self::of(array));
+            return Self::of(array);
         }
         let py = value.py();
         let refuse = |why: String| PyTypeError::new_err(format!("`{what}` must be an array of real numbers, {why}"));
@@ -31,16 +34,21 @@ impl Numbers {
             return Err(refuse(format!("got one of {}", array.dtype())));
         }
         let array = array.call_method1("astype", ("float64",))?;
-        Ok(Self::of(array.cast::<PyArrayDyn<f64>>().map_err(|error| refuse(error.to_string()))?))
+        Self::of(array.cast::<PyArrayDyn<f64>>().map_err(|error| refuse(error.to_string()))?)
     }
 
-    fn of(array: &Bound<'_, PyArrayDyn<f64>>) -> Self {
-        let elements = array.readonly();
-        let values = match elements.as_slice() {
-            Ok(contiguous) => contiguous.to_vec(),
-            Err(_) => elements.as_array().iter().copied().collect(),
-        };
-        Self { shape: array.shape().to_vec(), values }
+    /// The elements row by row, whatever their order in memory.
+    fn of(array: &Bound<'_, PyArrayDyn<f64>>) -> PyResult<Self> {
+        let shape = array.shape().to_vec();
+        // A slice of numpy is in the order of the memory.
+        if array.is_c_contiguous()
+            && let Ok(values) = array.readonly().as_slice()
+        {
+            return Ok(Self { shape, values: values.to_vec() });
+        }
+        let by_rows = array.call_method1("copy", ("C",))?.cast_into::<PyArrayDyn<f64>>()?;
+        let values = by_rows.readonly().as_slice()?.to_vec();
+        Ok(Self { shape, values })
     }
 
     /// Refuses NaN and infinity.
@@ -105,7 +113,11 @@ pub fn steps(value: &Bound<'_, PyAny>) -> PyResult<u64> {
 /// Reads the argument `dt`, a positive number of seconds.
 pub fn dt(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     let refuse = |_| PyTypeError::new_err(format!("`dt` must be a positive number of seconds, got {value:?}"));
-    positive(value.extract().map_err(refuse)?, "dt", "seconds")
+    let seconds = positive(value.extract().map_err(refuse)?, "dt", "seconds")?;
+    if seconds > MAX_DT_S {
+        return Err(Error::new_err(format!("`dt` must be at most {MAX_DT_S:e} s, got {seconds:e}")));
+    }
+    Ok(seconds)
 }
 
 /// Checks that a number is positive and finite.
