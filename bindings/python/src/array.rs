@@ -9,6 +9,9 @@ use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
+/// Longest time step (s): the history of a response stays finite.
+const MAX_DT_S: f64 = 1e6;
+
 /// A row-major array of real numbers.
 pub struct Numbers {
     /// Extent along each axis.
@@ -177,7 +180,11 @@ pub fn steps(value: &Bound<'_, PyAny>) -> PyResult<u64> {
 /// Reads the argument `dt`, a positive number of seconds.
 pub fn dt(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     let refuse = |_| PyTypeError::new_err(format!("`dt` must be a positive number of seconds, got {value:?}"));
-    positive(value.extract().map_err(refuse)?, "dt", "seconds")
+    let seconds = positive(value.extract().map_err(refuse)?, "dt", "seconds")?;
+    if seconds > MAX_DT_S {
+        return Err(Error::new_err(format!("`dt` must be at most {MAX_DT_S:e} s, got {seconds:e}")));
+    }
+    Ok(seconds)
 }
 
 /// Checks that a number is positive and finite.

@@ -3,9 +3,9 @@
 pub mod presses;
 
 use crate::array::{Precision, array, moved};
-use crate::error::{Error, IntoPyErr};
+use crate::error::{Error, IntoPyErr, image_error};
 use crate::pose::six;
-use crate::reading::{Reading, ReadingData, ReadingValues};
+use crate::reading::{Reading, ReadingData, ReadingValues, without_markers};
 use crate::shared_sensor::SharedSensor;
 use crate::threads::{Job, interruptible_job};
 use crate::touch::{Touch, warn_text};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// The readings of many presses of one sensor: a sequence of ``Reading``, and their values as stacked arrays.
 ///
 /// ``batch[3]`` is a reading and ``batch[10:20]`` a batch. Images are rendered on all cores at each access and not
-/// kept. Batches can be pickled.
+/// kept. What the sensor does not have raises AttributeError with the reason. Batches can be pickled.
 #[pyclass(frozen, sequence, module = "dermis")]
 pub struct Batch {
     presses: Arc<Vec<Press>>,
@@ -134,7 +134,7 @@ impl Batch {
     fn image_axes(&self, behind: &[usize]) -> PyResult<Vec<usize>> {
         let sensor = self.shared.sensor()?;
         let blind = || dermis::sensor::optics::OpticsError::WithoutCamera { sensor: sensor.name().to_owned() };
-        let camera = sensor.optics().ok_or_else(blind).into_py_err()?.camera();
+        let camera = sensor.optics().ok_or_else(|| image_error(&blind()))?.camera();
         Ok([&[camera.height, camera.width][..], behind].concat())
     }
 }
@@ -256,12 +256,13 @@ impl Batch {
         self.images(py, self.image_axes(&[3])?, ReadingData::normals, |_| None)
     }
 
-    /// ``Reading.markers`` of all readings (pixels), shape (n, markers, 4).
+    /// ``Reading.markers`` of all readings (pixels), shape (n, markers, 4); of a gel with markers.
     #[getter]
     fn markers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         self.image_axes(&[])?;
-        let optics = self.shared.sensor()?.optics();
-        let count = optics.and_then(|optics| optics.markers()).map_or(0, |markers| markers.points_m().len());
+        let sensor = self.shared.sensor()?;
+        let markers = sensor.optics().and_then(|optics| optics.markers());
+        let count = markers.ok_or_else(|| without_markers(sensor.name()))?.points_m().len();
         self.images(py, vec![count, 4], ReadingData::markers, |_| None)
     }
 

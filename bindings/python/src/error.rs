@@ -7,7 +7,8 @@ use dermis::geometry::terminal_text;
 use dermis::object::ObjectError;
 use dermis::scene::SceneError;
 use dermis::sensor::SensorError;
-use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyValueError};
+use dermis::sensor::optics::OpticsError;
+use pyo3::exceptions::{PyAttributeError, PyFileNotFoundError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use std::path::Path;
 
@@ -123,6 +124,19 @@ plain_errors!(
     dermis_mujoco_coupling::CouplingError,
     dermis_research::experiments::ExperimentError,
 );
+
+/// The exception for a part that a sensor does not have, as if the attribute did not exist: `hasattr` is false.
+pub fn absent(why: impl std::fmt::Display) -> PyErr {
+    PyAttributeError::new_err(why.to_string())
+}
+
+/// The exception for an image: [`absent`] without a camera or a surface that it sees.
+pub fn image_error(error: &OpticsError) -> PyErr {
+    match error {
+        OpticsError::WithoutCamera { .. } | OpticsError::NoSurface { .. } => absent(error),
+        _ => error.to_py_err(),
+    }
+}
 
 /// Results whose errors become exceptions.
 pub trait IntoPyErr<T> {

@@ -102,5 +102,5 @@ impl ObjectMotions {
 
 /// The name of a value's type, for error messages.
 fn kind(value: &Bound<'_, PyAny>) -> String {
-    value.get_type().name().map_or_else(|_| "a value of unknown type".into(), |name| format!("a {name}"))
+    value.get_type().name().map_or_else(|_| "a value of unknown type".into(), |name| format!("of type {name}"))
 }

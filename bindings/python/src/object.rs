@@ -24,13 +24,13 @@ use std::sync::Arc;
 /// The constructors below take metres. Objects are immutable; they can be shared, copied and pickled.
 #[pyclass(frozen, module = "dermis")]
 pub struct Object {
-    definition: Definition,
+    pub definition: Definition,
     pub object: Arc<skin::Object>,
 }
 
 /// The definition of an object, for pickles.
 #[derive(Clone, Serialize, Deserialize)]
-struct Definition {
+pub struct Definition {
     name: String,
     shape: Shape,
     mu: Option<f64>,
@@ -95,7 +95,8 @@ fn numbers(points: &[Vec3]) -> Arc<Vec<[f64; 3]>> {
 }
 
 impl Definition {
-    fn build(&self) -> PyResult<skin::Object> {
+    /// Builds the object.
+    pub fn build(&self) -> PyResult<skin::Object> {
         let vectors = |all: &[[f64; 3]]| all.iter().map(|&numbers| Vec3::from_array(numbers)).collect::<Vec<_>>();
         let object = match &self.shape {
             Shape::Primitive { primitive, edge_m } => skin::Object::of_primitive(*primitive, *edge_m).into_py_err()?,
@@ -159,8 +160,8 @@ fn unit_of(unit: Option<&str>) -> PyResult<Option<LengthUnit>> {
 impl Object {
     #[new]
     #[pyo3(signature = (shape, *, unit=None, mu=None))]
-    fn new(py: Python<'_>, shape: &str, unit: Option<&str>, mu: Option<f64>) -> PyResult<Self> {
-        let spec = ObjectSpec::parse_flag(shape, unit_of(unit)?).into_py_err()?;
+    fn new(py: Python<'_>, shape: PathBuf, unit: Option<&str>, mu: Option<f64>) -> PyResult<Self> {
+        let spec = ObjectSpec::parse_flag(&shape.to_string_lossy(), unit_of(unit)?).into_py_err()?;
         let owned = spec.clone();
         let shape = interruptible(py, move || Shape::of_spec(&owned))?.into_py_err()?;
         let name = match &spec {

@@ -1,7 +1,7 @@
 //! Readings of a sensor.
 
 use crate::array::{Precision, array, moved};
-use crate::error::{Error, IntoPyErr};
+use crate::error::{Error, IntoPyErr, absent, image_error};
 use crate::features::Features;
 use crate::pose::{matrix, six};
 use crate::shared_sensor::SharedSensor;
@@ -23,6 +23,10 @@ use std::sync::{Arc, OnceLock};
 ///
 /// Before the response, the sum of ``forces`` over all taxels plus ``outside`` equals ``force``.
 /// Images (``image``, ``depth``, ``normals``, ``markers``, ``flow``) are rendered on first access.
+///
+/// What a sensor does not have raises AttributeError with the reason, so that ``hasattr(reading, "image")`` is False without a
+/// camera; so it is with ``markers``, ``magnetic``, ``pressures``, and ``surface``, ``base`` and ``cell`` of ``touch``. What
+/// only this reading does not have, such as the ``travel`` of a step, is None.
 #[pyclass(frozen, module = "dermis")]
 pub struct Reading {
     pub data: Arc<ReadingData>,
@@ -82,13 +86,14 @@ impl ReadingData {
         if let Some(camera_frame) = self.camera_frame.get() {
             return Ok(camera_frame);
         }
-        let frame = self.shared.sensor()?.render(&self.touch, self.values.frame).into_py_err()?;
+        let frame = self.shared.sensor()?.render(&self.touch, self.values.frame);
+        let frame = frame.map_err(|error| image_error(&error))?;
         Ok(self.camera_frame.get_or_init(|| frame))
     }
 
     /// Camera and deformed surface, or the reason why there is no image.
     fn seen(&self) -> PyResult<(&Optics, Cow<'_, SurfaceField>)> {
-        self.shared.sensor()?.camera_view(&self.touch).into_py_err()
+        self.shared.sensor()?.camera_view(&self.touch).map_err(|error| image_error(&error))
     }
 
     /// Height and slope at each pixel: those of the camera frame if it was rendered.
@@ -133,8 +138,8 @@ impl ReadingData {
     /// Column and row of each marker before and after the contact (pixels).
     pub fn markers(&self) -> PyResult<Vec<f64>> {
         let (optics, surface) = self.seen()?;
-        let markers = optics.markers().map(|markers| markers.track(&surface, optics.camera())).unwrap_or_default();
-        Ok(markers.into_flattened())
+        let markers = optics.markers().ok_or_else(|| without_markers(&self.shared.spec().name))?;
+        Ok(markers.track(&surface, optics.camera()).into_flattened())
     }
 
     /// Optical flow at each pixel: right and down (pixels).
@@ -149,6 +154,13 @@ impl ReadingData {
         let camera = self.seen()?.0.camera();
         Ok([camera.height, camera.width])
     }
+}
+
+/// The exception for the markers of a gel without any.
+pub fn without_markers(name: &str) -> PyErr {
+    absent(format!(
+        "the gel of sensor {name:?} has no markers: add a [markers] table to its description, or take gelsight-dots or finger-gel"
+    ))
 }
 
 impl Reading {
@@ -221,21 +233,30 @@ impl Reading {
         self.real(py, &self.data.shape(&[3]), self.reading().forces_newton.iter().flat_map(|force| force.to_array()))
     }
 
-    /// Pressure of each taxel from sampled rays (Pa), shape of ``taxels``; None unless the sensor samples rays.
+    /// Pressure of each taxel from sampled rays (Pa), shape of ``taxels``; of a sensor with ``reading.kind = "rays"``.
     #[getter]
-    fn pressures<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let pressures = self.reading().pressures_pa.as_ref();
-        pressures.map(|values| self.real(py, &self.data.shape(&[]), values.iter().copied())).transpose()
+    fn pressures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let name = &self.data.shared.spec().name;
+        let why =
+            || format!("sensor {name:?} samples no pressures: its description would need reading.kind = \"rays\"");
+        let pressures = self.reading().pressures_pa.as_ref().ok_or_else(|| absent(why()))?;
+        self.real(py, &self.data.shape(&[]), pressures.iter().copied())
     }
 
-    /// Flux density at each magnetometer (µT) in the frame of the chip, shape (chips, 3); None for a sensor without magnets.
+    /// Flux density at each magnetometer (µT) in the frame of the chip, shape (chips, 3); of a sensor with magnets.
     #[getter]
-    fn magnetic<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn magnetic<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let magnetics = self.data.shared.sensor()?.magnetics();
         let read = || magnetics.map(|magnetics| magnetics.read(&self.data.touch, &Pose::IDENTITY).tesla);
-        let Some(field) = self.reading().magnetic_tesla.clone().or_else(read) else { return Ok(None) };
+        let name = &self.data.shared.spec().name;
+        let why = || {
+            format!(
+                "sensor {name:?} has no magnetometers: add [magnets] and [magnetometers] to the description of a layer, or take reskin, anyskin, uskin-4x4 or eflesh"
+            )
+        };
+        let field = self.reading().magnetic_tesla.clone().or_else(read).ok_or_else(|| absent(why()))?;
         let values = field.iter().flat_map(|b| (*b * 1e6).to_array());
-        self.real(py, &[field.len(), 3], values).map(Some)
+        self.real(py, &[field.len(), 3], values)
     }
 
     /// Force on the sensor (N), shape (3,).
@@ -307,7 +328,7 @@ impl Reading {
     }
 
     /// Camera image, RGB, uint8, shape (height, width, 3). Issues the warning about a surface steeper than the presses
-    /// that the light was fitted to. Raises dermis.Error for a sensor without a camera.
+    /// that the light was fitted to.
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
         let image = self.image_array(py, &[3], ReadingData::rgb)?;
@@ -327,8 +348,7 @@ impl Reading {
         self.image_array(py, &[3], ReadingData::normals)
     }
 
-    /// Column and row of each marker before and after the contact (pixels), shape (markers, 4); no rows for a gel
-    /// without markers.
+    /// Column and row of each marker before and after the contact (pixels), shape (markers, 4); of a gel with markers.
     #[getter]
     fn markers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         self.look(py)?;

@@ -1,7 +1,7 @@
 //! The contact between a skin and objects.
 
 use crate::array::array;
-use crate::error::Error;
+use crate::error::{Error, absent};
 use crate::pose::{six, vectors};
 use dermis::geometry::Vec3;
 use dermis::geometry::terminal_text;
@@ -32,10 +32,16 @@ pub fn warn(py: Python<'_>, warnings: impl IntoIterator<Item = Warning>) -> PyRe
     Warning::first_of_each_kind(warnings).iter().try_for_each(|warning| warn_text(py, &warning.to_string()))
 }
 
-fn field<'py>(py: Python<'py>, field: Option<&SurfaceField>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
-    let Some(field) = field else { return Ok(None) };
+fn field<'py>(py: Python<'py>, field: &SurfaceField) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
     let values: Vec<f64> = field.values.iter().flat_map(|value| value.to_array()).collect();
-    array(py, &[field.rows, field.cols, 3], &values).map(Some)
+    array(py, &[field.rows, field.cols, 3], &values)
+}
+
+/// The exception for a field that the skin does not compute.
+fn no_field() -> PyErr {
+    absent(
+        "the skin of this contact does not compute it: `surface` and `cell` come with the skins layer, gel and imprint, `base` with layer",
+    )
 }
 
 impl Touch {
@@ -126,23 +132,24 @@ impl Touch {
         self.touch.warning_texts()
     }
 
-    /// Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; None if the skin does not compute
-    /// it.
+    /// Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; of a layer, a gel or an
+    /// imprint.
     #[getter]
-    fn surface<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
-        field(py, self.touch.surface.as_ref())
+    fn surface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        field(py, self.touch.surface.as_ref().ok_or_else(no_field)?)
     }
 
-    /// Stress vector on the base under the skin (Pa), shape (rows, cols, 3); None if the skin does not compute it.
+    /// Stress vector on the base under the skin (Pa), shape (rows, cols, 3); of a layer.
     #[getter]
-    fn base<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
-        field(py, self.touch.base.as_ref())
+    fn base<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        field(py, self.touch.base.as_ref().ok_or_else(no_field)?)
     }
 
-    /// Cell size of ``surface`` and ``base`` (m); None without them.
+    /// Cell size of ``surface`` and ``base`` (m).
     #[getter]
-    fn cell(&self) -> Option<f64> {
-        self.touch.surface.as_ref().or(self.touch.base.as_ref()).map(|field| field.cell_m)
+    fn cell(&self) -> PyResult<f64> {
+        let field = self.touch.surface.as_ref().or(self.touch.base.as_ref()).ok_or_else(no_field)?;
+        Ok(field.cell_m)
     }
 
     fn __repr__(&self) -> String {

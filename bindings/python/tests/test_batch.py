@@ -33,7 +33,7 @@ def peak(): return [int(line.split()[1]) * 1024 for line in open("/proc/self/sta
 sensor, ball = dermis.Sensor.preset("gelsight"), dermis.Object.sphere(radius=4e-3)
 def press(count):
     batch = sensor.press_batch(ball, depth=np.linspace(0.2e-3, 0.3e-3, count))
-    batch.depth, batch.normals, batch.flow, batch.markers
+    batch.depth, batch.normals, batch.flow
     for reading in batch: reading.image
     gc.collect()
     return batch
@@ -91,9 +91,9 @@ def test_the_images_of_a_batch_are_those_of_its_readings(gel):
     assert batch.normals.shape == (2, *gel.image_shape) and batch.flow.shape == (2, *gel.image_shape[:2], 2)
     assert batch.markers.shape[0] == 2 and batch.markers.shape[1] > 10 and batch.markers.shape[2] == 4
     plain = dermis.Sensor.preset("gelsight").press_batch(BALL, depth=[0.1e-3])
-    assert plain.markers.shape == (1, 0, 4)
+    assert not hasattr(plain, "markers")
     for name in ("image", "depth", "normals", "markers", "flow"):
-        with pytest.raises(dermis.Error, match="no camera"):
+        with pytest.raises(AttributeError, match="no camera"):
             getattr(dermis.Sensor.preset("wts0614").press_batch(LARGE, depth=[0.1e-3]), name)
 
 
@@ -242,3 +242,22 @@ def test_an_interrupt_acts_within_a_fifth_of_a_second(what):
         if delays[-1] < 0.2:
             return
     raise AssertionError(f"{what}: {delays}")
+
+
+def test_arrays_that_lie_in_columns_were_read_as_rows():
+    """Arrays in Fortran order, such as transposed ones, and arrays of other memory give the numbers that they show."""
+    foam = dermis.Sensor.preset("uji-foam-14x6")
+    poses = np.array([[0, 0, 9e-3], [5e-3, 0, 9e-3], [0, 9e-3, 9.5e-3], [1e-3, 2e-3, 9.2e-3]])
+    expected = foam.press_batch(LARGE, poses).taxels
+    apart = np.zeros(4, [("flag", "i1"), ("pose", "f8", 3)])  # not aligned
+    apart["pose"] = poses
+    kinds = {"columns": np.asfortranarray(poses), "float32 columns": np.asfortranarray(poses, np.float32), "apart": apart["pose"], "big": poses.astype(">f8")}
+    for name, same in kinds.items():
+        tolerance = 1e-4 if "float32" in name else 0
+        assert np.abs(foam.press_batch(LARGE, same).taxels - expected).max() <= tolerance * expected.max(), name
+    pose = foam.press(LARGE, depth=1e-3, tilt=(0.1, 0.2), at=(1e-3, 0)).pose
+    by_rows, by_columns = (foam.press_batch(LARGE, [matrix])[0].taxels for matrix in (pose, np.asfortranarray(pose)))
+    assert np.array_equal(foam.press_batch(LARGE, np.asfortranarray(pose[None])).taxels[0], by_rows) and np.array_equal(by_columns, by_rows)
+    heights = np.arange(20.0).reshape(4, 5) * 1e-4
+    fields = [dermis.Object.height_field(field, size=(4e-3, 3e-3)).vertices for field in (heights, np.asfortranarray(heights))]
+    assert np.array_equal(*fields)

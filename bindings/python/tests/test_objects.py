@@ -69,3 +69,11 @@ def test_words_and_files(tmp_path):
     (tmp_path / "tetra.obj").write_text("v 0 0 0\nv 10 0 0\nv 0 10 0\nv 0 0 10\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n")
     assert volume(Object.load(tmp_path / "tetra.obj", unit="mm")) == pytest.approx(1e-6 / 6)
     assert Object(str(tmp_path / "tetra.obj"), unit="cm").bounds[1] == pytest.approx([0.1] * 3)
+
+
+def test_a_path_object_of_a_mesh_was_no_shape(tmp_path):
+    path = tmp_path / "tetrahedron.obj"
+    path.write_text("v 0 0 0\nv 10 0 0\nv 0 10 0\nv 0 0 10\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    assert np.array_equal(Object(path, unit="mm").vertices, Object(str(path), unit="mm").vertices)
+    with pytest.raises(TypeError):
+        Object(3)

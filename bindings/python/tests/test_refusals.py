@@ -75,6 +75,9 @@ def test_integers_and_floats_of_any_size_are_numbers(foam):
         (lambda s: s.step(BALL, pose=(0, 0, 0), twist=[NAN] * 6, dt=1e-3), "`twist` must be finite"),
         (lambda s: s.step(BALL, pose=(0, 0, 0), dt=0), "`dt` must be a positive number of seconds, got 0"),
         (lambda s: s.step(BALL, pose=(0, 0, 0), dt=NAN), "`dt`"),
+        # The history of the response was no longer finite afterwards.
+        (lambda s: s.step(BALL, pose=(0, 0, 9e-3), dt=1e300), "`dt` must be at most 1e6 s, got 1e300"),
+        (lambda s: Sensor.preset("wts0614", parameters={"skin.friction.mu": NAN}), "`skin.friction.mu` must be a finite number"),
         (lambda s: s.step([(BALL, (0, 0, 9e-3), (NAN,) * 6)], dt=1e-3), "twist of object 0"),
         (lambda s: s.step([(BALL, (0, 0, 9e-3)), (BALL, (0, 9e-3))], dt=1e-3), "pose of object 1"),
         (lambda s: s.step([(BALL, (0, 0, 0))], pose=(0, 0, 0), dt=1e-3), "go with one object"),

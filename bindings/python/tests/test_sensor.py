@@ -315,3 +315,26 @@ def test_a_damaged_state_is_refused(foam):
     damaged = dermis.State._restore(json.dumps(saved).encode())
     with pytest.raises(dermis.Error, match="damaged"):
         foam.state = damaged
+
+
+def test_what_a_sensor_does_not_have_is_no_attribute_of_its_readings():
+    """hasattr raised dermis.Error for images, and was True for `magnetic`, `pressures` and `markers` without any."""
+    foam = dermis.Sensor.preset("uji-foam-14x6").press(BALL, depth=1e-3)
+    reasons = {
+        "image": "has no camera: add a .camera. table", "depth": "camera", "normals": "camera", "flow": "camera", "markers": "camera",
+        "magnetic": "has no magnetometers: add .magnets. .* or take reskin", "pressures": "reading.kind = .rays.",
+    }  # fmt: skip
+    for name, reason in reasons.items():
+        assert not hasattr(foam, name), name
+        with pytest.raises(AttributeError, match=reason):
+            getattr(foam, name)
+    for name in ("surface", "base", "cell"):
+        with pytest.raises(AttributeError, match="come with the skins layer, gel and imprint"):
+            getattr(foam.touch, name)
+    gel = dermis.Sensor.preset("gelsight").press(dermis.Object.sphere(radius=4e-3), depth=0.2e-3)
+    assert hasattr(gel, "image") and hasattr(gel.touch, "surface") and not hasattr(gel, "markers")
+    with pytest.raises(AttributeError, match="add a .markers. table .* or take gelsight-dots or finger-gel"):
+        gel.markers
+    assert dermis.Sensor.preset("reskin").press(dermis.Object.sphere(radius=4e-3), depth=0.2e-3).magnetic.shape[1] == 3
+    step = dermis.Sensor.preset("uji-foam-14x6").step([], dt=1e-3)
+    assert step.travel is None and step.pose is None

@@ -31,7 +31,7 @@ pub enum RecordError {
     )]
     LeftOver { parts: String },
     /// The extension selects no format.
-    #[error("{path}: no format goes with this name; end it in {known}, or give `--format`")]
+    #[error("{path}: no format goes with this name; end it in {known}, or give `--format` (Python: `format=`)")]
     UnknownFormat { path: String, known: &'static str },
     /// The name does not fit the format.
     #[error("{path}: a recording as {format} is {wanted}")]

@@ -4,6 +4,8 @@ import json
 import math
 from typing import Any
 
+from dermis._native import Error
+
 
 def dumps(value: Any) -> str:
     """The JSON text of a value, with numpy's scalars and arrays as numbers and lists. Errors name the key."""
@@ -18,7 +20,7 @@ def _plain(key: str, value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(key, entry) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"`{key}` must be a finite number, got {value}")
+        raise Error(f"`{key}` must be a finite number, got {value}")
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     raise TypeError(f"`{key}` must be a number, text, list or dict, got {value!r}")

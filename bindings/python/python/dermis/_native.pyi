@@ -62,7 +62,7 @@ class Object(_Copyable):
     The constructors below take metres. Objects are immutable; they can be shared, copied and pickled.
     """
 
-    def __new__(cls, shape: str, *, unit: _Unit | None = None, mu: float | None = None) -> Object:
+    def __new__(cls, shape: _Path, *, unit: _Unit | None = None, mu: float | None = None) -> Object:
         ...
 
     @staticmethod
@@ -189,14 +189,14 @@ class Touch(_Copyable):
     """Number of facets beyond the range of the skin; their load is a lower bound."""
     warnings: Final[list[str]]
     """Warnings that the solution may be inaccurate."""
-    surface: Final[_F64 | None]
-    """Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; None if the skin does not compute
-    it.
+    surface: Final[_F64]
+    """Displacement of the skin's surface (m), shape (rows, cols, 3), row 0 at +y; of a layer, a gel or an
+    imprint.
     """
-    base: Final[_F64 | None]
-    """Stress vector on the base under the skin (Pa), shape (rows, cols, 3); None if the skin does not compute it."""
-    cell: Final[float | None]
-    """Cell size of ``surface`` and ``base`` (m); None without them."""
+    base: Final[_F64]
+    """Stress vector on the base under the skin (Pa), shape (rows, cols, 3); of a layer."""
+    cell: Final[float]
+    """Cell size of ``surface`` and ``base`` (m)."""
 
 @final
 class Features:
@@ -225,6 +225,10 @@ class Reading(_Copyable, Generic[_R]):
 
     Before the response, the sum of ``forces`` over all taxels plus ``outside`` equals ``force``.
     Images (``image``, ``depth``, ``normals``, ``markers``, ``flow``) are rendered on first access.
+
+    What a sensor does not have raises AttributeError with the reason, so that ``hasattr(reading, "image")`` is False without a
+    camera; so it is with ``markers``, ``magnetic``, ``pressures``, and ``surface``, ``base`` and ``cell`` of ``touch``. What
+    only this reading does not have, such as the ``travel`` of a step, is None.
     """
     @property
     def taxels(self) -> NDArray[_R]:
@@ -250,26 +254,24 @@ class Reading(_Copyable, Generic[_R]):
         """Force on the skin outside all taxels (N), shape (3,)."""
     image: Final[NDArray[np.uint8]]
     """Camera image, RGB, uint8, shape (height, width, 3). Issues the warning about a surface steeper than the presses
-    that the light was fitted to. Raises dermis.Error for a sensor without a camera.
+    that the light was fitted to.
     """
     depth: Final[_F32]
     """Indentation of the gel at each pixel (m), positive inwards, float32, shape (height, width)."""
     normals: Final[_F32]
     """Unit normals of the visible surface: right, up, towards the camera; float32, shape (height, width, 3)."""
     markers: Final[_F64]
-    """Column and row of each marker before and after the contact (pixels), shape (markers, 4); no rows for a gel
-    without markers.
-    """
+    """Column and row of each marker before and after the contact (pixels), shape (markers, 4); of a gel with markers."""
     flow: Final[_F32]
     """Optical flow from the untouched to the current image: right and down (pixels), float32, shape
     (height, width, 2).
     """
     @property
-    def pressures(self) -> NDArray[_R] | None:
-        """Pressure of each taxel from sampled rays (Pa), shape of ``taxels``; None unless the sensor samples rays."""
+    def pressures(self) -> NDArray[_R]:
+        """Pressure of each taxel from sampled rays (Pa), shape of ``taxels``; of a sensor with ``reading.kind = "rays"``."""
     @property
-    def magnetic(self) -> NDArray[_R] | None:
-        """Flux density at each magnetometer (µT) in the frame of the chip, shape (chips, 3); None for a sensor without magnets."""
+    def magnetic(self) -> NDArray[_R]:
+        """Flux density at each magnetometer (µT) in the frame of the chip, shape (chips, 3); of a sensor with magnets."""
     sum: Final[float]
     """Sum of ``taxels`` (N)."""
     active: Final[int]
@@ -299,7 +301,7 @@ class Batch(_Copyable, Generic[_R]):
     """The readings of many presses of one sensor: a sequence of ``Reading``, and their values as stacked arrays.
 
     ``batch[3]`` is a reading and ``batch[10:20]`` a batch. Images are rendered on all cores at each access and not
-    kept. Batches can be pickled.
+    kept. What the sensor does not have raises AttributeError with the reason. Batches can be pickled.
     """
     @property
     def taxels(self) -> NDArray[_R]:
@@ -332,7 +334,7 @@ class Batch(_Copyable, Generic[_R]):
     normals: Final[_F32]
     """``Reading.normals`` of all readings, float32, shape (n, height, width, 3)."""
     markers: Final[_F64]
-    """``Reading.markers`` of all readings (pixels), shape (n, markers, 4)."""
+    """``Reading.markers`` of all readings (pixels), shape (n, markers, 4); of a gel with markers."""
     flow: Final[_F32]
     """``Reading.flow`` of all readings (pixels), float32, shape (n, height, width, 2)."""
     saturated: Final[_U32]
@@ -956,7 +958,7 @@ class Attachment:
 
 @final
 class Recording:
-    """Readings and body positions of a run, one row per recorded time."""
+    """Readings and body positions of a run, one row per recorded time. Recordings can be pickled."""
 
     times: Final[_F64]
     """Time of each row (s), shape (rows,)."""
@@ -994,6 +996,9 @@ class World:
     times that its load is heavier than itself. coupling: the instant of the contact forces, "explicit" (start of the
     step; refuses time steps that are unstable with the skin's stiffness) or "implicit" (end of the step; any time step is
     stable, springs and hydroelastic skins only); default: explicit if the time step is stable so.
+
+    Copies (``copy.deepcopy``) and pickles continue with the same bytes as the world (a pickle of a world whose scene or
+    sensors refer to files needs the files at the same paths).
     """
 
     def __new__(
@@ -1090,7 +1095,7 @@ class World:
         """Velocity (m/s) of a body's origin and angular velocity (rad/s), shape (6,)."""
 
     def set_twist(self, body: str, twist: ArrayLike) -> None:
-        """Sets the velocity (m/s) of a driven body's origin and its angular velocity (rad/s), shape (6,)."""
+        """Sets the velocity (m/s) of the origin of a driven or free body and its angular velocity (rad/s), shape (6,)."""
 
     def reading(self, sensor: str) -> Reading:
         """The reading of a sensor after the last step."""

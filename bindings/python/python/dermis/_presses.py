@@ -57,13 +57,15 @@ class Presses:
 
         Arrays of numpy, or a ``DeviceArray`` where the press ran on a GPU.
         """
+        if image and self.sensor.image_shape is None:
+            raise Error(f"`image` needs a sensor with a camera: {self.sensor.name!r} has none; take gelsight, gelsight-mini or digit")
         batch = self.sensor.press_batch(self.obj, normalised(poses), device=self.device)
         no_markers, no_image = np.zeros((len(poses), 0, 2)), np.zeros((len(poses), 0, 0, 3))
         if isinstance(batch, DeviceBatch):
             self.device = "cuda"
             return batch.wrench_on_device, batch.taxels_on_device, no_markers, batch.levels_on_device if image else no_image
         self.device = "cpu"
-        markers = batch.markers[:, :, 2:] if "[camera]" in self.sensor.toml else no_markers
+        markers = batch.markers[:, :, 2:] if "[markers" in self.sensor.toml else no_markers
         levels = np.asarray(batch.levels, dtype=np.float64) if image else no_image
         return batch.wrench, batch.taxels, np.ascontiguousarray(markers), levels
 

@@ -21,8 +21,7 @@ def show(reading: Reading, path: str | os.PathLike[str] | None = None, block: bo
     _optional.require("Reading.show()", "matplotlib.pyplot")
     import matplotlib.pyplot as plt
 
-    surface = reading.touch.surface
-    optical = surface is not None and _has_camera(reading)
+    optical = hasattr(reading, "image")
     count = 1 + 2 * optical
     figure, axes = plt.subplots(1, count, figsize=(4.4 * count, 4.2), layout="constrained", squeeze=False)
     panels = list(axes[0])
@@ -35,8 +34,8 @@ def show(reading: Reading, path: str | os.PathLike[str] | None = None, block: bo
         panels[2].set_title("depth")
         for panel in panels[1:]:
             panel.set_axis_off()
-        markers = reading.markers
-        if len(markers):
+        if hasattr(reading, "markers"):
+            markers = reading.markers
             before, moved = markers[:, :2], markers[:, 2:] - markers[:, :2]
             panels[2].quiver(*before.T, *moved.T, color="w", angles="xy", scale_units="xy", scale=0.2, width=3e-3)
     x, y, z = reading.force
@@ -46,15 +45,6 @@ def show(reading: Reading, path: str | os.PathLike[str] | None = None, block: bo
     if plt.get_backend().lower() not in ("agg", "pdf", "svg", "ps", "cairo"):
         plt.show(block=block)
     return figure
-
-
-def _has_camera(reading: Reading) -> bool:
-    from dermis import Error
-
-    try:
-        return bool(reading.image.size)
-    except Error:
-        return False
 
 
 def _taxels(axes: Axes, reading: Reading) -> None:

@@ -128,12 +128,8 @@ def _log_reading(reading: dermis.Reading, path: str, recording: Any, max_force: 
     heat = _heat.image(reading.taxels, reading.centers, max_force=max_force)
     rr.log(f"{path}/tactile", rr.Image(heat), recording=recording)
     rr.log(f"{path}/taxels", rr.Tensor(reading.taxels), recording=recording)
-    try:
-        image = reading.image
-    except dermis.Error:
-        # No camera, or no image yet.
-        return
-    rr.log(f"{path}/camera", rr.Image(image), recording=recording)
+    if hasattr(reading, "image"):
+        rr.log(f"{path}/camera", rr.Image(reading.image), recording=recording)
 
 
 def _log_recording(what: dermis.Recording, path: str, recording: Any) -> None:

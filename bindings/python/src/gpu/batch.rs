@@ -3,7 +3,7 @@
 use super::foreign;
 use super::tensor::{Data, DeviceArray};
 use crate::array::array;
-use crate::error::{Error, IntoPyErr};
+use crate::error::{IntoPyErr, absent};
 use crate::pose::poses as read_poses;
 use crate::shared_sensor::SharedSensor;
 use crate::threads::{Job, detached};
@@ -337,7 +337,7 @@ impl DeviceBatch {
     /// ``image`` in GPU memory, uint8, shape (n, height, width, 3).
     #[getter]
     fn image_on_device(&self, py: Python<'_>) -> PyResult<DeviceArray> {
-        let why = || Error::new_err(format!("sensor {:?} has no camera on the GPU", self.shared.spec().name));
+        let why = || absent(format!("sensor {:?} has no camera on the GPU", self.shared.spec().name));
         let Images { rgb, height, width, warning } = self.images.as_ref().ok_or_else(why)?;
         warning.iter().try_for_each(|warning| warn_text(py, warning))?;
         Ok(self.whole(Data::U8(Arc::clone(rgb)), &[self.presses.count, *height, *width, 3]))
@@ -352,7 +352,7 @@ impl DeviceBatch {
     /// ``levels`` in GPU memory, float32, shape (n, height, width, 3): the images before rounding, rendered on access.
     #[getter]
     fn levels_on_device(&self, py: Python<'_>) -> PyResult<DeviceArray> {
-        let why = || Error::new_err(format!("sensor {:?} has no camera on the GPU", self.shared.spec().name));
+        let why = || absent(format!("sensor {:?} has no camera on the GPU", self.shared.spec().name));
         let Images { height, width, warning, .. } = self.images.as_ref().ok_or_else(why)?;
         warning.iter().try_for_each(|warning| warn_text(py, warning))?;
         let (gpu, (object, poses)) = (&self.presses.gpu, &self.pressed);

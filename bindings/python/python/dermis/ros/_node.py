@@ -50,12 +50,9 @@ class Sensor:
         heat = _heat.image(reading.taxels, reading.centers, max_force=self._max_force)
         self._topics["tactile"]({**header, **_messages.image(heat)})
         if "camera" in self._topics:
-            try:
-                seen = reading.image
-            except dermis.Error:
-                # Contacts from another simulator do not define the deformed surface.
-                return
-            self._topics["camera"]({**header, **_messages.image(seen)})
+            # Contacts from another simulator do not define the deformed surface.
+            if hasattr(reading, "image"):
+                self._topics["camera"]({**header, **_messages.image(reading.image)})
 
 
 def _poses(world: dermis.World) -> dict[str, NDArray[np.float64]]:
