@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 /// Estimate where and how strongly an object touches a sensor, or its size, from one reading.
 ///
 /// The simulated reading is fitted to the given one. The search starts where the reading shows a contact. The 95 % intervals follow from the
-/// residuals of the fit; errors of the sensor file, such as those of its light, come on top (`dermis validate pose` measures them).
+/// residuals of the fit and, of an image, from the error of a calibrated light; other errors of the sensor file come on top.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  dermis estimate pose --sensor gelsight --object indenter:moon --reading rgb.png --out out\n  dermis estimate pose --sensor gelsight --object indenter:moon --reading rgb.png --near 0.5mm,0mm,0.6mm,20deg\n  dermis estimate shape --sensor gelsight --object sphere:radius=3mm --reading rgb.png --json\n  dermis estimate contact --sensor anyskin --object sphere:radius=6mm --reading magnetometers.csv"
@@ -462,6 +462,9 @@ fn tell_fit(arguments: &Arguments, (sensor, read): (&Sensor, &Read), rows: &[Qua
     say(format!("{object} on {}, from {}", sensor.name(), arguments.reading.display()));
     tell_rows(rows);
     let (unit, from) = match read {
+        Read::Image(_) if sensor.optics().is_some_and(|optics| optics.light_residual().is_some()) => {
+            ("of 255", "the residuals of the fit and the error of the light")
+        }
         Read::Image(_) => ("of 255", "the residuals of the fit"),
         Read::Taxels(_) => ("N", "the residuals of the fit"),
         Read::Chips(_) => ("µT", "the noise of the magnetometers, or the residuals where they are larger"),

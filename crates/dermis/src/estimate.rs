@@ -1,11 +1,12 @@
 //! Estimates the pose and size of an object from one reading of a sensor, by fitting the simulated reading.
 //!
 //! The fit starts where the reading shows a contact. The intervals follow from the residuals, whose correlation between
-//! neighbours is taken into account, or, of magnetometers, from their noise where that is larger; they do not include
-//! errors of the sensor's description, such as those of its light.
+//! neighbours is taken into account, or, of magnetometers, from their noise where that is larger. Those of images include
+//! the error of a light that was fitted to images ([`dermis_sensor::optics::LightResidual`]).
 
 mod gauss_newton;
 mod material;
+mod model_error;
 mod placement;
 mod pose;
 mod unknown;

@@ -3,6 +3,7 @@
 mod compare;
 mod dataset;
 mod estimate;
+mod light_error;
 mod limits;
 mod material;
 mod rolling;

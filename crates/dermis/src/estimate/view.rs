@@ -1,11 +1,12 @@
 //! The part of a reading that a fit compares.
 
 use super::gauss_newton::Solution;
+use super::model_error::ModelError;
 use super::{EstimateError, Measured, squares};
 use dermis_geometry::Vec3;
-use dermis_sensor::calibration::optics::find_contact;
+use dermis_sensor::calibration::optics::{INSIDE, find_contact};
 use dermis_sensor::calibration::student_975;
-use dermis_sensor::optics::FloatImage;
+use dermis_sensor::optics::{FloatImage, Optics};
 use dermis_sensor::{Pressed, Sensor};
 use dermis_skin::Motion;
 use nalgebra::DMatrix;
@@ -21,6 +22,8 @@ pub(super) struct View {
     /// Middle of the contact (m), where the reading shows it.
     pub center_m: Option<[f64; 2]>,
     pub compared: Compared,
+    /// What a model of an image does not know; `None` of other readings.
+    model_error: Option<ModelError>,
     /// Variance of all values by the description of the sensor, if they are independent and of one variance; zero if that
     /// is unknown. `None`: the scatter of the residuals between groups.
     pub known_variance: Option<f64>,
@@ -101,6 +104,7 @@ impl View {
             groups: (0..count).collect(),
             center_m: None,
             compared: Compared::Channels(channels),
+            model_error: None,
             known_variance: Some(sd * sd),
         })
     }
@@ -109,9 +113,11 @@ impl View {
         let no_camera = || EstimateError::NoCamera { sensor: sensor.name().to_owned() };
         let no_contact = || EstimateError::NoContact { sensor: sensor.name().to_owned() };
         let camera = sensor.optics().ok_or_else(no_camera)?.camera();
+        let light = sensor.optics().and_then(Optics::light_residual);
         image.check_size("the reading", camera.width, camera.height)?;
         let (untouched, _) = sensor.skin().settle(&sensor.skin().rest(), &Motion { targets: &[] })?;
         let rest = sensor.render(&untouched, 0)?.image;
+        let contact = find_contact(&rest, image, None);
         // Column, row (pixels) and group of each value of a channel.
         let mut places = Vec::new();
         let (compared, center) = match window {
@@ -128,7 +134,7 @@ impl View {
                 (Compared::Squares(side), [0.5 * image.width as f64, 0.5 * image.height as f64])
             }
             Window::Contact => {
-                let contact = find_contact(&rest, image, None).ok_or_else(no_contact)?;
+                let contact = contact.ok_or_else(no_contact)?;
                 let half = (WINDOW * contact.radius).max(12.0);
                 let stride = (2.0 * half / MAX_PIXELS.sqrt()).ceil().max(1.0) as usize;
                 let side = (GROUP * contact.radius).max(4.0);
@@ -154,6 +160,10 @@ impl View {
             return Err(no_contact());
         }
         let of_channels = || [0; 3].iter().flat_map(|_| &places);
+        let is_inside = |at: &[f64; 2]| {
+            contact.is_none_or(|label| (at[0] - label.column).hypot(at[1] - label.row) <= INSIDE.to * label.radius)
+        };
+        let model_error = ModelError { inside: of_channels().map(|(at, _)| is_inside(at)).collect(), light };
         Ok(Self {
             measured,
             rest,
@@ -161,6 +171,7 @@ impl View {
             groups: of_channels().map(|(_, group)| *group).collect(),
             center_m: Some(camera.on_plane(center)),
             compared,
+            model_error: Some(model_error),
             known_variance: None,
         })
     }
@@ -184,6 +195,7 @@ impl View {
             groups: (0..forces.len()).collect(),
             center_m: Some([mean(0), mean(1)]),
             compared: Compared::Taxels,
+            model_error: None,
             known_variance: None,
         })
     }
@@ -218,7 +230,11 @@ impl View {
     pub fn covariance(&self, fit: &Solution) -> (DMatrix<f64>, f64) {
         match (&self.compared, self.known_variance) {
             (Compared::Taxels, _) => self.covariance_of_taxels(fit),
-            (_, None) => (fit.covariance.clone(), NORMAL_975),
+            (_, None) => {
+                let model = self.model_error.as_ref().map(|error| error.covariance(fit, &self.groups));
+                let noise = fit.covariance.clone();
+                (model.map_or(noise.clone(), |model| noise + model), NORMAL_975)
+            }
             (_, Some(variance)) => {
                 let degrees = self.measured.len() - fit.values.len();
                 let found = fit.rms().powi(2) * self.measured.len() as f64 / degrees.max(1) as f64;
