@@ -81,10 +81,10 @@ fn said(balance: &EnergyBalance) -> Option<String> {
     balance.warning(1.0).map(|warning| warning.to_string())
 }
 
-/// A cube of 10 kg at 0.15 m/s bounces off undamped springs within ten steps of 4 ms. With the force at the end of the step
-/// it lost a fifth of its speed in silence.
+/// A cube of 10 kg at 0.15 m/s bounces off undamped springs within seven steps of 4 ms. With the force at the end of the step it
+/// loses a quarter of its energy, once in silence.
 #[test]
-fn undamped_springs_at_4_ms_lose_a_fifth_of_the_speed_and_the_run_says_so() {
+fn undamped_springs_at_4_ms_lose_a_quarter_of_the_energy_and_the_run_says_so() {
     for (coupling, step_s) in [
         (Coupling::Explicit, 2.5e-4),
         (Coupling::Explicit, 4e-3),
@@ -93,7 +93,7 @@ fn undamped_springs_at_4_ms_lose_a_fifth_of_the_speed_and_the_run_says_so() {
         (Coupling::Implicit, 4e-3),
     ] {
         let mut world =
-            world_on(Some(pad(Elasticity::PerArea(1e8), 0.0, Friction::None)), step_s, Vec3::ZERO, Some(coupling));
+            world_on(Some(pad(Elasticity::PerArea(1.5e8), 0.0, Friction::None)), step_s, Vec3::ZERO, Some(coupling));
         let at = Pose::from_translation(Vec3::Z * 0.0153);
         let id = world.add_body(brick(30.0, 30.0, 30.0, 10.0, at, Vec3::Z * -0.15)).unwrap();
         let balance = run(&mut world, 0.2);
@@ -108,7 +108,7 @@ fn undamped_springs_at_4_ms_lose_a_fifth_of_the_speed_and_the_run_says_so() {
         );
         match (coupling, step_s > 1e-3) {
             (Coupling::Implicit, true) => {
-                assert!(speed < 0.85, "{at}");
+                assert!(speed < 0.88, "{at}");
                 let said = said(&balance).unwrap();
                 assert!(said.contains("residual of -") && said.contains("shorter `time_step`"), "{said}");
             }
@@ -228,30 +228,8 @@ fn skins_that_do_not_compute_their_energy_are_named() {
 /// A warning needs a residual that matters.
 #[test]
 fn a_residual_without_energy_is_no_warning() {
-    let small = EnergyBalance { kinetic_joule: 1e-12, largest_joule: 1e-12, ..Default::default() };
+    let small = EnergyBalance { kinetic_joule: 1e-12, largest_joule: 1e-12, small_joule: 1e-9, ..Default::default() };
     assert!(said(&small).is_none());
     let large = EnergyBalance { kinetic_joule: -1e-3, largest_joule: 1e-2, ..Default::default() };
     assert!(matches!(large.warning(1.0), Some(WorldWarning::EnergyResidual { .. })));
-}
-
-#[test]
-fn cost() {
-    for tracked in [false, true, false, true] {
-        let mut world = world_on(Some(pad(linear(), 4e3, lugre())), 1e-3, DOWN, None);
-        if !tracked {
-            let parameters = *world.parameters();
-            world = World::new(parameters).unwrap();
-            let table = world.add_body(Body::fixed("table", Pose::IDENTITY)).unwrap();
-            world.mount(pad(linear(), 4e3, lugre()), table, Pose::IDENTITY);
-        }
-        world.add_body(brick(60.0, 60.0, 20.0, 0.1, Pose::from_translation(Vec3::Z * 0.0099), Vec3::ZERO)).unwrap();
-        world.run_until(0.2, |_| Ok(true)).unwrap();
-        let start = std::time::Instant::now();
-        world.run_until(2.2, |_| Ok(true)).unwrap();
-        println!(
-            "tracked {tracked}: {:.2} us a step, {} points",
-            start.elapsed().as_secs_f64() * 500.0,
-            world.touch(world.sensors().next().unwrap()).facets.len()
-        );
-    }
 }
