@@ -24,6 +24,8 @@ pub struct Offer {
 const DEEP: (&str, f64) = ("sphere:radius=15mm", 1.2);
 /// First press of layers, which are linear.
 const SHALLOW: (&str, f64) = ("sphere:radius=5mm", 0.5);
+/// First press of thin or small layers.
+const SHALLOWER: (&str, f64) = ("sphere:radius=5mm", 0.3);
 
 /// The offered sensors: all presets but `tacchi`, whose grid of 256³ nodes is too large for a page. A gel is never the default skin: one press
 /// takes seconds.
@@ -96,15 +98,9 @@ pub const OFFERS: &[Offer] = &[
         first: SHALLOW,
     },
     Offer { preset: "finger-gel", label: "Gel on a finger", kind: "Cameras", skins: &[Imprint], first: DEEP },
-    Offer { preset: "reskin", label: "ReSkin", kind: "Magnets", skins: &[Layer], first: ("sphere:radius=15mm", 0.3) },
+    Offer { preset: "reskin", label: "ReSkin", kind: "Magnets", skins: &[Layer], first: SHALLOWER },
     Offer { preset: "anyskin", label: "AnySkin", kind: "Magnets", skins: &[Layer], first: SHALLOW },
-    Offer {
-        preset: "uskin-4x4",
-        label: "uSkin 4 × 4",
-        kind: "Magnets",
-        skins: &[Layer],
-        first: ("sphere:radius=5mm", 0.3),
-    },
+    Offer { preset: "uskin-4x4", label: "uSkin 4 × 4", kind: "Magnets", skins: &[Layer], first: SHALLOWER },
     Offer { preset: "eflesh", label: "eFlesh", kind: "Magnets", skins: &[Springs], first: DEEP },
     Offer { preset: "digit", label: "DIGIT", kind: "Cameras", skins: &[Layer, Gel], first: SHALLOW },
 ];

@@ -26,8 +26,8 @@ const RESTARTS = 2;
 const $ = (id) => document.getElementById(id);
 /** Parts that must be rebuilt before the next press. */
 const stale = new Set();
-const all_stale = () => stale.add("object").add("sensor0").add("sensor1");
-const client = new Client(all_stale);
+const allStale = () => stale.add("object").add("sensor0").add("sensor1");
+const client = new Client(allStale);
 const view = new SensorView($("scene"));
 const waiting = new Waiting($("waiting"), { clear, cancel: () => client.cancel(), again: () => (catalogue ? update() : start()) });
 const controls = { changed: (slot, dragged) => (stale.add(`sensor${slot}`), update(dragged)), noted };
@@ -39,13 +39,13 @@ let file = null;
 let mode = "move";
 let remembering = 0;
 /** Whether the state becomes a new entry of the browser's history, where the back button finds the one before; a drag becomes one. */
-let is_step = false;
-let was_dragged = false;
+let isStep = false;
+let wasDragged = false;
 let busy = false;
 let wanted = false;
 /** When the last request was sent, and whether the object has only been dragged since. */
-let asked_at = 0;
-let only_dragged = true;
+let askedAt = 0;
+let onlyDragged = true;
 let restarts = 0;
 const times = [];
 /** Colour scale (N): follows the largest taxel slowly, to avoid flicker. */
@@ -139,7 +139,7 @@ $("compare").addEventListener("change", () => {
 $("reset").addEventListener("click", () => {
   say("");
   restore(fresh());
-  is_step = true;
+  isStep = true;
 });
 $("share").addEventListener("click", async () => {
   remember();
@@ -167,7 +167,7 @@ async function start() {
   } catch (error) {
     return ended(error) ? start() : undefined;
   }
-  if (answer.error) return waiting.give_up(answer.error, "Try again");
+  if (answer.error) return waiting.giveUp(answer.error, "Try again");
   if (catalogue) return update();
   catalogue = answer;
   const groups = Map.groupBy ? Map.groupBy(catalogue.sensors, (sensor) => sensor.kind) : grouped(catalogue.sensors);
@@ -202,7 +202,7 @@ function restore(next, notes = []) {
   state = next;
   file = null;
   peak = 0;
-  all_stale();
+  allStale();
   if (state.file) {
     $("unit").value = state.file.unit;
     notes.push(`This press is of the mesh file ${state.file.name}, which is not part of a link: drop or choose it. Until then another object is shown.`);
@@ -210,14 +210,14 @@ function restore(next, notes = []) {
   if (catalogue) notes.unshift(...complete(state, catalogue.sensors));
   if (notes.length || $("message").dataset.about !== "worker") say(notes.join(" "), state.file ? "" : "number");
   update();
-  is_step = false;
+  isStep = false;
 }
 
 /** Writes the state to the address, so that reloading the page keeps it and the back button returns to the one before. */
 function remember() {
   const hash = `#${toHash(state)}`;
-  if (hash !== location.hash) history[is_step ? "pushState" : "replaceState"](null, "", hash);
-  is_step = false;
+  if (hash !== location.hash) history[isStep ? "pushState" : "replaceState"](null, "", hash);
+  isStep = false;
 }
 
 /** Loads a dropped file. */
@@ -265,12 +265,12 @@ function update(dragged = false) {
   wanted = true;
   complete(state, catalogue.sensors);
   showState();
-  is_step ||= !(dragged && was_dragged);
-  was_dragged = dragged;
-  only_dragged &&= dragged;
+  isStep ||= !(dragged && wasDragged);
+  wasDragged = dragged;
+  onlyDragged &&= dragged;
   waiting.begin(dragged ? LAG_MS : 0);
   if (!busy) work();
-  else if (!dragged && performance.now() - asked_at > PATIENCE_MS) client.cancel();
+  else if (!dragged && performance.now() - askedAt > PATIENCE_MS) client.cancel();
 }
 
 /** Removes every number and image of a state that is no longer shown. */
@@ -300,39 +300,39 @@ async function work() {
 /** Says why the worker has ended; returns whether the request is to be repeated. */
 function ended(error) {
   if (!(error instanceof Ended)) {
-    waiting.give_up(`The page has failed: ${error.message}`, "Try again");
+    waiting.giveUp(`The page has failed: ${error.message}`, "Try again");
     return false;
   }
   if (error.cancelled) {
-    if (!wanted) waiting.give_up("Cancelled: there is no reading of this state.", "Compute");
+    if (!wanted) waiting.giveUp("Cancelled: there is no reading of this state.", "Compute");
     return wanted;
   }
   const again = restarts++ < RESTARTS;
   say(`${error.message} ${again ? "It was started again." : "Starting it again did not help: check the connection, or reload the page."}`, "worker");
-  if (!again) waiting.give_up("There is no reading.", "Try again");
+  if (!again) waiting.giveUp("There is no reading.", "Try again");
   return again;
 }
 
 /** Requests a reading of the state, and shows it unless the state has changed by more than a drag since. */
 async function answerOnce() {
-  asked_at = performance.now();
-  only_dragged = true;
+  askedAt = performance.now();
+  onlyDragged = true;
   const asked = { ...state, skins: state.skins.map((skin) => ({ ...skin })) };
   const slots = asked.compare ? [0, 1] : [0];
   if (stale.delete("object") && !(await setObject())) return;
   for (const slot of slots) if (stale.delete(`sensor${slot}`) && !(await build(slot))) return;
-  if (wanted && !only_dragged) return;
+  if (wanted && !onlyDragged) return;
   asked.depth = Math.min(asked.depth, sliders.depth.high);
   const press = (slot) => ({ request: {
     do: "press", slot, at_mm: [asked.x, asked.y], depth_mm: asked.depth, force_n: asked.goal === "force" ? asked.force : null, tilt_deg: [asked.tiltX, asked.tiltY], yaw_deg: asked.yaw, shear_mm: [asked.shearX, asked.shearY],
   } });
   const answers = await client.ask(slots.map(press));
   restarts = 0;
-  if (wanted && (!only_dragged || performance.now() - asked_at > LAG_MS)) return;
+  if (wanted && (!onlyDragged || performance.now() - askedAt > LAG_MS)) return;
   const failed = answers.find((answer) => answer.error);
   if (failed) {
     say(failed.error, "press");
-    return waiting.give_up("There is no reading of this state.");
+    return waiting.giveUp("There is no reading of this state.");
   }
   if ($("message").dataset.about === "press") say("");
   waiting.end();
@@ -373,7 +373,7 @@ async function build(slot) {
   if (answer.error) {
     if (!Object.keys(controls).length) {
       say(answer.error);
-      waiting.give_up("There is no reading of this state.");
+      waiting.giveUp("There is no reading of this state.");
       return false;
     }
     say(`${answer.error}. The sensor's own values are used instead.`);

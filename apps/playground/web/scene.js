@@ -42,8 +42,8 @@ const NO_SCENE = "This browser has no WebGL 2, so the 3-D scene is not drawn. Al
 const MIN_ZOOM = 0.2;
 const MAX_ZOOM = 3;
 
-/** Depth (of −1 … 1) by which transparent meshes lie behind others: about a hundredth of what the camera frames. */
-const BEHIND = 4e-4;
+/** Depth (of −1 … 1) by which transparent meshes lie behind others: less than a hundredth of what the camera frames. */
+const BEHIND = 1.5e-4;
 
 /** Normals of vertices, weighted by area; `split` gives every triangle its own corners, for sharp edges. */
 export function shaded(positions, triangles, split) {

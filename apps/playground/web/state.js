@@ -86,25 +86,25 @@ export function fromHash(text) {
   const hash = new URLSearchParams(text);
   const notes = [];
   const known = new Set();
-  const text_of = (key) => {
+  const textOf = (key) => {
     known.add(key);
     return hash.get(key) || null;
   };
   const number = (key) => {
-    const typed = text_of(key);
+    const typed = textOf(key);
     if (typed == null) return null;
     const { value, note } = decimal(typed);
     if (note) notes.push(`The link's ${key} ${note}.`);
     return value;
   };
-  const one_of = (key, values, value, start) => {
+  const oneOf = (key, values, value, start) => {
     if (value == null || values.includes(value)) return value ?? start;
     notes.push(`The link's ${key} must be one of ${values.join(", ")}; ${value} is left out.`);
     return start;
   };
-  state.sensor = text_of("sensor") ?? state.sensor;
-  const [object, file] = [text_of("object"), text_of("file")];
-  const unit = one_of("unit", UNITS, text_of("unit"), UNITS[0]);
+  state.sensor = textOf("sensor") ?? state.sensor;
+  const [object, file] = [textOf("object"), textOf("file")];
+  const unit = oneOf("unit", UNITS, textOf("unit"), UNITS[0]);
   if (file) state.file = { name: file, unit };
   else if (MESH.test(object ?? "")) state.file = { name: object, unit };
   else state.object = object;
@@ -116,10 +116,10 @@ export function fromHash(text) {
     if (pose.key === "force") state.goal = "force";
     if (note) notes.push(note);
   }
-  state.width = one_of("width", WIDTHS, number("width"), state.width);
-  state.compare = one_of("compare", ["1", "0"], text_of("compare"), "0") === "1";
+  state.width = oneOf("width", WIDTHS, number("width"), state.width);
+  state.compare = oneOf("compare", ["1", "0"], textOf("compare"), "0") === "1";
   state.skins.forEach((skin, slot) => {
-    skin.skin = text_of(`skin${slot}`) ?? "";
+    skin.skin = textOf(`skin${slot}`) ?? "";
     for (const control of CONTROLS) {
       const value = number(`${control}${slot}`);
       if (value != null) skin[control] = value;

@@ -35,6 +35,7 @@ export class SensorView {
   /** Shows another sensor. */
   sensor(sensor, keepView) {
     this.shown = sensor;
+    this.around = [];
     this.lastName = sensor.name;
     const [low, high] = [sensor.low_mm, sensor.high_mm];
     this.size = Math.max(high[0] - low[0], high[1] - low[1]);
@@ -73,9 +74,9 @@ export class SensorView {
   home() {
     if (!this.shown) return;
     const { low_mm, high_mm } = this.shown;
-    const [x, y] = this.contact ?? low_mm;
-    const low = [Math.min(low_mm[0], x), Math.min(low_mm[1], y), low_mm[2]];
-    const high = [Math.max(high_mm[0], x), Math.max(high_mm[1], y), Math.max(high_mm[2], 0.2 * this.size)];
+    const along = (axis) => [low_mm, high_mm, ...this.around].map((point) => point[axis]);
+    const low = [Math.min(...along(0)), Math.min(...along(1)), low_mm[2]];
+    const high = [Math.max(...along(0)), Math.max(...along(1)), Math.max(high_mm[2], 0.2 * this.size)];
     this.scene.frame(low, high);
     Object.assign(this.scene.view, { azimuth: -60, elevation: 28, distance: 1.1 * this.scene.view.distance });
     this.draw();
@@ -117,10 +118,11 @@ export class SensorView {
     const { scene } = this;
     scene.place("object", fromPose(answer.pose));
     scene.hide("object", false);
-    this.contact = answer.pose.at;
+    const { values, surface, depth } = answer.arrays;
+    // The contact, and the corners of a layer, which may be larger than its taxels.
+    this.around = [answer.pose.at, ...(surface ? [surface.slice(0, 2), surface.slice(-3)] : [])];
     if (!this.isFramed) this.home();
     this.isFramed = true;
-    const { values, surface, depth } = answer.arrays;
     const paint = this.shown.arrays.paint;
     scene.hide("taxels", Boolean(surface));
     // The base lies below a gel.

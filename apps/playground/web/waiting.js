@@ -33,7 +33,7 @@ export class Waiting {
   }
 
   /** There will be no reading; without a label there is no button. */
-  give_up(text, label = "") {
+  giveUp(text, label = "") {
     this.#clear();
     this.#stop();
     [this.text.textContent, this.button.textContent, this.button.hidden] = [text, label, !label];

@@ -1,8 +1,11 @@
 //! Frictionless contact of a layer, compared with closed forms and tables.
 
 use dermis_geometry::{HeightField, Pose, Vec3, shapes};
-use dermis_skin::layer::{Complementarity, IndenterHeightMap, LayerContact, Ply, Poisson, Region};
+use dermis_skin::layer::{
+    Complementarity, Functions, IndenterHeightMap, Influences, Laminate, LayerContact, Pair, Ply, Poisson, Region,
+};
 use dermis_skin::{Contact, Contacts, Layer, LayerParameters, Motion, Object, Skin, SkinError, Target, Touch, Warning};
+use std::sync::Arc;
 
 fn ply(thickness_m: f64, nu: f64) -> Ply {
     let poisson = if nu == 0.5 { Poisson::Incompressible } else { Poisson::Ratio(nu) };
@@ -164,6 +167,27 @@ fn influences_are_reciprocal() {
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let (one, other) = (dot(&b, &by_a), dot(&a, &by_b));
     assert!((one / other - 1.0).abs() < 1e-12, "{one} {other}");
+}
+
+/// A square grid has coefficients of y from those of x with the axes exchanged, and half of those that are symmetric; grids that are not square
+/// compute them.
+#[test]
+fn influences_of_a_square_grid_are_those_of_others() {
+    let laminate = Laminate::new(vec![ply(2e-3, 0.45)]).unwrap();
+    let functions = Arc::new(Functions::new(&laminate, 2e-3, 20e-3));
+    let of = |cols: usize| Influences::new(functions.clone(), 12, cols, 0.4e-3);
+    let square = of(12);
+    for other in [of(11), of(13)] {
+        for pair in Pair::ALL {
+            let (a, b) = (square.get(pair), other.get(pair));
+            assert_eq!(a.parity, b.parity);
+            let largest = b.values.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
+            for i in (0..12 * 12).filter(|i| i % 12 < other.cols) {
+                let (one, two) = (a.values[i], b.values[i / 12 * other.cols + i % 12]);
+                assert!((one - two).abs() < 1e-12 * largest, "{pair:?}, cell {i}: {one:e} for {two:e}");
+            }
+        }
+    }
 }
 
 /// The contact conditions hold on the whole grid: no tension, no overlap, no pressure across a gap.
