@@ -29,6 +29,7 @@ mod state;
 mod threads;
 mod touch;
 mod world;
+mod world_state;
 
 use dermis::skin::hydroelastic::Material;
 use error::IntoPyErr;
