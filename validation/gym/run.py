@@ -57,23 +57,6 @@ def learn(example, name):
     return rows
 
 
-def processes():
-    """Rows of a table: sensors in the processes of Gymnasium, by the way these are started."""
-    script = str(ROOT / "validation" / "gym" / "processes.py")
-    rows = ["| processes | sensor | same readings as in one process | s |", "|---|---|---|---|"]
-    for context in ("fork", "forkserver", "spawn"):
-        for kind in ("couple", "contacts", "image", "world", "edge"):
-            start = time.perf_counter()
-            try:
-                done = subprocess.run([sys.executable, script, context, kind], capture_output=True, text=True, check=False, timeout=300)
-                said = "yes" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no"])[-1]
-            except subprocess.TimeoutExpired:
-                said = "hangs"
-            rows.append(f"| {context} | {kind} | {said} | {time.perf_counter() - start:.0f} |")
-            print(rows[-1], flush=True)
-    return rows
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for flag in ("--dermis", "--work", "--log"):
@@ -99,7 +82,6 @@ def main():
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=", "--color=no", "bindings/python/tests/test_gym.py"]
     done = subprocess.run(tests, cwd=ROOT, capture_output=True, text=True, check=False)
     lines += ["", f"- `tests/test_gym.py` with stable-baselines3: {(done.stdout or done.stderr).strip().splitlines()[-1].strip('= ')}"]
-    lines += ["", *processes()]
     (options.log / f"log-{datetime.date.today()}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     print("\n".join(lines))
     return done.returncode

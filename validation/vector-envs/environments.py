@@ -1,7 +1,13 @@
 #!/usr/bin/env python3
-"""Compares environments in processes (fork, forkserver or spawn) with the same in one process: processes.py CONTEXT KIND."""
+"""Environments with touch in processes: environments.py KIND CONTEXT PARENT.
 
+Prints the SHA-256 of what two environments observe. CONTEXT is fork, forkserver or spawn, or "one" for one process. With PARENT
+"used", the process that makes the others has stepped the same sensors before.
+"""
+
+import copy
 import functools
+import hashlib
 import sys
 
 import gymnasium
@@ -13,20 +19,6 @@ import dermis.gym
 
 MODEL = """<mujoco><option timestep="2e-3"/><worldbody><body name="finger"><geom name="finger" type="box" size=".015 .045 .007" pos="0 0 -.0072"/>
   <site name="pad"/></body><body name="ball" pos="0 0 .0098"><freejoint/><geom name="ball" size=".01" mass=".1"/></body></worldbody></mujoco>"""
-SCENE = """
-[world]
-duration = "1 s"
-time_step = "1 ms"
-[[body]]
-name = "cube"
-motion = "free"
-mass = "100 g"
-shape.cuboid.size = ["20 mm", "40 mm", "20 mm"]
-at = ["0 mm", "0 mm", "10 mm"]
-[[sensor]]
-name = "pad"
-preset = "uji-foam-14x6"
-"""
 SPECS = {
     # More than 1,024 contact points, which are computed in parallel.
     "couple": {"preset": "uji-foam-14x6", "parameters": {"contact_points": 36}, "site": "pad", "mode": "couple"},
@@ -56,19 +48,29 @@ class Ball(gymnasium.Env):
 
 
 class Cube(gymnasium.Env):
-    """A cube on a pad in a world of dermis."""
+    """A body on a sensor in a world of dermis; every episode starts with a copy of the same world."""
 
-    def __init__(self):
-        self.observation_space = gymnasium.spaces.Dict({"tactile": gymnasium.spaces.Box(-100, 100, (14, 6), np.float32)})
+    def __init__(self, part, **sensor):
+        self.part, self.start = part, dermis.World(time_step=1e-3)
+        pad, cube = dermis.Sensor.preset(**sensor), dermis.Object.box(size=(0.02, 0.04, 0.02))
+        self.start.add_body("table")
+        self.start.mount("pad", pad, body="table")
+        ball = dermis.Object.sphere(radius=4e-3)
+        body, height = (ball, 3.9e-3) if part == "image" else (cube, 10e-3)
+        self.start.add_body("object", body, motion="free", mass=0.1, pose=[0, 0, height])
+        shape = pad.image_shape if part == "image" else (14, 6)
+        self.observation_space = gymnasium.spaces.Dict({"tactile": gymnasium.spaces.Box(-300, 300, shape, np.float32)})
         self.action_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
-        self.world = dermis.World.parse(SCENE)
+        self.world = copy.deepcopy(self.start)
+        # There is an image from the first step on.
+        self.world.step()
         return self.observe(), {}
 
     def observe(self):
-        return {"tactile": self.world.reading("pad").taxels.astype(np.float32)}
+        return {"tactile": getattr(self.world.reading("pad"), self.part).astype(np.float32)}
 
     def step(self, action):
         self.world.step(20)
@@ -78,28 +80,33 @@ class Cube(gymnasium.Env):
 def make(kind):
     """An environment."""
     if kind == "world":
-        return Cube()
+        return Cube("taxels", name="uji-foam-14x6")
+    if kind == "world image":
+        return Cube("image", name="gelsight", parameters={"skin.cell": "0.5 mm"})
     if kind == "edge":
         return gymnasium.make("dermis/EdgeFollow-v0")
     return dermis.gym.TactileObservation(Ball(), SPECS[kind])
 
 
-def touched(envs):
-    """The tactile observations of a few steps."""
+def observed(envs):
+    """The tactile observations of a few steps, as SHA-256."""
     envs.reset(seed=1)
     action = np.zeros(envs.action_space.shape, np.float32)
     seen = [np.array(envs.step(action)[0]["tactile"]) for _ in range(5)]
     envs.close()
-    return seen
+    if not seen[-1].any():
+        sys.exit("no contact")
+    return hashlib.sha256(b"".join(image.tobytes() for image in seen)).hexdigest()
 
 
 def main():
-    context, kind = sys.argv[1:]
+    kind, context, parent = sys.argv[1:]
     makers = [functools.partial(make, kind)] * 2
-    here = touched(gymnasium.vector.SyncVectorEnv(makers))
-    there = touched(gymnasium.vector.AsyncVectorEnv(makers, context=context))
-    if not all(np.array_equal(one, other) for one, other in zip(here, there, strict=True)) or not here[-1].any():
-        sys.exit("other readings")
+    if context == "one" or parent == "used":
+        digest = observed(gymnasium.vector.SyncVectorEnv(makers))
+    if context != "one":
+        digest = observed(gymnasium.vector.AsyncVectorEnv(makers, context=context))
+    print(digest)
 
 
 if __name__ == "__main__":

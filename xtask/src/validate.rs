@@ -46,6 +46,7 @@ pub const ALL: &[Validation] = &[
     Validation::in_python("pybullet", "contact points of PyBullet as a tactile image"),
     Validation::in_python("mujoco", "the wheel in every version of MuJoCo, in robosuite and in gymnasium-robotics"),
     Validation::in_python("gym", "policies trained with touch and without, and the checkers of other libraries"),
+    Validation::in_python("vector-envs", "environments with touch in processes by fork, forkserver and spawn"),
     Validation::in_python("ros", "topics of ROS 2 over DDS, read with Eclipse Cyclone DDS"),
     Validation::in_python("rerun", "worlds and recordings in Rerun's files"),
     Validation::in_python(

@@ -30,6 +30,7 @@ mod text_file;
 mod threads;
 mod touch;
 mod world;
+mod world_state;
 
 use dermis::skin::hydroelastic::Material;
 use error::IntoPyErr;

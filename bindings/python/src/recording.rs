@@ -5,8 +5,9 @@ use crate::error::Error;
 use dermis::run;
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyType};
 
-/// Readings and body positions of a run, one row per recorded time.
+/// Readings and body positions of a run, one row per recorded time. Recordings can be pickled.
 #[pyclass(frozen, module = "dermis")]
 pub struct Recording {
     recording: run::Recording,
@@ -89,5 +90,23 @@ impl Recording {
 
     fn __repr__(&self) -> String {
         format!("<dermis.Recording of {:?}: {} rows>", self.recording.scene, self.recording.times_s.len())
+    }
+
+    fn __copy__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        this
+    }
+
+    #[classmethod]
+    fn _restore(_class: &Bound<'_, PyType>, saved: &[u8]) -> PyResult<Self> {
+        Ok(Self { recording: serde_json::from_slice(saved).map_err(|error| Error::new_err(error.to_string()))? })
+    }
+
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let saved = serde_json::to_vec(&this.get().recording).map_err(|error| Error::new_err(error.to_string()))?;
+        Ok((this.get_type().getattr("_restore")?, (PyBytes::new(this.py(), &saved),)))
     }
 }

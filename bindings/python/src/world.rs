@@ -7,24 +7,22 @@ use crate::pose::{matrix, pose_or_identity, six};
 use crate::progress::Bar;
 use crate::reading::{Reading, ReadingData, ReadingValues};
 use crate::recording::Recording;
-use crate::sensor::{Sensor, is_quick};
-use crate::shared_sensor::SharedSensor;
+use crate::sensor::Sensor;
 use crate::threads::{Job, detached, interruptible, interruptible_job};
 use crate::touch::warn_text;
+use crate::world_state::WorldState;
 use dermis::geometry::Vec3;
 use dermis::record::Format;
-use dermis::run::{Continue, DEFAULT_IMAGE_INTERVAL_S, RunRecorder, SkinWarnings, run_into};
-use dermis::scene::{Built, SceneError, SceneSpec};
-use dermis::world::{self, Body, BodyId, Coupling, SensorId, WorldParameters};
+use dermis::run::{Continue, DEFAULT_IMAGE_INTERVAL_S, RunRecorder, run_into};
+use dermis::scene::SceneSpec;
+use dermis::world::{self, Body, BodyKind, Coupling, WorldParameters};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
+use pyo3::types::{PyBytes, PyType};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// Default duration (s) of a run of a world without a scene file.
-const DEFAULT_DURATION_S: f64 = 1.0;
 
 /// Rigid bodies with tactile sensors. The contact loads that the sensors read also act on the bodies.
 ///
@@ -37,50 +35,12 @@ const DEFAULT_DURATION_S: f64 = 1.0;
 /// times that its load is heavier than itself. coupling: the instant of the contact forces, "explicit" (start of the
 /// step; refuses time steps that are unstable with the skin's stiffness) or "implicit" (end of the step; any time step is
 /// stable, springs and hydroelastic skins only); default: explicit if the time step is stable so.
+///
+/// Copies (``copy.deepcopy``) and pickles continue with the same bytes as the world (a pickle of a world whose scene or
+/// sensors refer to files needs the files at the same paths).
 #[pyclass(frozen, module = "dermis")]
 pub struct World {
     state: Arc<Mutex<WorldState>>,
-}
-
-struct WorldState {
-    built: Built,
-    shared: Vec<Arc<SharedSensor>>,
-    /// Warnings of the skins, and the number of those of the world that were issued.
-    warnings: (SkinWarnings, usize),
-}
-
-impl WorldState {
-    /// The warnings that were not issued before, including those of the last step, each kind once per sensor.
-    fn new_warnings(&mut self) -> Vec<String> {
-        let (skins, count) = &mut self.warnings;
-        skins.add(&self.built);
-        let world = self.built.world.warnings();
-        let new = world.iter().skip(*count).map(ToString::to_string);
-        *count = world.len();
-        skins.take_new().into_iter().chain(new).collect()
-    }
-
-    /// True if a step takes much less than a tenth of a second.
-    fn is_quick(&self) -> bool {
-        self.shared.iter().all(|shared| shared.sensor().is_ok_and(is_quick))
-    }
-
-    fn body(&self, name: &str) -> PyResult<BodyId> {
-        let world = &self.built.world;
-        let known = |id: &BodyId| world.body(*id).name == name;
-        world.bodies().find(known).ok_or_else(|| {
-            let names: Vec<String> = world.bodies().map(|id| format!("{:?}", world.body(id).name)).collect();
-            Error::new_err(format!("there is no body {name:?}; the bodies are {}", list(&names)))
-        })
-    }
-
-    fn sensor(&self, name: &str) -> PyResult<(SensorId, Arc<SharedSensor>)> {
-        let index = self.built.sensors.iter().position(|(known, _)| known == name).ok_or_else(|| {
-            let names: Vec<String> = self.built.sensors.iter().map(|(name, _)| format!("{name:?}")).collect();
-            Error::new_err(format!("there is no sensor {name:?}; the sensors are {}", list(&names)))
-        })?;
-        Ok((self.built.sensors[index].1, self.shared[index].clone()))
-    }
 }
 
 /// Advances a world; returns the new warnings.
@@ -96,10 +56,6 @@ fn steps(state: &Mutex<WorldState>, count: u64, job: &Job) -> Result<Vec<String>
         warnings.extend(state.new_warnings());
     }
     Ok(warnings)
-}
-
-fn list(names: &[String]) -> String {
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 fn format_of(name: &str) -> PyResult<Format> {
@@ -123,22 +79,8 @@ impl World {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn of_state(mut state: WorldState) -> Self {
-        state.built.world.track_energy();
+    fn of_state(state: WorldState) -> Self {
         Self { state: Arc::new(Mutex::new(state)) }
-    }
-
-    fn of_scene(scene: &SceneSpec, file: &str, folder: Option<&Path>) -> Result<Self, SceneError> {
-        let built = scene.build(file, folder)?;
-        let mut shared = Vec::new();
-        for (name, id) in &built.sensors {
-            let entry = scene.sensors.iter().find(|entry| entry.name == *name);
-            let of_gripper = || scene.gripper.as_ref().map(|gripper| gripper.sensor.clone()).unwrap_or_default();
-            let source = entry.map_or_else(of_gripper, |entry| entry.sensor.clone());
-            let (spec, folder) = source.resolve(name, folder).map_err(SceneError::sensor(file))?;
-            shared.push(Arc::new(SharedSensor::of_sensor(spec, folder, built.world.sensor(*id).clone())));
-        }
-        Ok(Self::of_state(WorldState { built, shared, warnings: Default::default() }))
     }
 }
 
@@ -162,9 +104,12 @@ impl World {
         };
         let coupling = coupling.map(parse).transpose()?;
         let gravity = gravity.map_or(Ok(default.gravity.to_array()), |value| vector::<3>(value, "gravity"))?;
-        if ground.is_some_and(|height| !height.is_finite()) || !(0.0..1e3).contains(&ground_friction) {
+        if let Some(height) = ground.filter(|height| !height.is_finite()) {
+            return Err(Error::new_err(format!("`ground` must be a height (m), got {height}")));
+        }
+        if !(0.0..1e3).contains(&ground_friction) {
             return Err(Error::new_err(format!(
-                "`ground` must be a height (m) and `ground_friction` zero or a positive number, got {ground:?} and {ground_friction}"
+                "`ground_friction` must be zero or a positive number, got {ground_friction}"
             )));
         }
         if !(0.0..1e3).contains(&solid_friction) {
@@ -181,28 +126,17 @@ impl World {
             solid_frequency_hz: positive(solid_frequency, "solid_frequency", "hertz")?,
             coupling,
         };
-        let built = Built {
-            name: "world".into(),
-            description: String::new(),
-            world: world::World::new(parameters).into_py_err()?,
-            bodies: Vec::new(),
-            sensors: Vec::new(),
-            hand: None,
-            task: None,
-            duration_s: DEFAULT_DURATION_S,
-            record_every: (0.01 / time_step).round().max(1.0) as u64,
-        };
-        Ok(Self::of_state(WorldState { built, shared: Vec::new(), warnings: Default::default() }))
+        Ok(Self::of_state(WorldState::empty(parameters).into_py_err()?))
     }
 
     /// A world from a scene file (TOML): bodies, sensors, a gripper and its task.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        interruptible(py, move || {
-            let scene = SceneSpec::read(&path)?;
-            Self::of_scene(&scene, &path.display().to_string(), path.parent())
-        })?
-        .into_py_err()
+        let build = move || {
+            let (text, file) = (SceneSpec::text(&path)?, path.display().to_string());
+            WorldState::of_scene(text, file, path.parent().map(Path::to_owned))
+        };
+        interruptible(py, build)?.into_py_err().map(Self::of_state)
     }
 
     /// A world from the text of a scene file. folder: folder of the files that the scene refers to.
@@ -210,8 +144,8 @@ impl World {
     #[pyo3(signature = (text, *, folder=None))]
     fn parse(py: Python<'_>, text: &str, folder: Option<PathBuf>) -> PyResult<Self> {
         let text = text.to_owned();
-        let build = move || Self::of_scene(&SceneSpec::parse("the scene", &text)?, "the scene", folder.as_deref());
-        interruptible(py, build)?.into_py_err()
+        let build = move || WorldState::of_scene(text, "the scene".to_owned(), folder);
+        interruptible(py, build)?.into_py_err().map(Self::of_state)
     }
 
     /// Adds a body.
@@ -254,15 +188,11 @@ impl World {
             }
         };
         body.velocity = crate::pose::twist(twist, "twist")?;
-        body.object = obj.map(|obj| obj.object.clone());
+        body.object = obj.as_ref().map(|obj| obj.object.clone());
         body.solid = solid;
-        detached(py, || {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let id = state.built.world.add_body(body)?;
-            state.built.bodies.push((name.to_owned(), id));
-            Ok::<_, world::WorldError>(())
-        })?
-        .into_py_err()
+        let definition = obj.map(|obj| obj.definition.clone());
+        let add = || self.state.lock().unwrap_or_else(PoisonError::into_inner).add_body(body, definition);
+        detached(py, add)?.into_py_err()
     }
 
     /// Mounts an untouched sensor on a body, at a pose in the body frame.
@@ -276,16 +206,7 @@ impl World {
         pose: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let pose = pose_or_identity(pose, "pose")?;
-        let mut state = self.state(py);
-        let carrier = state.body(body)?;
-        if state.built.sensors.iter().any(|(known, _)| known == name) {
-            return Err(Error::new_err(format!("there are two sensors called {name:?}; names must differ")));
-        }
-        let shared = sensor.shared.clone();
-        let id = state.built.world.mount(shared.sensor()?.clone(), carrier, pose);
-        state.built.sensors.push((name.to_owned(), id));
-        state.shared.push(shared);
-        Ok(())
+        self.state(py).mount(name, sensor.shared.clone(), body, pose)
     }
 
     /// Advances the world by ``count`` time steps: sensors, bodies and the task of a scene. Issues the warnings of the
@@ -434,12 +355,17 @@ impl World {
         array(py, &[6], &[v.x, v.y, v.z, w.x, w.y, w.z])
     }
 
-    /// Sets the velocity (m/s) of a driven body's origin and its angular velocity (rad/s), shape (6,).
+    /// Sets the velocity (m/s) of the origin of a driven or free body and its angular velocity (rad/s), shape (6,).
     #[pyo3(signature = (body, twist))]
     fn set_twist(&self, py: Python<'_>, body: &str, twist: &Bound<'_, PyAny>) -> PyResult<()> {
         let velocity = crate::pose::twist(Some(twist), "twist")?;
         let mut state = self.state(py);
         let id = state.body(body)?;
+        if state.built.world.body(id).kind == BodyKind::Fixed {
+            return Err(Error::new_err(format!(
+                "body {body:?} is fixed: add it with motion=\"driven\" to move it, or \"free\" with a mass"
+            )));
+        }
         state.built.world.set_velocity(id, velocity);
         Ok(())
     }
@@ -497,5 +423,16 @@ impl World {
         let state = self.state(py);
         let (bodies, sensors) = (state.built.world.bodies().count(), state.built.sensors.len());
         format!("<dermis.World: {bodies} bodies, {sensors} sensors, t = {:.4} s>", state.built.world.time_s())
+    }
+
+    #[classmethod]
+    fn _restore(_class: &Bound<'_, PyType>, py: Python<'_>, saved: &[u8]) -> PyResult<Self> {
+        let saved = saved.to_vec();
+        interruptible(py, move || WorldState::restore(&saved))?.map(Self::of_state)
+    }
+
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let saved = this.get().state(this.py()).save().map_err(|error| Error::new_err(error.to_string()))?;
+        Ok((this.get_type().getattr("_restore")?, (PyBytes::new(this.py(), &saved),)))
     }
 }

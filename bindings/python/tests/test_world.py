@@ -166,8 +166,10 @@ def test_others_may_look_while_a_world_runs():
         (lambda w: w.add_body("b", pose=[0, 0, float("nan")]), "`pose`"),
         (lambda w: w.mount("pad", dermis.Sensor.preset("wts0614"), body="cube"), "two sensors"),
         (lambda w: w.set_twist("cube", [1]), "`twist`"),
+        # It was accepted, and nothing moved.
+        (lambda w: w.set_twist("mount of pad", [1, 0, 0, 0, 0, 0]), "body \"mount of pad\" is fixed: add it with motion="),
         (lambda w: dermis.World(time_step=0), "`time_step`"),
-        (lambda w: dermis.World(ground=float("nan")), "`ground`"),
+        (lambda w: dermis.World(ground=float("nan")), r"`ground` must be a height \(m\), got NaN"),
         (lambda w: dermis.World(ground_friction=-1), "`ground_friction`"),
         (lambda w: dermis.World.parse("[world]"), "duration"),
     ],

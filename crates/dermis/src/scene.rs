@@ -225,7 +225,8 @@ impl SceneSpec {
         Self::parse(&path.display().to_string(), &Self::text(path)?)
     }
 
-    fn text(path: &Path) -> Result<String, SceneError> {
+    /// Reads the text of a scene file.
+    pub fn text(path: &Path) -> Result<String, SceneError> {
         let unreadable = |error: std::io::Error| SceneError::Unreadable {
             file: path.display().to_string(),
             reason: error.to_string(),

@@ -3,6 +3,7 @@
 use crate::limits::MAX_SIZE_M;
 use crate::topology::{TopologyError, check_closed};
 use crate::{Bounds, Mat3, Pose, Vec3};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Error in vertices, triangles or tetrahedra of a mesh. Each error names the mesh and the element.
@@ -93,7 +94,7 @@ pub struct TriMesh {
 }
 
 /// Volume integrals of a closed mesh of uniform density.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MassProperties {
     /// Mass (kg).
     pub mass_kg: f64,

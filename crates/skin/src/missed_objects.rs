@@ -1,13 +1,14 @@
 //! Objects in a skin that it does not feel, during a run: between its contact points, or with faces that point away.
 
 use crate::{Motion, Skin, Touch, Warning};
+use serde::{Deserialize, Serialize};
 
 /// Steps between two searches, each of which may cost as much as a step.
 const STEPS_BETWEEN_SEARCHES: u64 = 4;
 
 /// Warnings for objects between the contact points. An object that lands is between them for a few steps too, so only
 /// one that two searches in a row find is reported.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MissedObjects {
     /// Found by the last search.
     found: Vec<Warning>,

@@ -1,13 +1,14 @@
 //! The warnings of one skin over many steps.
 
 use crate::{Touch, Warning};
+use serde::{Deserialize, Serialize};
 
 /// Every contact begins and ends with few contact points: that is reported if it comes with this part of the largest
 /// force on the sensor.
 const MIN_UNRESOLVED: f64 = 0.1;
 
 /// The warnings of one sensor's skin over the steps of a simulation, each kind once.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WarningLog {
     kinds: Vec<LoggedWarning>,
     /// Largest force (N) on the sensor.
@@ -17,7 +18,7 @@ pub struct WarningLog {
 }
 
 /// A kind of warning: its text at the largest force, the time of its first step, and its steps.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LoggedWarning {
     /// The warning at the largest force with which it came.
     pub warning: Warning,

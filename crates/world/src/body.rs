@@ -3,14 +3,15 @@
 use crate::{WorldError, require_positive};
 use dermis_geometry::{MassProperties, Pose, TriMesh, Twist};
 use dermis_skin::Object;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Handle of a body in a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BodyId(pub(crate) usize);
 
 /// The motion type of a body.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum BodyKind {
     /// Does not move.
     Fixed,

@@ -2,9 +2,10 @@
 
 use dermis_sensor::Sensor;
 use dermis_skin::Touch;
+use serde::{Deserialize, Serialize};
 
 /// The instant at which the contact forces of a step are taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Coupling {
     /// The end of the step: any time step is stable. Skins without [`dermis_skin::Skin::hold`] use the start.
     #[default]

@@ -1,9 +1,10 @@
 //! The interface of grippers, real or simulated.
 
 use crate::lift_axis::LiftAxis;
+use serde::{Deserialize, Serialize};
 
 /// The command to the fingers.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FingerCommand {
     /// Closing speed of each finger (m/s); negative opens.
     Velocity(f64),
@@ -40,7 +41,7 @@ pub trait Gripper {
 }
 
 /// State shared by simulated hands: the lift axis, the finger command and the last measurements.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct HandState {
     pub lift: LiftAxis,
     pub command: FingerCommand,

@@ -2,9 +2,10 @@
 
 use crate::BodyId;
 use dermis_geometry::{Pose, Vec3};
+use serde::{Deserialize, Serialize};
 
 /// Handle of a joint in a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct JointId(pub(crate) usize);
 
 /// The degree of freedom of a joint.
@@ -32,7 +33,7 @@ pub struct Joint {
 }
 
 /// The drive of a joint. It acts on parent and child with opposite signs.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Drive {
     /// No drive.
     Loose,

@@ -49,7 +49,7 @@ pub use servo::{
 pub use stability::{BodyStiffness, Stability, largest_stable_step_s, limit_when_pressed_s};
 pub use three_finger_hand::{ThreeFingerHand, ThreeFingerParameters};
 pub use warning::WorldWarning;
-pub use world::{EnergyBalance, SensorId, World, WorldParameters};
+pub use world::{EnergyBalance, SensorId, World, WorldParameters, WorldState};
 
 use dermis_sensor::ResponseError;
 use dermis_skin::SkinError;
@@ -80,6 +80,9 @@ pub enum WorldError {
     /// The simulation diverged.
     #[error("{body:?} left the finite numbers at t = {time_s} s")]
     Diverged { body: String, time_s: f64 },
+    /// A state of a world with other bodies, sensors or joints.
+    #[error("the state has {saved} and the world {world}: it is that of another world")]
+    OtherWorld { saved: String, world: String },
     /// A sensor's skin returned an error.
     #[error("sensor {sensor:?} at t = {time_s} s: {error}")]
     Skin { sensor: String, time_s: f64, error: SkinError },

@@ -1,12 +1,13 @@
 //! The vertical axis of a hand.
 
 use crate::{Drive, JointId, World};
+use serde::{Deserialize, Serialize};
 
 /// Acceleration limit (m/s²), so that starting and stopping do not shake the held object.
 const ACCELERATION: f64 = 0.5;
 
 /// A position-controlled prismatic joint with a limit on acceleration.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct LiftAxis {
     pub joint: JointId,
     /// Stiffness of the axis (N/m).

@@ -6,9 +6,10 @@ use crate::{Body, BodyId, Drive, FingerCommand, Joint, JointId, JointKind, Senso
 use dermis_geometry::shapes::cuboid;
 use dermis_geometry::{MassProperties, Mat3, Pose, Quat, Vec3};
 use dermis_sensor::Sensor;
+use serde::{Deserialize, Serialize};
 
 /// Masses, sizes and drives. The default approximates a PG70: 1.4 kg, 30–200 N, 68 mm of stroke.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ParallelGripperParameters {
     /// Mass of each finger (kg).
     pub finger_mass_kg: f64,
@@ -51,7 +52,7 @@ impl Default for ParallelGripperParameters {
 
 /// A parallel gripper in a world: a vertical axis, and two fingers on slides along x that one motor closes
 /// symmetrically. Call [`ParallelGripper::exchange`] before every step of the world.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ParallelGripper {
     parameters: ParallelGripperParameters,
     hand: BodyId,

@@ -1,9 +1,10 @@
 //! Approach, grasp, lift, move down, release: the work cycle of Moisio et al. 2013, section 5.2.2.
 
 use crate::{FingerCommand, Gripper};
+use serde::{Deserialize, Serialize};
 
 /// The five primitives of the cycle, and its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Phase {
     /// The hand descends to the object.
     Approach,
@@ -20,7 +21,7 @@ pub enum Phase {
 }
 
 /// Parameters of the cycle.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PickParameters {
     /// Height of the hand (m) at which it grasps the object, above its start.
     pub grasp_height_m: f64,
@@ -59,7 +60,7 @@ impl Default for PickParameters {
 }
 
 /// The controller of the cycle. It uses only the trait [`Gripper`], so that it can drive a real gripper too.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PickAndPlace {
     parameters: PickParameters,
     phase: Phase,

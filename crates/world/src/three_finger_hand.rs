@@ -6,10 +6,11 @@ use crate::parallel_gripper::{box_mass, with_box};
 use crate::{Body, BodyId, Drive, FingerCommand, Joint, JointId, JointKind, SensorId, World, WorldError};
 use dermis_geometry::{MassProperties, Mat3, Pose, Quat, Vec3};
 use dermis_sensor::Sensor;
+use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
 /// Masses, sizes and drives.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThreeFingerParameters {
     /// Mass of the upper link of a finger (kg).
     pub upper_mass_kg: f64,
@@ -56,7 +57,7 @@ impl Default for ThreeFingerParameters {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Finger {
     /// Joint between palm and upper link; positive closes the finger.
     shoulder: JointId,
@@ -67,7 +68,7 @@ struct Finger {
 
 /// A palm on a vertical axis with three fingers of two links each; every lower link carries a sensor. Call
 /// [`ThreeFingerHand::exchange`] before every step of the world.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ThreeFingerHand {
     parameters: ThreeFingerParameters,
     palm: BodyId,

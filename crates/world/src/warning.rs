@@ -1,7 +1,9 @@
 //! Warnings of a world: loads that no sensor reads, and bodies that are lost.
 
+use serde::{Deserialize, Serialize};
+
 /// A reason why the readings of a run do not tell the whole story. Its message is one sentence.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum WorldWarning {
     /// A skin is pressed to its base, which carries a load that the sensor does not read.

@@ -12,6 +12,7 @@ use dermis_skin::{MissedObjects, Motion, Object, State, Target, Touch};
 use energy::EnergyAccount;
 use nalgebra::Vector6;
 use rapier3d_f64::prelude as rapier;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 mod carrier;
@@ -19,11 +20,13 @@ mod end_of_step;
 mod energy;
 mod limits;
 mod mobility;
+mod saved;
 mod solid;
 mod turn;
 mod watch;
 
 pub use energy::EnergyBalance;
+pub use saved::WorldState;
 
 /// Parameters of the world.
 ///
@@ -34,7 +37,7 @@ pub use energy::EnergyBalance;
 /// assert_eq!(World::new(moon)?.parameters().step_s, 1e-3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorldParameters {
     /// Gravity (m/s²).
     pub gravity: Vec3,
@@ -74,7 +77,7 @@ const SOLID_DAMPING_RATIO: f64 = 10.0;
 const SOLID_PASSES: usize = 8;
 
 /// Handle of a sensor in a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SensorId(pub(crate) usize);
 
 struct Placed {
@@ -169,6 +172,8 @@ impl World {
         // Friction of a face as a whole and its twist: Rapier's friction of each point does not oppose its velocity, and
         // lets a box slide with 15 % less.
         rules.friction_model = rapier::FrictionModel::Simplified;
+        // Rapier never reuses contacts with hooks, which all have here, and what it notes for that is infinite on the ground.
+        rules.contact_recycling = false;
         // Else no body is faster than 4 m/s.
         rules.normalized_max_linear_velocity = f64::MAX;
         let ground = parameters.ground_z_m.map(|z_m| {

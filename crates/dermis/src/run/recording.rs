@@ -5,6 +5,7 @@ use crate::output::Output;
 use crate::scene::{Built, slug};
 use dermis_geometry::{Pose, Twist, Vec3};
 use dermis_world::{BodyId, BodyKind, EnergyBalance, Phase, SensorId};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -29,7 +30,7 @@ use std::fmt::Write;
 /// assert!(output.get("readings-pad.csv").is_some() && output.get("bodies.csv").is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Recording {
     /// Name of the scene.
     pub scene: String,
@@ -75,7 +76,7 @@ pub struct Recording {
 /// assert!(pad.name == "pad" && pad.taxels == 84 && peak_newton > 0.0 && at_s <= 0.02);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SensorTrack {
     /// Its name.
     pub name: String,
@@ -110,7 +111,7 @@ pub struct SensorTrack {
 /// assert!(row.force_newton.z < 0.0 && row.values_newton.len() == 84);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensorRow {
     /// Sum of the taxels (N).
     pub sum_newton: f64,
@@ -147,7 +148,7 @@ pub struct SensorRow {
 /// assert!(ball.name == "ball" && (ball.poses[0].translation.z - 9e-3).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BodyTrack {
     /// Its name.
     pub name: String,

@@ -3,6 +3,7 @@
 use crate::scene::Built;
 use dermis_skin::{LoggedWarning, WarningLog};
 use dermis_world::{Phase, SensorId, WorldWarning};
+use serde::{Deserialize, Serialize};
 
 /// Warnings of a run, each kind once per sensor.
 ///
@@ -23,7 +24,7 @@ use dermis_world::{Phase, SensorId, WorldWarning};
 /// assert!(recording.warnings.texts().is_empty() && !recording.warnings.lost_body());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunWarnings {
     of_skins: SkinWarnings,
     of_cameras: Vec<String>,
@@ -54,7 +55,7 @@ pub struct RunWarnings {
 /// assert!(warnings.take_new().is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SkinWarnings(Vec<(SensorId, String, WarningLog)>);
 
 impl SkinWarnings {

@@ -85,7 +85,7 @@ pub struct GripperSpec {
 /// assert_eq!(hand.gripper().tactile_sums_newton(), [0.0, 0.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Hand {
     /// Two fingers.
     Parallel(ParallelGripper),

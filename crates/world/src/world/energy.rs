@@ -16,6 +16,7 @@ use dermis_geometry::{Mat3, Pose, Twist, Vec3, Wrench};
 use dermis_skin::ImplicitContact;
 use nalgebra::Vector6;
 use rapier3d_f64::prelude as rapier;
+use serde::{Deserialize, Serialize};
 
 /// Part of the largest energy that a residual may have. Undamped springs that a bounce loads and unloads in 12 steps
 /// with the force at their end lose it.
@@ -29,7 +30,7 @@ const POINTS_SOLVED_TOGETHER: usize = 4;
 const CONTACT_INDEX: u64 = 0x7fff_ffff;
 
 /// Energy (J) of a world since its first step: changes of what is stored, what was dissipated, and the work put in.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EnergyBalance {
     /// Change of the kinetic energy of the free bodies.
     pub kinetic_joule: f64,
@@ -100,7 +101,7 @@ impl EnergyBalance {
 }
 
 /// Energy that is stored at an instant (J).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Stored {
     kinetic: f64,
     potential: f64,
@@ -109,7 +110,7 @@ struct Stored {
 }
 
 /// Work in a step (J).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Work {
     on_skins: f64,
     friction: f64,
@@ -120,7 +121,7 @@ struct Work {
 }
 
 /// The sums of a balance.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct EnergyAccount {
     balance: EnergyBalance,
     /// Energies at the first instant, and those at the start of the last step with the work in it.
@@ -130,8 +131,10 @@ pub(super) struct EnergyAccount {
     velocities: Vec<Vector6<f64>>,
     mechanical: f64,
     /// Efforts of the drives in this step on each body, about its centre of mass.
+    #[serde(skip)]
     efforts: Vec<(BodyId, Wrench)>,
     /// Contacts of implicit sensors whose skins do not compute their energy.
+    #[serde(skip)]
     held: Vec<(usize, ImplicitContact)>,
 }
 

@@ -176,8 +176,9 @@ impl Shape for Hull {
         ShapeType::Custom
     }
 
+    /// As which it is saved: Rapier cannot save a shape of its users, which `saved` puts in again.
     fn as_typed_shape(&self) -> TypedShape<'_> {
-        TypedShape::Custom(self)
+        TypedShape::ConvexPolyhedron(&self.hull)
     }
 
     fn ccd_thickness(&self) -> f64 {
