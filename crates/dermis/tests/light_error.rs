@@ -169,17 +169,24 @@ fn seen(sensor: &Sensor, placement: &Placement, random: &mut Random) -> FloatIma
     image
 }
 
-/// The size of a ball was off by ten times its interval, which followed from the residuals of the fit alone: with the error of the
-/// light, intervals of 95 % cover the truths.
+/// The error of a fitted light was missing in the intervals, which followed from the residuals of the fit alone: they grow with it.
 #[test]
 fn the_error_of_a_fitted_light_was_missing_in_intervals() {
-    let fits = 6;
-    let (covered, half) = RENDERERS[0].coverage(fits);
-    assert!(covered.iter().sum::<usize>() * 100 >= covered.len() * fits * 85, "{covered:?} of {fits}");
-    assert!(half < 0.2, "{half}");
+    let spec = SensorSpec::parse("known.toml", &format!("{KNOWN}{LAMPS}")).unwrap();
+    let truth = Placement { at_m: [0.4e-3, -0.3e-3], depth_m: 0.45e-3, scale: 1.1, ..Placement::default() };
+    let image = seen(&spec.build(None).unwrap(), &truth, &mut Random::new(5));
+    let halves = [0.0, 8.0, 16.0].map(|level| {
+        let light = spec.light.clone().unwrap().with_residual(LightResidual { inside: level, around: level });
+        let sensor = SensorSpec { light: Some(light), ..spec.clone() }.build(None).unwrap();
+        let start = Placement { depth_m: 0.4e-3, ..Placement::default() };
+        let found = estimate(&sensor, &ball(), Measured::Image(&image), start, &UNKNOWNS, &|_| ()).unwrap();
+        half(&found, Unknown::Scale)
+    });
+    assert!(halves[1] > 2.0 * halves[0], "{halves:?}");
+    assert!((halves[2] / halves[1] - 2.0).abs() < 0.3, "{halves:?}");
 }
 
-/// The same for other differences of the renderer.
+/// With a light that was fitted to images of another renderer, intervals of 95 % cover at least 85 % of the truths.
 #[test]
 #[ignore = "slow: cargo xtask validate slow"]
 fn intervals_cover_with_other_renderers() {
