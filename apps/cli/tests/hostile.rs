@@ -35,7 +35,7 @@ fn no_command_reads_a_device_or_a_pipe() {
         symlink("/dev/zero", folder.path().join(name)).unwrap();
     }
     std::fs::create_dir(folder.path().join("recording")).unwrap();
-    symlink("/dev/zero", folder.path().join("recording/time_s.npy")).unwrap();
+    symlink("/dev/zero", folder.path().join("recording/times_s.npy")).unwrap();
     assert!(Command::new("mkfifo").arg(folder.path().join("pipe.toml")).status().unwrap().success());
     for line in [
         "run /dev/zero --out out",

@@ -395,9 +395,6 @@ impl Sensor {
             gpu::warn_once(py, why)?;
             gpu = None;
         }
-        // Those on a GPU are in its memory.
-        let bytes = if gpu.is_none() { self.inner()?.taxels().len() as f64 * TAXEL_BYTES } else { 0.0 };
-        check_size("environments", count, MAX_ROWS, bytes).into_py_err()?;
         detached(py, || Environments::new(gpu, &self.shared, shapes, count, ranges, max_polygons, precision))?
             .into_py_err()
     }

@@ -43,7 +43,6 @@ ARRAYS = {
     "press_batch integers": lambda foam: foam.press_batch(BALL, np.broadcast_to(np.int8(0), (HUGE, 3))),
     "press_batch range": lambda foam: foam.press_batch(BALL, depth=range(10**12)),
     "vjp": lambda foam: foam.vjp(BALL, rows(HUGE), {}),
-    "environments": lambda foam: foam.environments(BALL, 10**12, device="cpu"),
     "step": lambda foam: foam.step(BALL, pose=rows(HUGE), dt=1e-3),
     "read_contacts": lambda foam: foam.read_contacts(rows(HUGE), rows(HUGE)),
     "read_contacts depths": lambda foam: foam.read_contacts([ROW], [ROW], depths=np.broadcast_to(0.0, HUGE)),
