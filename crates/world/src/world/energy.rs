@@ -366,7 +366,7 @@ fn manifold_impulses(manifold: &rapier::ContactManifold, joined: bool) -> [Impul
     };
     let mut twist = Vec3::ZERO;
     for solved in manifold.data.solver_contacts.chunks(POINTS_SOLVED_TOGETHER) {
-        let index = |contact: &rapier::SolverContact| (u64::from(contact.contact_id[0]) & CONTACT_INDEX) as usize;
+        let index = |contact: &rapier::SolverContact| (contact.contact_id[0] & CONTACT_INDEX) as usize;
         let points: Vec<_> = solved.iter().filter_map(|contact| manifold.points.get(index(contact))).collect();
         let Some(first) = points.first() else { continue };
         for point in &points {
