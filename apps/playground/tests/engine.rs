@@ -29,10 +29,10 @@ fn question(depth_mm: f64) -> Value {
     })
 }
 
-/// On every sensor, with its own skin unless that is a gel.
+/// On every sensor, with its own skin unless that is a gel; what the page shows first of it has no warning.
 #[test]
-fn a_press_is_the_press_of_the_sensor() {
-    for Offer { preset, skins, .. } in OFFERS {
+fn a_press_is_the_press_of_the_sensor_and_the_first_has_no_warning() {
+    for Offer { preset, skins, first: (object, depth_mm), .. } in OFFERS {
         let mut engine = ready(preset, json!(skins[0]).as_str().unwrap());
         let (answer, arrays) = ask(&mut engine, question(0.6));
         let sensor = presets::find(preset).unwrap().with_skin(skins[0]).unwrap().build(None).unwrap();
@@ -46,6 +46,14 @@ fn a_press_is_the_press_of_the_sensor() {
         let fields =
             pressed.reading.magnetic_tesla.map(|all| all.iter().map(|b| (*b * 1e6).to_array()).collect::<Vec<_>>());
         assert_eq!(answer.get("magnetic_ut").cloned(), fields.map(|fields| json!(fields)), "{preset}");
+        ask(&mut engine, json!({ "do": "object", "name": object, "unit": null }));
+        let first = json!({
+            "do": "press", "slot": 0, "at_mm": [0.0, 0.0], "depth_mm": depth_mm,
+            "tilt_deg": [0.0, 0.0], "yaw_deg": 0.0, "shear_mm": [0.0, 0.0],
+        });
+        let answer = ask(&mut engine, first).0;
+        assert_eq!(answer["warnings"], json!([]), "{preset}");
+        assert!(-answer["force_n"][2].as_f64().unwrap() > 0.01, "{preset}");
     }
 }
 
@@ -130,23 +138,6 @@ fn refusals_are_sentences_and_the_engine_goes_on() {
     deep["shear_mm"] = json!([0.0, 0.0]);
     assert!(error(&deep.to_string(), &[]).contains("more than sensor"));
     assert!(ask(&mut engine, question(0.6)).0["sum_n"].as_f64().unwrap() > 0.1);
-}
-
-/// What a page shows first of a sensor has no warning, also not of a skin that the page does not have.
-#[test]
-fn the_first_press_of_every_sensor_has_no_warning() {
-    for offer in OFFERS {
-        let (object, depth_mm) = offer.first;
-        let mut engine = ready(offer.preset, json!(offer.skins[0]).as_str().unwrap());
-        ask(&mut engine, json!({ "do": "object", "name": object, "unit": null }));
-        let first = json!({
-            "do": "press", "slot": 0, "at_mm": [0.0, 0.0], "depth_mm": depth_mm,
-            "tilt_deg": [0.0, 0.0], "yaw_deg": 0.0, "shear_mm": [0.0, 0.0],
-        });
-        let answer = ask(&mut engine, first).0;
-        assert_eq!(answer["warnings"], json!([]), "{}", offer.preset);
-        assert!(-answer["force_n"][2].as_f64().unwrap() > 0.01, "{}", offer.preset);
-    }
 }
 
 #[test]

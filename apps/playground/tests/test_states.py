@@ -223,7 +223,7 @@ def test_a_typed_number_that_is_changed_is_said(page, field, typed, becomes, say
 
 
 def test_every_sensor_begins_without_a_warning_and_keeps_a_chosen_object(page):
-    """tests/engine.rs has all sensors; this one has the page's choice of the press."""
+    """tests/engine.rs has all sensors; this test has the page's choice of the press."""
     answered(page)
     for sensor, depth in [("gelsight-mini", "0.5"), ("wts0614-layer", "0.5"), ("wts0614", "1.2")]:
         page.select_option("#sensor", sensor)

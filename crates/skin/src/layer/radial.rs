@@ -172,4 +172,21 @@ mod tests {
             }
         }
     }
+
+    /// The rules of small distances give what the rule of the largest gives, for spectra like those of a thin layer.
+    #[test]
+    fn fewer_nodes_suffice_for_small_distances() {
+        let (depth_m, thickness_m) = (0.14e-3, 2e-3);
+        let waves = Waves::new(thickness_m, 45.0 / depth_m, 28e-3);
+        let spectrum: Vec<f64> = waves.k.iter().map(|k| (k * thickness_m).tanh() * (-k * depth_m).exp()).collect();
+        let one_rule = Waves { rules: waves.rules[..1].to_vec(), ..waves.clone() };
+        assert!(waves.rules.len() >= 4, "{:?}", waves.rules);
+        let spectra = [(Order::Zero, &spectrum[..]), (Order::One, &spectrum), (Order::Two, &spectrum)];
+        for (some, all) in waves.transform(spectra, depth_m).iter().zip(&one_rule.transform(spectra, depth_m)) {
+            let largest = all.values.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
+            for (i, (some, all)) in some.values.iter().zip(&all.values).enumerate() {
+                assert!((some - all).abs() < 1e-12 * largest, "{i}: {some:e} for {all:e}");
+            }
+        }
+    }
 }
