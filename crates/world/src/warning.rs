@@ -31,7 +31,7 @@ pub enum WorldWarning {
         "the energy balance has a residual of {residual_mj:+.3e} mJ, {percent:+.1} % of the largest energy ({largest_mj:.3e} mJ), at t = {time_s:.4} s: the error of the time steps; take a shorter `time_step`, and a smaller pitch of contact points if that does not help"
     )]
     EnergyResidual { residual_mj: f64, percent: f64, largest_mj: f64, time_s: f64 },
-    /// A solid body at rest has sunk into another one.
+    /// A solid body has sunk into another one.
     #[error(
         "{body:?} has sunk by {depth_mm:.3} mm into {other} at t = {time_s:.4} s: the load on a light body, or the `time_step`, is large for the contact of solids; take a shorter `time_step` or a higher `solid_frequency`"
     )]

@@ -141,6 +141,8 @@ pub struct World {
     /// Accelerations of the bodies by unknown forces in the last step, with implicit coupling.
     lag: Vec<Vector6<f64>>,
     warnings: Vec<WorldWarning>,
+    /// Names of the bodies that had sunk into each other at the last search, and the depth (m).
+    sunk: Vec<((String, String), f64)>,
     energy: Option<Box<EnergyAccount>>,
 }
 
@@ -195,6 +197,7 @@ impl World {
             coupling: Coupling::Explicit,
             lag: Vec::new(),
             warnings: Vec::new(),
+            sunk: Vec::new(),
             energy: None,
         })
     }

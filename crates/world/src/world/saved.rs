@@ -42,6 +42,7 @@ pub struct WorldState<Physics = PhysicsWorld> {
     coupling: Coupling,
     lag: Vec<Vector6<f64>>,
     warnings: Vec<WorldWarning>,
+    sunk: Vec<((String, String), f64)>,
     energy: Option<Box<EnergyAccount>>,
 }
 
@@ -95,6 +96,7 @@ impl World {
             coupling: self.coupling,
             lag: self.lag.clone(),
             warnings: self.warnings.clone(),
+            sunk: self.sunk.clone(),
             energy: self.energy.clone(),
         }
     }
@@ -102,7 +104,7 @@ impl World {
     /// Restores a state in a world to which the same bodies, sensors and joints were added in the same order. Fails if
     /// their numbers differ.
     pub fn set_state(&mut self, state: WorldState) -> Result<(), WorldError> {
-        let WorldState { mut physics, sensors, drives, steps, checked, coupling, lag, warnings, energy } = state;
+        let WorldState { mut physics, sensors, drives, steps, checked, coupling, lag, warnings, sunk, energy } = state;
         let saved = parts(&physics, sensors.len(), drives.len());
         let world = parts(&self.physics, self.sensors.len(), self.joints.len());
         if saved != world {
@@ -125,7 +127,7 @@ impl World {
         self.sensors.iter_mut().zip(sensors).for_each(|(mounted, state)| state.put_into(mounted));
         self.joints.iter_mut().zip(drives).for_each(|(joined, drive)| joined.drive = drive);
         (self.steps, self.checked, self.coupling) = (steps, checked, coupling);
-        (self.lag, self.warnings, self.energy) = (lag, warnings, energy);
+        (self.lag, self.warnings, self.sunk, self.energy) = (lag, warnings, sunk, energy);
         Ok(())
     }
 }

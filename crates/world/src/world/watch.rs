@@ -17,6 +17,10 @@ const BOUNCE_LOSS_PERCENT: f64 = 500.0;
 /// Depth (m) of a solid body in another one that is reported, and speed (m/s) of a body at rest.
 const SUNK_M: f64 = 10e-6;
 const RESTING_M_PER_S: f64 = 1e-3;
+/// The depth of a body that moves, beside its way in a step.
+const SUNK_IN_MOTION_M: f64 = 1e-3;
+/// Part of its depth that a body in an impact loses until the next search.
+const STAYS: f64 = 0.5;
 /// A body that moves away more slowly (m/s) has not left.
 const LEAVING_M_PER_S: f64 = 1e-3;
 /// A body farther than this (m) from all others may have left.
@@ -134,21 +138,23 @@ impl World {
         passed.into_iter().for_each(|warning| self.warn(warning));
     }
 
-    /// Solid bodies at rest that have sunk into each other or into the ground.
+    /// Solid bodies that have sunk into each other or into the ground, in two searches: an impact is shorter.
     fn watch_sinking(&mut self) {
         let body_of = |collider| self.bodies.iter().position(|placed| placed.collider == Some(collider));
-        let rests = |body: usize| {
-            let rigid = &self.physics.bodies[self.bodies[body].handle];
-            rigid.linvel().length() + rigid.angvel().length() * self.bodies[body].size_m() < RESTING_M_PER_S
+        let speed = |body: &usize| {
+            let rigid = &self.physics.bodies[self.bodies[*body].handle];
+            rigid.linvel().length() + rigid.angvel().length() * self.bodies[*body].size_m()
         };
-        let mut sunk = Vec::new();
+        let (mut sunk, mut found) = (Vec::new(), Vec::new());
         for pair in self.physics.narrow_phase.contact_pairs() {
             // Of the contacts that act; where a skin is between them, none does.
             let acting = pair.solver_manifolds().iter().flat_map(|manifold| manifold.data.solver_contacts.iter());
             let depth_m = acting.map(|contact| -contact.dist).fold(0.0, f64::max);
             let mut bodies: Vec<usize> = [pair.collider1, pair.collider2].into_iter().filter_map(body_of).collect();
             let on_ground = [pair.collider1, pair.collider2].into_iter().any(|one| self.ground == Some(one));
-            if depth_m < SUNK_M || !bodies.iter().all(|&body| rests(body)) {
+            let fastest = bodies.iter().map(speed).fold(0.0, f64::max);
+            let rests = fastest < RESTING_M_PER_S;
+            if depth_m < if rests { SUNK_M } else { SUNK_IN_MOTION_M + fastest * self.parameters.step_s } {
                 continue;
             }
             let name = |body: usize| self.bodies[body].body.name.clone();
@@ -157,8 +163,16 @@ impl World {
                 (Some(body), Some(other)) => (name(body), format!("{:?}", name(other))),
                 _ => continue,
             };
-            sunk.push(WorldWarning::Sunk { body, other, depth_mm: 1e3 * depth_m, time_s: self.time_s() });
+            let pair = (body, other);
+            // A body in an impact is soon pushed out.
+            let stays = |before_m: f64| !rests || depth_m > STAYS * before_m;
+            if self.sunk.iter().any(|(known, before_m)| *known == pair && stays(*before_m)) {
+                let (body, other) = pair.clone();
+                sunk.push(WorldWarning::Sunk { body, other, depth_mm: 1e3 * depth_m, time_s: self.time_s() });
+            }
+            found.push((pair, depth_m));
         }
+        self.sunk = found;
         sunk.into_iter().for_each(|warning| self.warn(warning));
     }
 
