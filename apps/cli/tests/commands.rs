@@ -282,7 +282,7 @@ fn a_run_tells_contacts_and_the_outcome_of_a_gripper() {
     write(folder.path(), "scene.toml", SCENE);
     let said = dermis(folder.path(), &["run", "scene.toml", "--out", "a"]);
     assert!(said.contains("; 1 contact of 0.02 s, 200 steps"), "{said}");
-    assert!(said.contains("put in: prescribed motion") && said.contains("; residual "), "{said}");
+    assert!(said.contains("dissipated: friction") && said.contains("; residual "), "{said}");
     let above = SCENE.replace("\"14.5 mm\"]", "\"16 mm\"]");
     write(folder.path(), "above.toml", &above);
     let said = dermis(folder.path(), &["run", "above.toml", "--out", "b"]);
