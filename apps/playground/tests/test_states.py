@@ -58,7 +58,7 @@ def test_no_number_of_another_sensor_is_shown(slow):
     slow.evaluate("() => (window.delay = 400)")
     for sensor in ["reskin", "wts0614", "gelsight"]:
         slow.select_option("#sensor", sensor)
-        slow.wait_for_function("sensor => samples.at(-1).sensor === sensor && samples.at(-1).readings", arg=sensor)
+        slow.wait_for_function("sensor => samples.at(-1)?.sensor === sensor && samples.at(-1).readings", arg=sensor)
     samples = slow.evaluate("() => samples")
     own = {}
     for sample in samples:

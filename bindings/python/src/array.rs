@@ -107,14 +107,19 @@ impl Numbers {
     }
 
     fn of(array: &Bound<'_, PyArrayDyn<f64>>, what: &str) -> PyResult<Self> {
-        let elements = array.readonly();
+        // Elements in another order, or between the bytes of others, are copied by numpy.
+        let aligned = array.getattr("flags")?.getattr("aligned")?.extract::<bool>()?;
+        let by_rows = match array.is_c_contiguous() && aligned {
+            true => array.clone(),
+            false => array.call_method1("copy", ("C",))?.cast_into::<PyArrayDyn<f64>>()?,
+        };
+        let elements = by_rows.readonly();
+        let elements = elements.as_slice()?;
         let mut values = Vec::new();
-        values.try_reserve_exact(array.len()).map_err(|error| PyMemoryError::new_err(format!("`{what}`: {error}")))?;
-        match elements.as_slice() {
-            // The slice of an array in Fortran's order is column by column.
-            Ok(contiguous) if array.is_c_contiguous() => values.extend_from_slice(contiguous),
-            _ => values.extend(elements.as_array().iter()),
-        }
+        values
+            .try_reserve_exact(elements.len())
+            .map_err(|error| PyMemoryError::new_err(format!("`{what}`: {error}")))?;
+        values.extend_from_slice(elements);
         Ok(Self { shape: array.shape().to_vec(), values })
     }
 
