@@ -233,3 +233,23 @@ fn a_residual_without_energy_is_no_warning() {
     let large = EnergyBalance { kinetic_joule: -1e-3, largest_joule: 1e-2, ..Default::default() };
     assert!(matches!(large.warning(1.0), Some(WorldWarning::EnergyResidual { .. })));
 }
+
+/// A box that drops on an undamped hydroelastic skin bounces higher, with the force at the start of four steps: the energy that
+/// the skin gave was counted as its own, and the residual was zero.
+#[test]
+fn energy_from_a_skin_that_held_none_is_residual() {
+    for (step_s, is_fine) in [(1e-4, true), (1e-3, false)] {
+        let text = "name = \"pad\"\nsurface.grid = { rows = 10, cols = 10, pitch = \"2 mm\" }\n[skin]\nkind = \"hydroelastic\"\nhydroelastic_modulus = \"600 kPa\"\nthickness = \"6 mm\"";
+        let sensor = SensorSpec::parse("pad.toml", text).unwrap().build(None).unwrap();
+        let mut world = world_on(Some(sensor), step_s, DOWN, None);
+        let id =
+            world.add_body(brick(10.0, 10.0, 10.0, 0.02, Pose::from_translation(Vec3::Z * 0.025), Vec3::ZERO)).unwrap();
+        let (mut gained, mut said_so) = (0.0f64, false);
+        for time in 1..20 {
+            let balance = run(&mut world, 0.025 * f64::from(time));
+            gained = gained.max(-balance.on_skins_joule);
+            said_so |= said(&balance).is_some();
+        }
+        assert_eq!(said_so, !is_fine, "{step_s} s: {gained} J");
+    }
+}

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 const MAX_RESIDUAL: f64 = 0.05;
 /// A residual below the energy of the lightest free body at this speed (m/s) does not matter: that of a body at rest that
 /// settles on its contacts.
-const SLOW_M_PER_S: f64 = 0.02;
+const SLOW_M_PER_S: f64 = 0.05;
 /// Contact points of a manifold that Rapier solves together.
 const POINTS_SOLVED_TOGETHER: usize = 4;
 /// Bits of the index of a contact in its manifold.
@@ -53,8 +53,10 @@ pub struct EnergyBalance {
     pub prescribed_joule: f64,
     /// The largest of the above over time: what the residual is compared with.
     pub largest_joule: f64,
-    /// Kinetic energy of the lightest free body at 20 mm/s: a residual below it does not matter.
+    /// Kinetic energy of the lightest free body at 50 mm/s: a residual below it does not matter.
     pub small_joule: f64,
+    /// True if a skin that does not compute its energy was touched in the first step.
+    pub pressed_at_start: bool,
     /// Sensors that were touched and whose skins do not compute their energy.
     pub unknown: Vec<String>,
 }
@@ -62,7 +64,9 @@ pub struct EnergyBalance {
 impl EnergyBalance {
     /// What none of the other numbers explains: the error of the time steps (J), positive if energy came from nowhere.
     pub fn residual_joule(&self) -> f64 {
-        let stored = self.kinetic_joule + self.potential_joule + self.elastic_joule + self.on_skins_joule;
+        // What was not pressed at the start cannot give more than was done on it.
+        let on_skins = if self.pressed_at_start { self.on_skins_joule } else { self.on_skins_joule.max(0.0) };
+        let stored = self.kinetic_joule + self.potential_joule + self.elastic_joule + on_skins;
         let dissipated = self.friction_joule + self.damping_joule + self.solids_joule;
         stored + dissipated - self.drives_joule - self.prescribed_joule
     }
@@ -319,6 +323,7 @@ impl World {
                 }
             };
             work.on_skins += step_s * total;
+            account.balance.pressed_at_start |= account.start.is_none();
             let name = mounted.sensor.name();
             if !account.balance.unknown.iter().any(|known| known == name) {
                 account.balance.unknown.push(name.to_owned());
