@@ -242,8 +242,7 @@ fn energy_from_a_skin_that_held_none_is_residual() {
         let text = "name = \"pad\"\nsurface.grid = { rows = 10, cols = 10, pitch = \"2 mm\" }\n[skin]\nkind = \"hydroelastic\"\nhydroelastic_modulus = \"600 kPa\"\nthickness = \"6 mm\"";
         let sensor = SensorSpec::parse("pad.toml", text).unwrap().build(None).unwrap();
         let mut world = world_on(Some(sensor), step_s, DOWN, None);
-        let id =
-            world.add_body(brick(10.0, 10.0, 10.0, 0.02, Pose::from_translation(Vec3::Z * 0.025), Vec3::ZERO)).unwrap();
+        world.add_body(brick(10.0, 10.0, 10.0, 0.02, Pose::from_translation(Vec3::Z * 0.025), Vec3::ZERO)).unwrap();
         let (mut gained, mut said_so) = (0.0f64, false);
         for time in 1..20 {
             let balance = run(&mut world, 0.025 * f64::from(time));
