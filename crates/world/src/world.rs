@@ -144,6 +144,8 @@ pub struct World {
     /// Names of the bodies that had sunk into each other at the last search, and the depth (m).
     sunk: Vec<((String, String), f64)>,
     energy: Option<Box<EnergyAccount>>,
+    /// True until the first step after [`World::set_state`].
+    restored: bool,
 }
 
 /// Rapier asks the rules of [`CarrierContacts`] for every pair of these colliders.
@@ -199,6 +201,7 @@ impl World {
             warnings: Vec::new(),
             sunk: Vec::new(),
             energy: None,
+            restored: false,
         })
     }
 

@@ -1079,7 +1079,7 @@ class World:
     warnings: Final[list[str]]
     """Warnings since the start: loads that no sensor reads, and bodies that passed a sensor or left the scene."""
     energy: Final[dict[str, float]]
-    """Energy balance (J) since the start or the last ``run``: changes of "kinetic", "potential" and "elastic" energy; what was
+    """Energy balance (J) since the start, the last ``run`` or the copy: changes of "kinetic", "potential" and "elastic" energy; what was
     dissipated by "friction" and "damping" of the skins and by contacts of "solids"; the work of "drives" and of "prescribed"
     motions; "on_skins", stored or damped by skins that do not compute their energy; and "residual", what none of these
     explains. It belongs to the poses before the last step.

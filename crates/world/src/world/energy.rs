@@ -105,7 +105,7 @@ impl EnergyBalance {
 }
 
 /// Energy that is stored at an instant (J).
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Stored {
     kinetic: f64,
     potential: f64,
@@ -114,7 +114,7 @@ struct Stored {
 }
 
 /// Work in a step (J).
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Work {
     on_skins: f64,
     friction: f64,
@@ -125,7 +125,7 @@ struct Work {
 }
 
 /// The sums of a balance.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default)]
 pub(super) struct EnergyAccount {
     balance: EnergyBalance,
     /// Energies at the first instant, and those at the start of the last step with the work in it.
@@ -135,10 +135,8 @@ pub(super) struct EnergyAccount {
     velocities: Vec<Vector6<f64>>,
     mechanical: f64,
     /// Efforts of the drives in this step on each body, about its centre of mass.
-    #[serde(skip)]
     efforts: Vec<(BodyId, Wrench)>,
     /// Contacts of implicit sensors whose skins do not compute their energy.
-    #[serde(skip)]
     held: Vec<(usize, ImplicitContact)>,
 }
 
@@ -212,7 +210,7 @@ impl World {
 
     /// The motion before a step, if the balance is tracked.
     pub(super) fn energy_before(&mut self) -> Option<Before> {
-        self.energy.as_ref()?;
+        self.energy.as_ref().filter(|_| !std::mem::take(&mut self.restored))?;
         let velocities = self.velocities();
         let (kinetic, potential) = self.mechanical(&velocities);
         let lightest = self.bodies().filter_map(|id| self.inertia(id)).map(|(mass_kg, _)| mass_kg).reduce(f64::min);

@@ -1,6 +1,5 @@
 //! The state of a world, to save and restore it.
 
-use super::energy::EnergyAccount;
 use super::{Mounted, World};
 use crate::{Coupling, Drive, WorldError, WorldWarning};
 use dermis_geometry::Vec3;
@@ -43,7 +42,6 @@ pub struct WorldState<Physics = PhysicsWorld> {
     lag: Vec<Vector6<f64>>,
     warnings: Vec<WorldWarning>,
     sunk: Vec<((String, String), f64)>,
-    energy: Option<Box<EnergyAccount>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -97,14 +95,13 @@ impl World {
             lag: self.lag.clone(),
             warnings: self.warnings.clone(),
             sunk: self.sunk.clone(),
-            energy: self.energy.clone(),
         }
     }
 
     /// Restores a state in a world to which the same bodies, sensors and joints were added in the same order. Fails if
-    /// their numbers differ.
+    /// their numbers differ. An energy balance begins anew, after the next step.
     pub fn set_state(&mut self, state: WorldState) -> Result<(), WorldError> {
-        let WorldState { mut physics, sensors, drives, steps, checked, coupling, lag, warnings, sunk, energy } = state;
+        let WorldState { mut physics, sensors, drives, steps, checked, coupling, lag, warnings, sunk } = state;
         let saved = parts(&physics, sensors.len(), drives.len());
         let world = parts(&self.physics, self.sensors.len(), self.joints.len());
         if saved != world {
@@ -127,7 +124,12 @@ impl World {
         self.sensors.iter_mut().zip(sensors).for_each(|(mounted, state)| state.put_into(mounted));
         self.joints.iter_mut().zip(drives).for_each(|(joined, drive)| joined.drive = drive);
         (self.steps, self.checked, self.coupling) = (steps, checked, coupling);
-        (self.lag, self.warnings, self.sunk, self.energy) = (lag, warnings, sunk, energy);
+        (self.lag, self.warnings, self.sunk) = (lag, warnings, sunk);
+        // What skins hold is known again after a step: their saved contacts do not tell it.
+        if self.energy.is_some() {
+            self.track_energy();
+        }
+        self.restored = true;
         Ok(())
     }
 }
