@@ -85,6 +85,13 @@ def test_a_world_could_not_be_pickled(duplicate, before):
     assert before < 300 or -world.reading("pad").force[2] > 1.0
 
 
+def rows(recording):
+    """What a recording has, but for the energy, which a copy counts anew."""
+    readings = [array.tobytes() for name in recording.sensors for array in (recording.taxels(name), recording.force(name))]
+    bodies = [recording.positions(name).tobytes() for name in recording.bodies]
+    return recording.times.tobytes(), list(recording.phases), list(recording.warnings), readings, bodies
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_world_with_a_gripper_could_not_be_pickled(duplicate):
     """The grasp, the lift, the noise of the sensors and what is recorded of them go on alike."""
@@ -96,7 +103,7 @@ def test_a_world_with_a_gripper_could_not_be_pickled(duplicate):
         twin = duplicate(world)
         recordings = [one.run(duration=0.25) for one in (world, twin)]
         assert seen(twin) == seen(world)
-        assert pickle.dumps(recordings[0]) == pickle.dumps(recordings[1])
+        assert rows(recordings[0]) == rows(recordings[1])
         peak = max(peak, recordings[0].taxels("left").sum(axis=1).max())
     assert "Lift" in phases and peak > 1.0
 
